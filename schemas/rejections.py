@@ -1,0 +1,81 @@
+"""What was dropped, and why: nothing vanishes."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from synth.schemas.row import NonEmpty, Row, Split
+
+__all__ = ["Reason", "Rejection"]
+
+
+class Reason(StrEnum):
+    """Why a row was rejected. Each member's sentence is in ``Reason.sentence``."""
+
+    # documents
+    UNREADABLE = "unreadable"
+    NOT_TEXT = "not_text"
+    EMPTY = "empty"
+    TOO_LARGE = "too_large"
+    MALFORMED = "malformed"
+    DUPLICATE_ID = "duplicate_id"
+    DUPLICATE_CONTENT = "duplicate_content"
+    # tasks
+    NO_WALK = "no_walk"
+    ANSWER_IN_QUESTION = "answer_in_question"
+    EVIDENCE_DOES_NOT_STATE = "evidence_does_not_state"
+    NOT_UNIQUE = "not_unique"
+    SHORTCUT = "shortcut"
+    NOT_RETRIEVABLE = "not_retrievable"
+    UNNATURAL = "unnatural"
+    DUPLICATE_TASK = "duplicate_task"
+    SPLIT_CONFLICT = "split_conflict"
+    NO_EVIDENCE = "no_evidence"
+    # trajectories
+    UNGROUNDED = "ungrounded"
+    INVALID_TRAJECTORY = "invalid_trajectory"
+    ENVIRONMENT_ERROR = "environment_error"
+
+    @property
+    def sentence(self) -> str:
+        """The reason as a sentence for a person."""
+        return _SENTENCES[self]
+
+
+_SENTENCES: dict[Reason, str] = {
+    Reason.UNREADABLE: "The file could not be read.",
+    Reason.NOT_TEXT: "The file is not text in an encoding that we know.",
+    Reason.EMPTY: "No text was left once markup and boilerplate were gone.",
+    Reason.TOO_LARGE: "The document is over the size that the recipe allows.",
+    Reason.MALFORMED: "The record is not of the form that its format asks for.",
+    Reason.DUPLICATE_ID: "Another document has the same id.",
+    Reason.DUPLICATE_CONTENT: "Another document has the same text.",
+    Reason.NO_WALK: "No walk of the wanted shape starts here.",
+    Reason.ANSWER_IN_QUESTION: "The question gives the answer away.",
+    Reason.EVIDENCE_DOES_NOT_STATE: "The cited span does not state the fact.",
+    Reason.NOT_UNIQUE: "Another answer satisfies the question.",
+    Reason.SHORTCUT: "A part of the question is enough to find the answer.",
+    Reason.NOT_RETRIEVABLE: "Search does not find a page with the names that are known at that hop.",
+    Reason.UNNATURAL: "The question could not be worded in a way that a person would.",
+    Reason.DUPLICATE_TASK: "An earlier candidate asks the same.",
+    Reason.SPLIT_CONFLICT: "The walk's gold entities belong to different splits.",
+    Reason.NO_EVIDENCE: "The answer was not found in any document of the source.",
+    Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",
+    Reason.INVALID_TRAJECTORY: "The trajectory breaks a rule of the Agent Data Protocol.",
+    Reason.ENVIRONMENT_ERROR: "The environment failed in a way that no agent caused.",
+}
+
+
+class Rejection(Row):
+    table: ClassVar[str | None] = "rejected"
+
+    stage: NonEmpty
+    row_id: NonEmpty
+    """Id of the row that was rejected (a path relative to the root for a file, an index for a candidate)."""
+    reason: Reason
+    detail: str
+    """What exactly, in one line: the value, the place, the other row."""
+    split: Split | None = None
+    preview: str = ""
+    """At most 500 code points of what was rejected, for a person who wants to see it."""

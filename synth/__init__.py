@@ -1,0 +1,1 @@
+"""Data synthesis for agent post-training."""

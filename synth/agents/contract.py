@@ -1,0 +1,65 @@
+"""What an agent is: a policy that reads a history and takes a turn. All state is the history.
+
+Because a policy keeps nothing between turns, it can continue from any step of any recorded trajectory (branching),
+and because its generator is derived per turn by the caller, a continuation draws from its own names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.schemas.row import Row
+from synth.schemas.trajectories import InjectedError
+
+__all__ = ["Decision", "History", "Policy", "Prompt", "Step", "Turn"]
+
+
+class Turn(Row):
+    """What an agent does in one turn: think, perhaps say something, then call tools or give the final answer."""
+
+    thought: str | None = None
+    said: str | None = None
+    """Text beside the calls."""
+    calls: tuple[ToolCall, ...] = ()
+    """Empty in the last turn."""
+    answer: str | None = None
+    """The final message to the user. Set exactly when ``calls`` is empty; None with no calls = gave up."""
+
+
+class Step(Row):
+    """A turn and what the environment answered: one result per call, in order."""
+
+    turn: Turn
+    results: tuple[ToolResult, ...] = ()
+
+
+History = tuple[Step, ...]
+
+
+class Prompt(Row):
+    """What the agent was told: the same for every turn."""
+
+    system: str
+    question: str
+    tools: tuple[ToolSchema, ...]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A turn, and for scripted agents what was done wrong on purpose in it (goes to the sealed side table)."""
+
+    turn: Turn
+    injected: tuple[InjectedError, ...] = ()
+
+
+class Policy(Protocol):
+    """Acts. Pure: the same prompt, history and generator state give the same turn."""
+
+    privileged: bool
+    """True when it may look at the gold walk (given when it was made) to choose among options that it has seen."""
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision: ...

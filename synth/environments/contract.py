@@ -1,0 +1,124 @@
+"""What an environment is: tools, episodes, exact snapshots, a check with evidence.
+
+Nothing in agents, branching, labels or preferences knows which environment it runs in: all of them speak this.
+An ``Environment`` is shared and immutable (it holds the index or the database template); an ``Episode`` is one run of
+one task and holds all the state that calls can change.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Literal
+
+from synth.schemas.row import Json, JsonObject, NonEmpty, Row
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Verdict
+
+__all__ = ["Environment", "Episode", "Snapshot", "ToolCall", "ToolError", "ToolResult", "ToolSchema"]
+
+
+class ToolSchema(Row):
+    """A tool as the agent sees it: a JSON Schema function."""
+
+    name: NonEmpty
+    description: str
+    parameters: JsonObject
+    """JSON Schema of the arguments: ``type: object``, ``additionalProperties: false``."""
+
+    def function(self) -> dict[str, Json]:
+        """``{"type": "function", "function": {...}}``, the form that chat APIs and trainers take."""
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": self.parameters},
+        }
+
+
+class ToolCall(Row):
+    id: NonEmpty
+    """Unique in the trajectory."""
+    name: NonEmpty
+    arguments: JsonObject
+
+
+ToolError = Literal["unknown_tool", "bad_arguments", "not_found", "refused", "failure"]
+"""``failure`` = the tool broke, no fault of the agent's (a label treats it as 0); the others answer a wrong call."""
+
+
+class ToolResult(Row):
+    """The observation that answers a call. A wrong call is answered in words too: it never raises."""
+
+    call_id: NonEmpty
+    name: NonEmpty
+    content: str
+    error: ToolError | None = None
+
+
+class Snapshot(Row):
+    """The exact state of an episode: canonical text, so that two equal states have equal snapshots and hashes."""
+
+    environment: NonEmpty
+    version: NonEmpty
+    task_id: NonEmpty
+    state: str
+
+
+class Episode(ABC):
+    """One run of one task."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+    @abstractmethod
+    def step(self, call: ToolCall) -> ToolResult:
+        """Carry out one call. Never raises for what an agent did."""
+
+    @abstractmethod
+    def snapshot(self) -> Snapshot:
+        """The exact state, cheap: no copy of what calls can not change."""
+
+    @abstractmethod
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to ``snapshot``; what follows is as if nothing had happened since.
+
+        Raises:
+            ValueError: the snapshot is of another environment, version or task.
+        """
+
+    @abstractmethod
+    def check(self, answer: str | None) -> Verdict:
+        """Is the answer (or, where the task is about a state, the state) right? Names the rule and the evidence."""
+
+    def close(self) -> None:  # noqa: B027 - most episodes hold nothing that must be released
+        """Release what the episode holds."""
+
+
+class Environment(ABC):
+    name: ClassVar[str]
+    version: ClassVar[str]
+    """Bumped when an observation or a verdict can change."""
+
+    @abstractmethod
+    def tools(self) -> tuple[ToolSchema, ...]:
+        """The tools, in a fixed order."""
+
+    @abstractmethod
+    def instructions(self) -> str:
+        """What an agent is told about the environment (part of the system prompt)."""
+
+    @abstractmethod
+    def reset(self, task: Task) -> Episode:
+        """A fresh episode. Equal calls in equal order give equal observations."""
+
+
+def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | None:
+    """None when ``arguments`` fit; else one line that tells an agent what is wrong."""
+    import jsonschema
+
+    errors = sorted(jsonschema.Draft202012Validator(schema.parameters).iter_errors(arguments), key=lambda e: list(e.path))
+    if not errors:
+        return None
+    first = errors[0]
+    place = ".".join(str(part) for part in first.absolute_path)
+    return f"{place}: {first.message}" if place else str(first.message)
+
+

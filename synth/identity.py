@@ -1,0 +1,74 @@
+"""Identity is content: canonical JSON, hashes, and random generators derived from names.
+
+Nothing here reads a clock, an environment variable or global random state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+__all__ = ["IDENTITY_SCHEME", "canonical_json", "derive_generator", "digest", "split_of"]
+
+IDENTITY_SCHEME = 1
+"""Bumped when canonical JSON or the derivation of generators changes: every fingerprint then changes."""
+
+
+def canonical_json(value: Any) -> str:
+    """The one JSON text of a value: sorted keys, no spaces, UTF-8 kept, no NaN or infinity.
+
+    Raises:
+        ValueError: a float is not finite, or a key is not a string.
+        TypeError: a value is of a type that JSON lacks.
+    """
+    _check(value)
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _check(value: Any) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value!r} has no canonical JSON: only finite numbers do")
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ValueError(f"key {key!r} is not a string")
+            _check(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check(item)
+
+
+def digest(*parts: Any) -> str:
+    """sha256 (64 hex) of the canonical JSON of ``parts`` and of the scheme's version."""
+    return hashlib.sha256(canonical_json([IDENTITY_SCHEME, *parts]).encode()).hexdigest()
+
+
+def derive_generator(seed: int, *names: str | int) -> np.random.Generator:
+    """A generator that depends on nothing but ``seed`` and ``names`` (usually stage and row id).
+
+    Philox is counter-based and keyed, so generators of different names are independent streams.
+    """
+    key = int(digest("generator", seed, *names)[:32], 16)
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+def split_of(unit: str, fractions: Mapping[str, float], salt: str = "split") -> str:
+    """The split that owns ``unit`` (an entity or page id): stable whatever else is in the source.
+
+    ``fractions`` maps split name to its share, in order; shares sum to 1.
+    """
+    point = int(digest(salt, unit)[:13], 16) / 16**13
+    total = 0.0
+    last = ""
+    for name, share in fractions.items():
+        total += share
+        if share > 0:
+            last = name
+            if point < total:
+                return name
+    return last

@@ -1,0 +1,1 @@
+"""One module per stage; ``contract`` says what a stage is. No stage imports another."""

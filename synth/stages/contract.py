@@ -1,0 +1,217 @@
+"""What a stage is.
+
+A stage is a pure function of its rows, its config and a seed. It sees no path, clock, environment variable or global
+random state (a source's location is the one exception, and the hash of its content stands in for it). The engine
+(``synth.engine``) reads, writes, shards, resumes and counts; a stage only turns rows into rows.
+
+Four shapes cover all stages:
+
+    ShardStage      makes tables from a source or from whole input tables, in a fixed number of shards
+    RowStage        one input row -> one outcome, journalled row by row (rollouts, per-row checks)
+    CandidateStage  candidates 0, 1, 2, ... until exactly N are accepted, in order of the candidate index
+    TableStage      whole tables -> tables or arrays, in one piece (graph, index, dedup)
+
+A stage object is made once per worker process from ``(config, context)``, so that heavy collaborators (an index that
+is memory-mapped, an environment) are opened once and never pickled.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict
+
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Rejection
+from synth.schemas.row import Row
+
+__all__ = [
+    "Batch",
+    "CandidateStage",
+    "Context",
+    "Inputs",
+    "Outcome",
+    "RowStage",
+    "ShardStage",
+    "Stage",
+    "StageConfig",
+    "Table",
+    "TableStage",
+]
+
+C = TypeVar("C", bound="StageConfig")
+R = TypeVar("R", bound=Row)
+
+
+class StageConfig(BaseModel):
+    """Config of a stage: every field documented, unknown keys refused, all of it in the fingerprint."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    unhashed: ClassVar[Mapping[str, str]] = {}
+    """Fields left out of the fingerprint, each with the reason (a path, a key, a concurrency)."""
+
+
+class Table(Protocol):
+    """A finished table, memory-mapped: rows in order, random access by row number."""
+
+    @property
+    def arrow(self) -> pa.Table:
+        """All rows as one (chunked) Arrow table with the row type's explicit schema."""
+
+    def __len__(self) -> int: ...
+
+    def row(self, number: int) -> Any:
+        """Row ``number`` as its row type. Raises IndexError."""
+
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Any]: ...
+
+
+class Inputs(Protocol):
+    """What a stage reads: finished tables and arrays of earlier stages, by name. Sealed tables are not among them."""
+
+    def table(self, name: str) -> Table: ...
+
+    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]:
+        """Named arrays that stage ``name`` wrote, memory-mapped read-only."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the engine hands to a stage beside its config."""
+
+    seed: int
+    inputs: Inputs
+    provenance: Provenance
+    """Filled in by the engine for this stage run; rows that the stage makes carry it (with their own additions)."""
+    generator: Callable[..., np.random.Generator]
+    """``generator(*names)`` -> a generator derived from (seed, stage name, *names)."""
+    notes: dict[str, float] = field(default_factory=dict)
+    """Numbers for the stage report beyond row counts (``observe``), summed over shards."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one input row or candidate: kept rows, or a rejection. Exactly one of both is non-empty.
+
+    ``side`` holds rows for further tables of the stage (by table name), sealed ones among them.
+    """
+
+    kept: tuple[Row, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+    side: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if bool(self.kept) == bool(self.rejected):
+            raise ValueError("an outcome holds either kept rows or rejections: nothing vanishes, nothing counts twice")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a shard or a whole-table stage made.
+
+    ``tables`` maps a table name to its rows, as row objects or, where a million of them would be slow, as one Arrow
+    table with the row type's schema. ``rows_in`` counts the units that were read (files, records, rows); each ended in
+    ``kept_in`` or in a rejection: ``rows_in == kept_in + len({r.row_id for r in rejected})``.
+    """
+
+    tables: Mapping[str, Sequence[Row] | pa.Table] = field(default_factory=dict)
+    arrays: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    rejected: Sequence[Rejection] = ()
+    rows_in: int = 0
+    kept_in: int = 0
+
+
+class Stage(ABC, Generic[C]):
+    """Common half of all stages."""
+
+    name: ClassVar[str]
+    """Kind of stage, as the registry knows it. A recipe may run one kind several times under different labels."""
+    version: ClassVar[int]
+    """Bumped with every change that can change a result; a lock of code hashes makes CI check it."""
+    reads: ClassVar[tuple[str, ...]] = ()
+    """Names of the tables and arrays that it reads."""
+    writes: ClassVar[Mapping[str, type[Row]]] = {}
+    """Tables that it writes. The first one is its main table (what ``kept`` counts)."""
+    sealed: ClassVar[frozenset[str]] = frozenset()
+    """Those of ``writes`` that no stage may read."""
+    writes_arrays: ClassVar[bool] = False
+    """True when it writes arrays; they go by the label of the stage run."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Distributions whose version can change a result: part of the fingerprint."""
+
+    def __init__(self, config: C, context: Context) -> None:
+        self.config = config
+        self.context = context
+
+    @classmethod
+    def content_digest(cls, config: C) -> str | None:
+        """sha256 over what the stage reads from outside the store (user files). None when it reads nothing.
+
+        Raises:
+            InputError: the source is missing, empty or can't be read.
+        """
+        return None
+
+
+class ShardStage(Stage[C]):
+    """Makes tables in a fixed number of shards. The number may depend on config and inputs, never on workers."""
+
+    @abstractmethod
+    def shards(self) -> int: ...
+
+    @abstractmethod
+    def produce(self, shard: int) -> Batch:
+        """Shard ``shard`` of ``shards()``; the tables of all shards, in order, are the stage's tables."""
+
+
+class RowStage(Stage[C], Generic[C, R]):
+    """Works row by row over one table; every finished row goes to a journal at once."""
+
+    over: ClassVar[str]
+    """The table whose rows it works on."""
+    rows_per_shard: ClassVar[int] = 64
+
+    @abstractmethod
+    def process(self, row: R) -> Outcome:
+        """Must depend on the row, config and seed only; draw from ``context.generator(row.id, ...)``."""
+
+    def key(self, row: R) -> str:
+        """Names the row in the journal, with the hash of its content beside it."""
+        return str(row.id)  # type: ignore[attr-defined]
+
+
+class CandidateStage(Stage[C]):
+    """Proposes candidates until exactly N are accepted. N itself is not in the fingerprint: asking for more later
+    keeps every accepted row and goes on where acceptance stopped."""
+
+    candidates_per_shard: ClassVar[int] = 256
+
+    @abstractmethod
+    def propose(self, start: int, stop: int) -> Sequence[Outcome]:
+        """Candidates ``start`` to ``stop - 1``, one outcome each (one kept row at most), drawn from
+        ``context.generator(index)``; no candidate knows of another."""
+
+    def duplicate_key(self, row: Any) -> str:
+        """Candidates with an equal key ask the same: the one with the lowest index stays."""
+        return str(row.id)
+
+    def ceiling(self, wanted: int) -> int:
+        """How many candidates may be tried for ``wanted`` accepted rows before the build says that it can't."""
+        return max(2_000, 200 * wanted)
+
+    def exhausted(self) -> int | None:
+        """How many candidates there are at all (a file of given tasks), or None when they never end."""
+        return None
+
+
+class TableStage(Stage[C]):
+    """Whole tables in, tables or arrays out, in one piece."""
+
+    @abstractmethod
+    def run(self) -> Batch: ...
