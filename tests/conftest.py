@@ -1,0 +1,53 @@
+"""Settings of every test, made before anything of ours or of Prefect, datasets or huggingface_hub is imported.
+
+No test reaches a network, a hub, a telemetry endpoint or the user's own folders.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+_HOME = Path(tempfile.mkdtemp(prefix="synth-tests-"))
+os.environ.update(
+    {
+        # Store and caches: never the user's.
+        "SYNTH_STORE": str(_HOME / "store"),
+        "HF_HOME": str(_HOME / "hf"),
+        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_DATASETS_DISABLE_PROGRESS_BARS": "1",
+        "PREFECT_HOME": str(_HOME / "prefect"),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "PREFECT_LOGGING_LEVEL": "ERROR",
+        "DO_NOT_TRACK": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "TOKENIZERS_PARALLELISM": "false",
+        "NO_COLOR": "1",
+        "COLUMNS": "120",
+    }
+)
+for _name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+    os.environ.pop(_name, None)
+
+# `ci` draws the same examples in every run, so that a red build is red again; `explore` looks for new ones
+# (HYPOTHESIS_PROFILE=explore). Deadlines assert a time: never.
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow], database=None
+)
+settings.register_profile("explore", deadline=None, max_examples=1_000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_home() -> Iterator[None]:
+    """The folder that stands for the user's, removed at the end."""
+    import shutil
+
+    yield
+    shutil.rmtree(_HOME, ignore_errors=True)
