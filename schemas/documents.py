@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from synth.schemas.row import NonEmpty, Row, Split
 
-__all__ = ["Document", "Edge", "Entity", "Evidence", "Link", "Section", "ValueKind"]
+__all__ = ["Anchor", "Document", "Edge", "Entity", "Evidence", "Link", "Section", "ValueKind"]
 
 ValueKind = Literal["entity", "date", "year", "number", "quantity", "text"]
 """What an edge's object, and so an answer, is. ``quantity`` = number with a unit ("412 metres")."""
@@ -35,6 +35,17 @@ class Link(Row):
     """What stood behind ``#`` in the reference."""
 
 
+class Anchor(Row):
+    """A place in a page that a fragment (``page#name``) leads to: ``text[start:end]`` is the heading or term there."""
+
+    name: NonEmpty
+    """The fragment. One place may have several."""
+    start: int
+    end: int
+    kind: str = ""
+    """``heading``, ``term`` (of a definition list), what the markup says the term is (``function``, ``class``, ...), or "" """
+
+
 class Document(Row):
     """A page that an agent can find, open and cite. Offsets are code points of ``text``."""
 
@@ -45,10 +56,12 @@ class Document(Row):
     title: NonEmpty
     text: NonEmpty
     kind: str
-    """``page`` for documents that we read; the entity type for pages of the fictional world."""
+    """``page`` for documents that we read, ``index`` for those that are little but links (walks avoid them); the entity
+    type for pages of the fictional world."""
     aliases: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
     links: tuple[Link, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
     source: NonEmpty
     """Name of the source in the recipe."""
     path: str | None = None
