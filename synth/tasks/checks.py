@@ -1,0 +1,384 @@
+"""The checks of a task that need no model, all fail-closed: whatever is no pass keeps the task out.
+
+A check that lacks its collaborator abstains, and an abstention rejects. None of them trusts what the proposer says:
+evidence is re-read from the document, answers are asked for again from the graph, and pages are searched for.
+(Checks after ASearcher 2508.07976, GraphWalker 2603.28533 and SearchGym 2601.14615; SSP 2510.18821 passes on
+exceptions, and substring matches let "Ann" stand in "annual": both are defects that these do not repeat.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from synth.schemas.documents import ValueKind
+from synth.schemas.rejections import Reason
+from synth.schemas.tasks import CheckResult, Hop, Node
+from synth.tasks.contract import CheckConfig, Checked, Facts, Failed, Finding, Surroundings
+from synth.tasks.draft import Draft
+from synth.tasks.text import content_words, distinctive_words, gives_away, mentions, value_forms
+
+__all__ = [
+    "CHECKS",
+    "check_answer_not_in_question",
+    "check_evidence",
+    "check_no_shortcut",
+    "check_retrievable",
+    "check_split",
+    "check_unique_answer",
+    "exhaustive_answers",
+    "hop_queries",
+    "run_checks",
+]
+
+_VALUE_KINDS: dict[str, ValueKind] = {
+    "date": "date",
+    "year": "year",
+    "number": "number",
+    "quantity": "quantity",
+    "text": "text",
+}
+
+
+def _passed(check: str, detail: str = "") -> Finding:
+    return Finding(CheckResult(check=check, outcome="passed", detail=detail))
+
+
+def _failed(check: str, reason: Reason, detail: str) -> Finding:
+    return Finding(CheckResult(check=check, outcome="failed", detail=detail), reason)
+
+
+def _abstained(check: str, reason: Reason, detail: str) -> Finding:
+    return Finding(CheckResult(check=check, outcome="abstained", detail=detail), reason)
+
+
+def _forms(node: Node) -> tuple[str, ...]:
+    """Every way a text may write a node."""
+    if node.kind in _VALUE_KINDS:
+        return value_forms(node.id, _VALUE_KINDS[node.kind], node.name)
+    return (node.name, *node.aliases)
+
+
+# (a) the question gives nothing away ------------------------------------------------------------------------------
+
+
+def check_answer_not_in_question(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
+    """Neither the answer nor a bridge, nor an alias of one, nor the part of the answer that would give it away, stands
+    in the question. Words are compared, not substrings: "annual" does not hold "Ann", "Tarn Vale's" does hold "Vale".
+    """
+    check, reason = "answer_not_in_question", Reason.ANSWER_IN_QUESTION
+    forms = [draft.answer, *draft.answer_aliases]
+    if draft.answer_kind != "entity":
+        forms += value_forms(draft.answer, draft.answer_kind)
+    ends = [hop.target for hop in draft.walk.hops]
+    for node in ends:
+        forms += _forms(node)
+        if node.kind == "date" and (found := mentions(draft.question, [node.id[:4]])):
+            return _failed(check, reason, f"the question holds the year {found} of a date that is sought")
+    if found := mentions(draft.question, forms):
+        return _failed(check, reason, f"the question holds {found!r}")
+    if draft.answer_kind == "entity":
+        kinds = {node.kind for node in ends[-1:]}
+        person = bool(kinds & set(config.person_kinds))
+        for name in dict.fromkeys([draft.answer, *draft.answer_aliases]):
+            if word := gives_away(draft.question, distinctive_words(name, around.generic, person=person)):
+                return _failed(check, reason, f"the question holds {word!r}, which gives {name!r} away")
+    return _passed(check)
+
+
+# (b) the evidence states every hop --------------------------------------------------------------------------------
+
+
+def check_evidence(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
+    """Each hop's quote stands in its document where the span says, and names both ends of the hop.
+
+    A page's sentence may call the page's own subject "he", "the bridge" or by a short name; then the page's title
+    must name that end. At most one end may be left to the title.
+    """
+    check, reason = "evidence", Reason.EVIDENCE_DOES_NOT_STATE
+    if around.pages is None:
+        return _abstained(check, reason, "no pages to read")
+    for number, hop in enumerate(draft.walk.hops):
+        evidence = hop.evidence
+        document = around.pages.document(evidence.document_id)
+        if document is None:
+            return _failed(check, reason, f"hop {number}: there is no document {evidence.document_id!r}")
+        if not 0 <= evidence.start < evidence.end <= len(document.text):
+            return _failed(check, reason, f"hop {number}: span {evidence.start}:{evidence.end} is not in the document")
+        if document.text[evidence.start : evidence.end] != evidence.quote:
+            return _failed(check, reason, f"hop {number}: the quote is not what the document says there")
+        left_to_title = 0
+        for node in (hop.source, hop.target):
+            if mentions(evidence.quote, _forms(node)):
+                continue
+            if node.document_id == document.id and mentions(document.title, _forms(node)):
+                left_to_title += 1
+                continue
+            return _failed(check, reason, f"hop {number}: the quote does not name {node.name!r}")
+        if left_to_title > 1:
+            return _failed(check, reason, f"hop {number}: the quote names neither end")
+    if not draft.walk.hops:
+        return _abstained(check, reason, "the walk has no hops")
+    return _passed(check, f"{len(draft.walk.hops)} spans")
+
+
+# (c) one answer only ----------------------------------------------------------------------------------------------
+
+
+def exhaustive_answers(hops: Sequence[Hop], facts: Facts) -> set[str]:
+    """Every node that fits the walk's last hop and all that it stands on, whatever the bridges are.
+
+    A hop whose source is named starts at that source; another starts at every node that the hops it needs can end
+    at. Hops with the same target meet: their ends are intersected. The walk's own bridges are not looked at.
+    """
+    if not hops:
+        return set()
+    ends: dict[str, set[str]] = {}
+    for hop in hops:
+        starts = {hop.source.id} if not hop.needs else set(ends[hop.source.id])
+        reached = {node for start in starts for node in facts.neighbours(start, hop.relation, hop.forward)}
+        known = ends.get(hop.target.id)
+        ends[hop.target.id] = reached if known is None else known & reached
+    return ends[hops[-1].target.id]
+
+
+def check_unique_answer(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
+    """Exactly one node of the whole graph satisfies the question, and it is the answer."""
+    check, reason = "unique_answer", Reason.NOT_UNIQUE
+    if around.facts is None:
+        return _abstained(check, reason, "no graph to ask")
+    hops = draft.walk.hops
+    if not hops:
+        return _abstained(check, reason, "the walk has no hops")
+    answers = exhaustive_answers(hops, around.facts)
+    if answers == {hops[-1].target.id}:
+        return _passed(check)
+    others = sorted(answers - {hops[-1].target.id})
+    if hops[-1].target.id not in answers:
+        return _failed(check, reason, f"the graph does not give the answer; it gives {others[:3]}")
+    return _failed(check, reason, f"{len(answers)} answers, among them {others[:3]}")
+
+
+# (d) no part of the question is enough ----------------------------------------------------------------------------
+
+
+def check_no_shortcut(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
+    """Every part of the question is needed (graph half; :func:`run_checks` adds the search half for compositions).
+
+    Where several hops meet at a node, leaving out any of them must leave at least two answers to the question.
+    No named source may be joined to the answer by one edge of another relation. Along a chain no node comes twice and,
+    with ``strict_chain``, no edge of whatever relation joins two nodes that are not neighbours in it.
+    """
+    check, reason = "no_shortcut", Reason.SHORTCUT
+    if around.facts is None:
+        return _abstained(check, reason, "no graph to ask")
+    hops = draft.walk.hops
+    if not hops:
+        return _abstained(check, reason, "the walk has no hops")
+    answer = hops[-1].target.id
+    last = [hop for hop in hops if hop.target.id == answer]
+    for left_out in _joins(hops):
+        rest = _without(hops, left_out)
+        remaining = exhaustive_answers(rest, around.facts)
+        if len(remaining) < 2:
+            return _failed(
+                check, reason, f"without hop {left_out} ({hops[left_out].relation}) the answer is still unique"
+            )
+    direct = {hop.source.id for hop in last if not hop.needs}
+    for hop in hops:
+        if hop.needs or hop.source.id in direct:
+            continue
+        if around.facts.connected(hop.source.id, answer):
+            return _failed(check, reason, f"{hop.source.name!r} of the question is joined to the answer by one edge")
+    if draft.shape == "composition" and config.strict_chain:
+        order = [hops[0].source.id, *(hop.target.id for hop in hops)]
+        if len(set(order)) != len(order):
+            return _failed(check, reason, "the chain visits a node twice")
+        for i in range(len(order) - 2):
+            for j in range(i + 2, len(order)):
+                if around.facts.connected(order[i], order[j]):
+                    return _failed(check, reason, f"nodes {i} and {j} of the chain are joined by one edge")
+    return _passed(check)
+
+
+def _joins(hops: Sequence[Hop]) -> list[int]:
+    """Hops that share their target with another hop: the constraints of a conjunction."""
+    targets = [hop.target.id for hop in hops]
+    return [i for i, hop in enumerate(hops) if targets.count(hop.target.id) > 1]
+
+
+def _without(hops: Sequence[Hop], left_out: int) -> list[Hop]:
+    """The walk without one constraint, and without what only that constraint needed."""
+    gone = {left_out}
+    for i in range(left_out - 1, -1, -1):
+        users = [j for j, hop in enumerate(hops) if i in hop.needs]
+        if users and all(j in gone for j in users):
+            gone.add(i)
+    return [hop for i, hop in enumerate(hops) if i not in gone]
+
+
+# (e) search finds every hop ---------------------------------------------------------------------------------------
+
+
+def hop_queries(hop: Hop) -> tuple[str, ...]:
+    """What a solver who knows the hop's source, and no other name, would search for.
+
+    The page about the source is found by the source's name. Where another page states the hop, the words that the
+    question uses for it are added.
+    """
+    name = hop.source.name
+    if hop.source.document_id == hop.evidence.document_id:
+        return (name,)
+    known = set(content_words(name))
+    words = [word for word in content_words(hop.cue) if word not in known]
+    return (" ".join([name, *words]), name)
+
+
+def check_retrievable(
+    draft: Draft, around: Surroundings, config: CheckConfig, results: dict[str, Sequence[str]] | None = None
+) -> Finding:
+    """Each hop's evidence is among the ``k`` best results of a query made only of what is known at that hop.
+
+    ``results``: results by query, when the caller searched for many drafts at once.
+    """
+    check, reason = "retrievable", Reason.NOT_RETRIEVABLE
+    if not draft.walk.hops:
+        return _abstained(check, reason, "the walk has no hops")
+    if results is None:
+        if around.search is None:
+            return _abstained(check, reason, "no search to ask")
+        queries = _queries(draft)
+        results = dict(zip(queries, around.search.ranked(queries, config.k), strict=True))
+    ranks = []
+    for number, hop in enumerate(draft.walk.hops):
+        found = [list(results[query][: config.k]) for query in hop_queries(hop)]
+        places = [ids.index(hop.evidence.document_id) + 1 for ids in found if hop.evidence.document_id in ids]
+        if not places:
+            return _failed(check, reason, f"hop {number}: {hop_queries(hop)[0]!r} does not find its page")
+        ranks.append(min(places))
+    return _passed(check, f"ranks {ranks}")
+
+
+def _check_not_found_at_once(draft: Draft, config: CheckConfig, results: dict[str, Sequence[str]]) -> Finding:
+    """The search half of "no shortcut": the whole question, searched as it stands, must not lead a solver past the
+    bridges of a chain to the answer's page."""
+    check, reason = "no_direct_hit", Reason.SHORTCUT
+    if draft.shape != "composition" or config.shortcut_rank == 0 or len(draft.walk.hops) < 2:
+        return _passed(check, "does not apply")
+    last = draft.walk.hops[-1]
+    pages = {last.evidence.document_id, last.target.document_id} - {None, draft.walk.hops[0].evidence.document_id}
+    for rank, found in enumerate(results[draft.question][: config.shortcut_rank], start=1):
+        if found in pages:
+            return _failed(check, reason, f"the question itself finds {found!r} at rank {rank}")
+    return _passed(check)
+
+
+def _queries(draft: Draft) -> list[str]:
+    queries = [query for hop in draft.walk.hops for query in hop_queries(hop)]
+    return list(dict.fromkeys([draft.question, *queries]))
+
+
+# (f) one split owns the gold --------------------------------------------------------------------------------------
+
+
+def check_split(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
+    """The answer, every bridge and every page of evidence belong to the task's split; declared hubs are exempt."""
+    check, reason = "split", Reason.SPLIT_CONFLICT
+    if around.facts is None:
+        return _abstained(check, reason, "no graph to ask")
+    expected = {hop.target.id for hop in draft.walk.hops if hop.target.document_id is not None}
+    if not expected <= set(draft.gold_entities):
+        return _failed(check, reason, "an entity that must be found is not among the gold entities")
+    if not {hop.evidence.document_id for hop in draft.walk.hops} <= set(draft.gold_documents):
+        return _failed(check, reason, "a page of evidence is not among the gold documents")
+    exempt = 0
+    for entity in draft.gold_entities:
+        if around.facts.hub(entity):
+            exempt += 1
+            continue
+        owner = around.facts.partition(entity)
+        if owner is None:
+            return _abstained(check, reason, f"nobody owns {entity!r}")
+        if owner != draft.split:
+            return _failed(check, reason, f"{entity!r} belongs to {owner}, the task to {draft.split}")
+    if around.pages is not None:
+        hubs = {
+            node.document_id
+            for hop in draft.walk.hops
+            for node in (hop.source, hop.target)
+            if around.facts.hub(node.id)
+        }
+        for name in draft.gold_documents:
+            document = around.pages.document(name)
+            if document is None:
+                return _failed(check, reason, f"there is no document {name!r}")
+            if document.partition != draft.split and name not in hubs:
+                return _failed(
+                    check, reason, f"page {name!r} belongs to {document.partition}, the task to {draft.split}"
+                )
+    return _passed(check, f"{exempt} hubs exempt" if exempt else "")
+
+
+Check = Callable[[Draft, Surroundings, CheckConfig], Finding]
+
+CHECKS: dict[str, Check] = {
+    "answer_not_in_question": check_answer_not_in_question,
+    "split": check_split,
+    "evidence": check_evidence,
+    "unique_answer": check_unique_answer,
+    "no_shortcut": check_no_shortcut,
+    "retrievable": check_retrievable,
+}
+"""All checks, cheap ones first. ``retrievable`` stands for both searches (each hop, and the question as a whole)."""
+
+
+def run_checks(
+    drafts: Sequence[Draft],
+    around: Surroundings,
+    config: CheckConfig,
+    names: Sequence[str] = tuple(CHECKS),
+) -> list[Checked | Failed]:
+    """Every draft through the named checks, in the table's order; one search call serves all drafts that got so far.
+
+    Raises:
+        KeyError: an unknown name.
+    """
+    unknown = [name for name in names if name not in CHECKS]
+    if unknown:
+        raise KeyError(f"no check named {unknown[0]!r}; there are {', '.join(CHECKS)}")
+    done: list[Checked | Failed] = []
+    for draft in drafts:
+        results: list[CheckResult] = []
+        verdict: Checked | Failed | None = None
+        for name, check in CHECKS.items():
+            if name not in names or name == "retrievable":
+                continue
+            finding = check(draft, around, config)
+            results.append(finding.result)
+            if finding.reason is not None:
+                verdict = Failed(draft, tuple(results), finding.reason)
+                break
+        done.append(verdict or Checked(draft, tuple(results)))
+    if "retrievable" not in names:
+        return done
+    alive = [item.draft for item in done if isinstance(item, Checked)]
+    found: dict[str, Sequence[str]] = {}
+    if around.search is not None and alive:
+        queries = list(dict.fromkeys(query for draft in alive for query in _queries(draft)))
+        found = dict(zip(queries, around.search.ranked(queries, config.k), strict=True))
+    return [_with_search(item, around, config, found) if isinstance(item, Checked) else item for item in done]
+
+
+def _with_search(
+    item: Checked, around: Surroundings, config: CheckConfig, found: dict[str, Sequence[str]]
+) -> Checked | Failed:
+    checks = item.checks
+    findings: list[Callable[[], Finding]] = [
+        lambda: check_retrievable(item.draft, around, config, None if around.search is None else found),
+        lambda: _check_not_found_at_once(item.draft, config, found),
+    ]
+    for run in findings:
+        finding = run()
+        checks = (*checks, finding.result)
+        if finding.reason is not None:
+            return Failed(item.draft, checks, finding.reason)
+    return Checked(item.draft, checks)

@@ -1,0 +1,77 @@
+"""A task before its checks: what a proposer makes, what the checks judge, what the engine turns into a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from synth.identity import digest
+from synth.schemas.documents import ValueKind
+from synth.schemas.provenance import Provenance
+from synth.schemas.row import JsonObject, NonEmpty, Row, Split
+from synth.schemas.tasks import CheckResult, Difficulty, Shape, Task, Walk
+
+__all__ = ["Draft", "finish", "gold_documents", "gold_entities", "task_id"]
+
+
+class Draft(Row):
+    """What a task's words and walk say. Fields mean what they mean in :class:`synth.schemas.tasks.Task`."""
+
+    question: NonEmpty
+    answer: NonEmpty
+    answer_aliases: tuple[str, ...] = ()
+    answer_kind: ValueKind
+    environment: NonEmpty = "search"
+    shape: Shape
+    walk: Walk
+    gold_entities: tuple[str, ...]
+    gold_documents: tuple[str, ...]
+    difficulty: Difficulty
+    split: Split
+    surface: str = ""
+    licence: str | None = None
+    details: JsonObject = {}
+
+
+def task_id(draft: Draft, source: str, prefix: str = "task") -> str:
+    """``<prefix>-<16 hex>``: the hash of question, answer, walk and source. Equal tasks have equal ids."""
+    walk = draft.walk.model_dump(mode="json")
+    return f"{prefix}-{digest('task', draft.question, draft.answer, walk, source)[:16]}"
+
+
+def finish(
+    draft: Draft, checks: Sequence[CheckResult], provenance: Provenance, index: int, *, prefix: str = "task"
+) -> Task:
+    """The row for a draft that passed.
+
+    Raises:
+        ValueError: no check ran, or one of them did not pass (a task that failed a check must never become a row), or
+            a hop's cue is not in the question, or a hop needs a later hop.
+    """
+    if not checks:
+        raise ValueError("a task needs the results of its checks")
+    for check in checks:
+        if check.outcome != "passed":
+            raise ValueError(f"check {check.check} {check.outcome}: {check.detail}")
+    for number, hop in enumerate(draft.walk.hops):
+        if hop.cue not in draft.question:
+            raise ValueError(f"hop {number}: cue {hop.cue!r} is not in the question")
+        if any(need >= number or need < 0 for need in hop.needs):
+            raise ValueError(f"hop {number} needs a hop that does not come before it")
+    return Task(
+        id=task_id(draft, provenance.source, prefix),
+        **{name: getattr(draft, name) for name in Draft.model_fields},
+        checks=tuple(checks),
+        candidate_index=index,
+        provenance=provenance,
+    )
+
+
+def gold_entities(walk: Walk) -> tuple[str, ...]:
+    """Ids of the entities that must be found: every hop's target that has a page, in order of the walk, once each."""
+    found = (hop.target.id for hop in walk.hops if hop.target.document_id is not None)
+    return tuple(dict.fromkeys(found))
+
+
+def gold_documents(walk: Walk) -> tuple[str, ...]:
+    """Ids of the documents whose evidence the walk needs, in order, once each."""
+    return tuple(dict.fromkeys(hop.evidence.document_id for hop in walk.hops))
