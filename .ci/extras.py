@@ -1,0 +1,119 @@
+"""Suites that need an environment of their own: `make test-extras [ARGS="NAME ..."]`.
+
+    resolve   every extra, with the base, has a solution in which FAISS comes at most once
+    lowest    the fast suite with the oldest releases that pyproject.toml allows
+    NAME      tests/extras/NAME, in .venv-NAME, with what SUITES says
+
+Standard library only. Every line that counts begins with `extras: `. Exit 1 when something failed; a suite that does not
+exist yet is said to be missing, and neither passes nor fails.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+UV = Path(sys.executable).parent / "uv"
+
+
+@dataclass(frozen=True)
+class Suite:
+    extras: tuple[str, ...]
+    """Extras of pyproject.toml, beside `dev`."""
+    before: tuple[str, ...] = ()
+    """Installed first with pip: plain `torch` may bring gigabytes of CUDA where a CPU build is at hand."""
+
+
+TORCH = ("torch==2.13.0",)
+SUITES = {
+    "embed": Suite(("embed",), TORCH),
+    "train": Suite(("train",), TORCH),
+    "web": Suite(("web",)),
+    "mcp": Suite(("mcp",)),
+    "vllm": Suite((), TORCH),
+}
+
+
+def say(text: str) -> None:
+    print(f"extras: {text}", flush=True)
+
+
+def call(*command: str | Path) -> int:
+    return subprocess.run([str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+
+
+def environment(name: str, extras: tuple[str, ...], before: tuple[str, ...] = (), *options: str) -> Path | None:
+    """The interpreter of `.venv-NAME` with this checkout and its extras in it, or None when that failed."""
+    folder = ROOT / f".venv-{name}"
+    python = folder / "bin" / "python"
+    if not python.exists() and call(sys.executable, "-m", "venv", folder):
+        return None
+    if before and call(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *before):
+        return None
+    wanted = ",".join(("dev", *extras))
+    if call(UV, "pip", "install", "-q", "--python", python, *options, "-e", f".[{wanted}]"):
+        return None
+    return python
+
+
+def resolve() -> bool:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    good = True
+    for extra in sorted(declared):
+        command = [UV, "pip", "compile", "-q", "--no-header", "--no-annotate", "pyproject.toml", "--extra", extra]
+        done = subprocess.run(
+            [str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        faiss = [line for line in done.stdout.splitlines() if line.startswith("faiss")]
+        if done.returncode or len(faiss) > 1:
+            good = False
+            say(f"resolve {extra}: failed {faiss or ''}")
+            print(done.stderr)
+        else:
+            count = sum(1 for line in done.stdout.splitlines() if "==" in line)
+            say(f"resolve {extra}: {count} distributions{', ' + faiss[0] if faiss else ''}")
+    return good
+
+
+def lowest() -> bool:
+    python = environment("lowest", ("ray",), (), "--resolution", "lowest-direct")
+    return python is not None and call(python, "-m", "pytest", "-q", "-rs", "--no-fold-skipped") == 0
+
+
+def suite(name: str) -> bool | None:
+    """None: there is no such suite yet."""
+    tests = ROOT / "tests" / "extras" / name
+    if not tests.is_dir():
+        return None
+    python = environment(name, SUITES[name].extras, SUITES[name].before)
+    return python is not None and call(python, "-m", "pytest", "-q", "-rs", "-m", "extras", tests) == 0
+
+
+def main(names: list[str]) -> int:
+    known: dict[str, Callable[[], bool | None]] = {"resolve": resolve, "lowest": lowest}
+    for name in SUITES:
+        known[name] = lambda name=name: suite(name)  # type: ignore[misc]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"error: no suite {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
+        return 2
+    if not UV.exists():
+        print(f"error: {UV} is missing: make test-extras needs uv", file=sys.stderr)
+        return 2
+    results = {name: known[name]() for name in (names or known)}
+    for name, result in results.items():
+        say(
+            {True: "passed ", False: "FAILED ", None: "missing"}[result]
+            + f" {name}"
+            + ("" if result is not None else f": there is no tests/extras/{name} yet, so nothing was run")
+        )
+    return 1 if False in results.values() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

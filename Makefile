@@ -1,0 +1,88 @@
+# Works on a machine with nothing but make and Python 3.11 or later (with its venv module).
+# `make` alone lists the targets. Every environment is a .venv* folder here; `make clean` removes all that was made.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+DEMO_OUT ?= out/world-search
+DEMO_STORE ?= out/store
+DEMO_TASKS ?= 200
+ARGS ?=
+
+BASE := $(VENV)/.installed-base
+TEST := $(VENV)/.installed-test
+GPU := .venv-gpu/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-gpu demo test check format lint types layers locks lock test-extras clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# $(call environment,FOLDER,EXTRAS): a virtual environment with this checkout in it, by uv, or by pip where uv can't.
+define environment
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("error: %s is Python %d.%d; synth needs 3.11 or later (make PYTHON=/path/to/python3.11 ...)" % (sys.executable, v[0], v[1]))'
+	@test -x $(1)/bin/python || $(PYTHON) -m venv $(1) || { rm -rf $(1); echo "error: '$(PYTHON) -m venv' does not work here (on Debian: install python3-venv)" >&2; exit 1; }
+	@test -x $(1)/bin/uv || $(1)/bin/python -m pip install -q --disable-pip-version-check "uv>=0.8" || echo "uv can't be installed: pip does the rest" >&2
+	@echo "installing synth$(2) into $(1)"
+	@{ test -x $(1)/bin/uv && $(1)/bin/uv pip install -q --python $(1)/bin/python -e ".$(2)"; } \
+		|| { echo "uv could not install it: trying pip" >&2; $(1)/bin/python -m pip install -q --disable-pip-version-check -e ".$(2)"; }
+endef
+
+$(BASE): pyproject.toml
+	$(call environment,$(VENV),)
+	@touch $@
+
+$(TEST): pyproject.toml
+	$(call environment,$(VENV),[dev$(,)ray])
+	@touch $(BASE) $@
+
+$(GPU): pyproject.toml
+	$(call environment,.venv-gpu,[gpu])
+	@touch $@
+
+, := ,
+
+install: $(BASE) ## .venv with the base: everything but the extras
+	@echo "synth is installed: $(BIN)/synth --help"
+
+install-gpu: $(GPU) ## .venv-gpu with the base and FAISS and torch for CUDA (several GB; never beside extra 'embed')
+
+demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded backends, say how to look at them
+	$(BIN)/synth build world-search --tasks $(DEMO_TASKS) --out $(DEMO_OUT) --store $(DEMO_STORE)
+	@echo
+	@echo "The dataset is in $(DEMO_OUT) (start with its README.md). Look at it:"
+	@echo "  $(BIN)/synth stats $(DEMO_OUT)"
+	@echo "  $(BIN)/synth show $(DEMO_OUT)"
+	@echo "  $(BIN)/python -c \"import polars; print(polars.read_parquet('$(DEMO_OUT)/tasks/*.parquet').select('question', 'answer'))\""
+	@echo "  $(BIN)/python -c \"import datasets; print(datasets.load_dataset('$(DEMO_OUT)', 'trajectories'))\""
+
+test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
+	$(BIN)/python -m pytest -q -rs --no-fold-skipped $(ARGS)
+
+check: format lint types layers locks ## formatting, lint, types, layers, locks of prompts and stages
+
+format: $(TEST)
+	$(BIN)/ruff format --check .
+
+lint: $(TEST)
+	$(BIN)/ruff check .
+
+types: $(TEST)
+	$(BIN)/mypy
+
+layers: $(TEST)
+	$(BIN)/lint-imports --no-logo
+
+locks: $(TEST)
+	$(BIN)/python -m synth.engine.lock --check
+
+lock: $(TEST) ## after a version bump: record the new hashes of prompts and stages
+	$(BIN)/python -m synth.engine.lock
+
+test-extras: $(TEST) ## suites that need an environment of their own (ARGS="lowest embed" to choose)
+	$(BIN)/python .ci/extras.py $(ARGS)
+
+clean: ## remove environments, caches and everything under out/
+	rm -rf .venv .venv-* out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
