@@ -4,8 +4,8 @@
     lowest    the fast suite with the oldest releases that pyproject.toml allows
     NAME      tests/extras/NAME, in .venv-NAME, with what SUITES says
 
-Standard library only. Every line that counts begins with `extras: `. Exit 1 when something failed; a suite that does not
-exist yet is said to be missing, and neither passes nor fails.
+Standard library only. Every line that counts begins with `extras: `. Exit 1 when something failed; a suite that does
+not exist yet is said to be missing, and neither passes nor fails.
 """
 
 from __future__ import annotations
