@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-__all__ = ["SCHEMA_VERSION", "Json", "JsonColumn", "JsonObject", "JsonScalar", "Row", "Split"]
+__all__ = ["SCHEMA_VERSION", "Json", "JsonColumn", "JsonList", "JsonObject", "JsonScalar", "Row", "Split"]
 
 SCHEMA_VERSION = "1.0.0"
 """Version of our own tables. A test fails when a table's JSON Schema changes and this does not."""
@@ -17,6 +18,10 @@ JsonScalar = str | int | float | bool | None
 Json = Any
 """A value that canonical JSON can hold: null, bool, int, finite float, str, list, object with string keys."""
 
+_MAX_DEPTH = 200
+_MAX_INT_BITS = 13_000
+"""Python refuses to read back an integer of more than 4,300 digits."""
+
 
 class JsonColumn:
     """Marks a field that Parquet stores as a canonical JSON string.
@@ -26,13 +31,61 @@ class JsonColumn:
     """
 
 
-JsonObject = Annotated[dict[str, Json], JsonColumn()]
+def _json(value: Any, depth: int = 0) -> Any:
+    """A copy of ``value`` in plain JSON types, so that what Parquet gives back is equal to what went in.
+
+    Raises:
+        ValueError: something in it has no JSON form.
+    """
+    kind = type(value)
+    if value is None or kind is bool or kind is str:
+        if kind is str and not value.isascii():
+            _encodable(value)
+        return value
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"nested deeper than {_MAX_DEPTH} levels")
+    if isinstance(value, str):
+        return _json(str.__str__(value), depth)
+    if isinstance(value, int):
+        if value.bit_length() > _MAX_INT_BITS:
+            raise ValueError("an integer of more than 3,900 digits")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value!r} has no JSON form")
+        return float(value)
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise ValueError(f"key {key!r} is not a string")
+        return {_json(key): _json(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(item, depth + 1) for item in value]
+    raise ValueError(f"a value of type {kind.__name__} has no JSON form")
+
+
+def _encodable(value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError("a lone surrogate has no UTF-8 form") from None
+
+
+def _json_items(value: tuple[dict[str, Any], ...]) -> tuple[dict[str, Any], ...]:
+    return tuple(_json(item) for item in value)
+
+
+JsonObject = Annotated[dict[str, Json], AfterValidator(_json), JsonColumn()]
+JsonList = Annotated[tuple[dict[str, Json], ...], AfterValidator(_json_items), JsonColumn()]
+"""Free-form objects in order, all in one JSON string."""
 
 
 class Row(BaseModel):
     """One row of a table, or a struct inside one."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
+    )
 
     table: ClassVar[str | None] = None
     """Name of the table (a Hub config, or a table of the store) whose rows these are; None for structs."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from synth.schemas.adp import ContentItem
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonColumn, Json, JsonObject, NonEmpty, Row, Split
+from synth.schemas.row import JsonList, JsonObject, NonEmpty, Row, Split
 
 __all__ = ["InjectedError", "Role", "StopReason", "TrajectoryRow", "Verdict"]
 
@@ -66,7 +66,7 @@ class TrajectoryRow(Row):
     split: Split
     licence: str | None
     system_prompt: str
-    tool_schemas: Annotated[tuple[dict[str, Json], ...], JsonColumn()]
+    tool_schemas: JsonList
     """Tools as JSON Schema functions, in the order that the agent saw."""
     environment: NonEmpty
     environment_version: NonEmpty
