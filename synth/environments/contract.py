@@ -114,11 +114,11 @@ def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | N
     """None when ``arguments`` fit; else one line that tells an agent what is wrong."""
     import jsonschema
 
-    errors = sorted(jsonschema.Draft202012Validator(schema.parameters).iter_errors(arguments), key=lambda e: list(e.path))
+    errors = sorted(
+        jsonschema.Draft202012Validator(schema.parameters).iter_errors(arguments), key=lambda e: list(e.path)
+    )
     if not errors:
         return None
     first = errors[0]
     place = ".".join(str(part) for part in first.absolute_path)
     return f"{place}: {first.message}" if place else str(first.message)
-
-

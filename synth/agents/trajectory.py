@@ -1,0 +1,147 @@
+"""Rollouts as rows of the ``trajectories`` table, and back.
+
+Thought -> ``reasoning_content`` and text beside calls -> ``description`` of the turn's first action; the final answer
+is a ``message_action``; the question is the first ``text_observation``. An action that a stop cut off has no
+``tool_call_id``. Which results were errors is in ``details["tool_errors"]``, by call id: ADP has no place for it.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from synth.agents.contract import History, Prompt, Step, Turn
+from synth.agents.loop import Rollout
+from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult, ToolSchema
+from synth.identity import digest
+from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.provenance import Provenance
+from synth.schemas.trajectories import InjectedError, Role, StopReason, TrajectoryRow
+
+__all__ = ["history_of", "injected_rows", "to_row"]
+
+
+def to_row(
+    rollout: Rollout,
+    environment: Environment,
+    *,
+    role: Role,
+    number: int,
+    privileged: bool,
+    provenance: Provenance,
+    model: str | None = None,
+) -> TrajectoryRow:
+    """The row of ``rollout``, the sample ``number`` of its task by ``role``. The id is a hash of what the row is."""
+    task = rollout.task
+    content: list[ContentItem] = [TextObservation(content=rollout.prompt.question, source="user", name="user")]
+    errors: dict[str, str] = {}
+    for step in rollout.history:
+        content += _items(step)
+        errors |= {result.call_id: result.error for result in step.results if result.error}
+    calls = [call for step in rollout.history for call in step.turn.calls]
+    body = [item.model_dump(mode="json") for item in content]
+    return TrajectoryRow(
+        schema_version=ADP_VERSION,
+        id=f"trajectory-{digest('trajectory', task.id, role, model, number, body)[:16]}",
+        content=tuple(content),
+        available_custom_tools=tuple(tool.name for tool in rollout.prompt.tools),
+        details={"tool_errors": errors} if errors else {},
+        task_id=task.id,
+        rollout=number,
+        role=role,
+        model=model,
+        privileged=privileged,
+        success=rollout.verdict.correct is True,
+        verdict=rollout.verdict,
+        answer=rollout.answer,
+        stop_reason=rollout.stop_reason,
+        turns=len(rollout.history),
+        tool_calls=len(calls),
+        split=task.split,
+        licence=task.licence,
+        system_prompt=rollout.prompt.system,
+        tool_schemas=tuple(tool.function() for tool in rollout.prompt.tools),
+        environment=environment.name,
+        environment_version=environment.version,
+        provenance=provenance,
+    )
+
+
+def _items(step: Step) -> list[ContentItem]:
+    turn = step.turn
+    if not turn.calls:
+        text = turn.answer if turn.answer is not None else turn.said or ""
+        beside = turn.said if turn.answer is not None else None
+        return [MessageAction(content=text, description=beside, reasoning_content=turn.thought)]
+    items: list[ContentItem] = []
+    for place, call in enumerate(turn.calls):
+        items.append(
+            ApiAction(
+                function=call.name,
+                kwargs=call.arguments,
+                tool_call_id=call.id if step.results else None,
+                description=turn.said if place == 0 else None,
+                reasoning_content=turn.thought if place == 0 else None,
+            )
+        )
+    for result in step.results:
+        items.append(
+            TextObservation(content=result.content, source="environment", name=result.name, tool_call_id=result.call_id)
+        )
+    return items
+
+
+def injected_rows(rollout: Rollout, row: TrajectoryRow) -> tuple[InjectedError, ...]:
+    """What the scripted agent did wrong on purpose, under the trajectory's id: for the sealed table."""
+    return tuple(error.model_copy(update={"trajectory_id": row.id}) for error in rollout.injected)
+
+
+def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
+    """The prompt and history that ``row`` records, equal to those of the rollout that made it.
+
+    Raises:
+        ValueError: the content is not of the form that ``to_row`` writes.
+    """
+    items = list(row.content)
+    first = items[0] if items else None
+    if not isinstance(first, TextObservation) or first.source != "user":
+        raise ValueError(f"{row.id}: the first item must be the user's question")
+    tools = tuple(
+        ToolSchema(name=f["name"], description=f["description"], parameters=f["parameters"])
+        for f in (tool["function"] for tool in row.tool_schemas)
+    )
+    errors = cast(dict[str, ToolError], row.details.get("tool_errors", {}))
+    steps: list[Step] = []
+    at = 1
+    while at < len(items):
+        number = len(steps)
+        item = items[at]
+        if isinstance(item, MessageAction):
+            gave_up = row.stop_reason is StopReason.GAVE_UP and at == len(items) - 1
+            turn = Turn(
+                thought=item.reasoning_content,
+                said=(item.content or None) if gave_up else item.description,
+                answer=None if gave_up else item.content,
+            )
+            steps.append(Step(turn=turn))
+            at += 1
+            continue
+        actions: list[ApiAction] = []
+        while at < len(items) and isinstance(action := items[at], ApiAction):
+            actions.append(action)
+            at += 1
+        if not actions:
+            raise ValueError(f"{row.id}: item {at} is an observation that no action asked for")
+        results: list[ToolResult] = []
+        while at < len(items) and isinstance(seen := items[at], TextObservation) and seen.source == "environment":
+            call_id = seen.tool_call_id or ""
+            results.append(
+                ToolResult(call_id=call_id, name=seen.name or "tool", content=seen.content, error=errors.get(call_id))
+            )
+            at += 1
+        calls = tuple(
+            ToolCall(id=action.tool_call_id or f"call_{number}_{place}", name=action.function, arguments=action.kwargs)
+            for place, action in enumerate(actions)
+        )
+        turn = Turn(thought=actions[0].reasoning_content, said=actions[0].description, calls=calls)
+        steps.append(Step(turn=turn, results=tuple(results)))
+    return Prompt(system=row.system_prompt, question=first.content, tools=tools), tuple(steps)

@@ -1,0 +1,319 @@
+"""The search environment: find pages by words, read them page by page, look for words on a page.
+
+Observations are whole: a long document comes in pages, and every page says which one it is and how many there are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from synth.environments.answers import check_task
+from synth.environments.contract import (
+    Environment,
+    Episode,
+    Snapshot,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    ToolSchema,
+    validate_arguments,
+)
+from synth.environments.rendering import link, page_borders, render
+from synth.identity import canonical_json
+from synth.schemas.documents import Document
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Verdict
+
+__all__ = ["DocumentIds", "DocumentTable", "FoundDocument", "SearchEnvironment", "SearchEpisode", "SearchIndex"]
+
+
+class FoundDocument(Protocol):
+    @property
+    def document(self) -> int:
+        """Row number in the documents table."""
+
+    @property
+    def score(self) -> float: ...
+
+
+class SearchIndex(Protocol):
+    def search(self, query: str, k: int) -> Sequence[FoundDocument]:
+        """The ``k`` best documents, best first, ties in a fixed order."""
+
+
+class DocumentTable(Protocol):
+    @property
+    def arrow(self) -> pa.Table: ...
+
+    def __len__(self) -> int: ...
+
+    def row(self, number: int) -> Any:
+        """Row ``number`` as a ``Document``."""
+
+
+class DocumentIds:
+    """Row number of a document id, by binary search: 4 bytes per document beside the column itself."""
+
+    def __init__(self, ids: pa.ChunkedArray) -> None:
+        self._ids = ids
+        self._order = pc.sort_indices(ids).to_numpy().astype(np.uint32)
+
+    def row(self, document_id: str) -> int | None:
+        low, high = 0, len(self._order)
+        while low < high:
+            middle = (low + high) // 2
+            # Arrow sorts by UTF-8 bytes, which is Python's order by code points.
+            if self._ids[int(self._order[middle])].as_py() < document_id:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(self._order):
+            return None
+        row = int(self._order[low])
+        return row if self._ids[row].as_py() == document_id else None
+
+
+_TOOLS = (
+    ToolSchema(
+        name="search",
+        description="Search the collection by words. Gives the best pages as [title](document) with a snippet.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "minLength": 1, "description": "Words to look for."},
+                "k": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 20,
+                    "description": "How many results; 5 if not given.",
+                },
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="open",
+        description="Open a page of a document. Links are written as [text](document).",
+        parameters={
+            "type": "object",
+            "properties": {
+                "document": {"type": "string", "minLength": 1, "description": "A document from a result or a link."},
+                "page": {"type": "integer", "minimum": 1, "description": "Which page of it; 1 if not given."},
+            },
+            "required": ["document"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="find",
+        description="Find all places where a text stands in the document that is open, on any of its pages.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "minLength": 1, "description": "Literal text; case is ignored."}
+            },
+            "required": ["pattern"],
+            "additionalProperties": False,
+        },
+    ),
+)
+_BY_NAME = {tool.name: tool for tool in _TOOLS}
+
+
+class SearchEnvironment(Environment):
+    """A fixed collection of documents behind a search index. Shared by any number of episodes and threads."""
+
+    name: ClassVar[str] = "search"
+    version: ClassVar[str] = "1"
+
+    def __init__(
+        self,
+        index: SearchIndex,
+        documents: DocumentTable,
+        *,
+        snippet: Callable[[str, str], str] | None = None,
+        page_size: int = 4000,
+        default_k: int = 5,
+        context: int = 160,
+    ) -> None:
+        """
+        Args:
+            snippet: ``snippet(text, query)`` -> one line; the default takes the sentence that shares most words.
+            page_size: Code points of a document per page.
+            default_k: Results when the call does not say.
+            context: Code points on each side of a match that ``find`` shows.
+        """
+        self.index = index
+        self.documents = documents
+        self.snippet = snippet or best_sentence
+        self.page_size = page_size
+        self.default_k = default_k
+        self.context = context
+        self.ids = DocumentIds(documents.arrow.column("id"))
+
+    def tools(self) -> tuple[ToolSchema, ...]:
+        return _TOOLS
+
+    def instructions(self) -> str:
+        return (
+            "You have a collection of pages. `search` finds pages by words, `open` shows a document page by page "
+            "(links are written as [text](document) and can be opened), `find` shows where a text stands in the "
+            "document that is open."
+        )
+
+    def reset(self, task: Task) -> SearchEpisode:
+        return SearchEpisode(self, task)
+
+    def document(self, document_id: str) -> Document | None:
+        row = self.ids.row(document_id)
+        return None if row is None else self._read(row)
+
+    def _read(self, row: int) -> Document:
+        document: Document = self.documents.row(row)
+        return document
+
+
+class SearchEpisode(Episode):
+    """State: the open document, its page, and how many calls were made."""
+
+    def __init__(self, environment: SearchEnvironment, task: Task) -> None:
+        super().__init__(task)
+        self.environment = environment
+        self._document: str | None = None
+        self._page = 0
+        self._calls = 0
+
+    def step(self, call: ToolCall) -> ToolResult:
+        self._calls += 1
+        tool = _BY_NAME.get(call.name)
+        if tool is None:
+            names = ", ".join(_BY_NAME)
+            return self._wrong(call, "unknown_tool", f"There is no tool {call.name!r}. The tools are: {names}.")
+        problem = validate_arguments(tool, call.arguments)
+        if problem is not None:
+            return self._wrong(call, "bad_arguments", f"Wrong arguments for {call.name}: {problem}.")
+        if call.name == "search":
+            return self._search(call)
+        return self._open(call) if call.name == "open" else self._find(call)
+
+    def _wrong(self, call: ToolCall, error: ToolError, words: str) -> ToolResult:
+        return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
+
+    def _search(self, call: ToolCall) -> ToolResult:
+        query = " ".join(str(call.arguments["query"]).split())
+        if not query:
+            return self._wrong(call, "bad_arguments", "Wrong arguments for search: query: it holds no words.")
+        environment = self.environment
+        lines: list[str] = []
+        for hit in environment.index.search(query, int(call.arguments.get("k", environment.default_k))):
+            document = environment._read(int(hit.document))
+            snippet = " ".join(environment.snippet(document.text, query).split())
+            lines.append(f"{len(lines) + 1}. {link(document.title, document.id)}\n   {snippet}")
+        count = len(lines)
+        head = f'{count} {"result" if count == 1 else "results"} for "{query}"' + (":" if lines else ".")
+        return ToolResult(call_id=call.id, name=call.name, content="\n".join([head, *lines]))
+
+    def _open(self, call: ToolCall) -> ToolResult:
+        wanted = str(call.arguments["document"])
+        document = self.environment.document(wanted)
+        if document is None:
+            words = f"There is no document {wanted!r}. Open one that a search result or a link shows in parentheses."
+            return self._wrong(call, "not_found", words)
+        pages = page_borders(document, self.environment.page_size)
+        page = int(call.arguments.get("page", 1))
+        if page > len(pages):
+            count = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
+            return self._wrong(
+                call, "not_found", f"There is no page {page}: {link(document.title, wanted)} has {count}."
+            )
+        self._document, self._page = wanted, page
+        body = render(document, *pages[page - 1]).strip()
+        content = f"{link(document.title, wanted)}, page {page} of {len(pages)}\n\n{body}"
+        if page < len(pages):
+            content += f"\n\n(The document goes on: page {page + 1} of {len(pages)}.)"
+        return ToolResult(call_id=call.id, name=call.name, content=content)
+
+    def _find(self, call: ToolCall) -> ToolResult:
+        if self._document is None:
+            return self._wrong(call, "refused", "No document is open: open one first.")
+        pattern = str(call.arguments["pattern"])
+        if not pattern.strip():
+            return self._wrong(call, "bad_arguments", "Wrong arguments for find: pattern: it holds no text.")
+        document = self.environment.document(self._document)
+        assert document is not None  # it was opened, and the collection is fixed
+        pages = page_borders(document, self.environment.page_size)
+        # A run of blanks in the pattern matches any run of blanks, a line break too.
+        literal = r"\s+".join(re.escape(word) for word in pattern.split())
+        matches = list(re.finditer(literal, document.text, re.IGNORECASE))
+        shown = link(document.title, document.id)
+        if not matches:
+            words = f'No match for "{" ".join(pattern.split())}" in {shown} ({_pages(len(pages))}).'
+            return ToolResult(call_id=call.id, name=call.name, content=words)
+        lines = [f'{_count(len(matches))} for "{" ".join(pattern.split())}" in {shown} ({_pages(len(pages))}):']
+        for number, match in enumerate(matches, start=1):
+            page = next(n for n, (first, last) in enumerate(pages, start=1) if first <= match.start() < last)
+            start, end = _around(document, match.start(), match.end(), self.environment.context)
+            context = " ".join(render(document, start, end).split())
+            lines.append(f"{number}. page {page}, character {match.start()}: {context}")
+        return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines))
+
+    def snapshot(self) -> Snapshot:
+        state = canonical_json({"calls": self._calls, "document": self._document, "page": self._page})
+        return Snapshot(
+            environment=self.environment.name, version=self.environment.version, task_id=self.task.id, state=state
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        mine = (self.environment.name, self.environment.version, self.task.id)
+        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
+        if mine != theirs:
+            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
+        state = json.loads(snapshot.state)
+        self._document, self._page, self._calls = state["document"], int(state["page"]), int(state["calls"])
+
+    def check(self, answer: str | None) -> Verdict:
+        return check_task(self.task, answer)
+
+
+def _count(matches: int) -> str:
+    return "1 match" if matches == 1 else f"{matches} matches"
+
+
+def _pages(pages: int) -> str:
+    return "1 page" if pages == 1 else f"{pages} pages"
+
+
+def _around(document: Document, start: int, end: int, context: int) -> tuple[int, int]:
+    """The line around a match, at most ``context`` code points to each side, cut at words and never in a link."""
+    text = document.text
+    low = max(text.rfind("\n", max(0, start - context), start) + 1, 0)
+    if low == 0 and start - context > 0:
+        low = text.find(" ", start - context, start) + 1 or start
+    high = text.find("\n", end, end + context)
+    if high < 0:
+        high = len(text) if end + context >= len(text) else max(text.rfind(" ", end, end + context), end)
+    for item in document.links:
+        if item.start < low < item.end:
+            low = item.start
+        if item.start < high < item.end:
+            high = item.end
+    return low, high
+
+
+def best_sentence(text: str, query: str, width: int = 240) -> str:
+    """The sentence of ``text`` that shares most words with ``query`` (the first of equals), cut at a word."""
+    words = set(re.findall(r"\w+", query.casefold()))
+    best, score = "", -1
+    for sentence in re.split(r"(?<=[.!?])\s+|\n+", text):
+        shared = len(words & set(re.findall(r"\w+", sentence.casefold())))
+        if shared > score and sentence.strip():
+            best, score = sentence.strip(), shared
+    return best if len(best) <= width else best[:width].rsplit(" ", 1)[0] + " …"
