@@ -43,7 +43,7 @@ class Anchor(Row):
     start: int
     end: int
     kind: str = ""
-    """``heading``, ``term`` (in a definition list), or what the markup calls the term (``function``, ``class``, ...)."""
+    """``heading``, ``term`` (of a definition list), or what the markup calls it (``py function``, ``c macro``, ...)."""
 
 
 class Document(Row):
