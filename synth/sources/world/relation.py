@@ -1,0 +1,110 @@
+"""What a relation of the fictional world is, and the sentences that state it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from synth.schemas.documents import ValueKind
+
+__all__ = ["EntityType", "Joint", "Relation", "relation", "value"]
+
+
+@dataclass(frozen=True)
+class EntityType:
+    """A kind of entity. ``noun`` is what follows "a" or "the" in prose: "the *newspaper*"."""
+
+    name: str
+    noun: str
+    plural: str
+    share: float
+    """Share of the world's entities, in parts per thousand of those that are not hubs; 0 for hubs and regions."""
+    hub: bool = False
+    """Everything links to it, so no split owns it (METHODS 9: declared, exempt and listed)."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One edge type, seen from its subject.
+
+    Slots of a sentence: ``{s}`` subject, ``{s}'s`` its possessive, ``{o}`` object (an entity's name with its article,
+    a list "A, B and C" where the relation is not functional, or a value as written), ``{an}`` the indefinite article
+    that fits ``{o}``, ``{their}`` / ``{them}`` / ``{they}`` pronouns of the subject, ``{is}`` is or was.
+    """
+
+    name: str
+    subject_types: tuple[str, ...]
+    object_types: tuple[str, ...]
+    """Empty when the object is a value. Only inverse readings have more than one."""
+    value_kind: ValueKind
+    unit: str | None
+    """Unit of a quantity, plural, as written: ``metres``."""
+    inverse: str | None
+    """Name of the relation that reads the same fact from its object. Its own name when symmetric."""
+    functional: bool
+    """At most one object per subject."""
+    inverse_functional: bool
+    """At most one subject per object."""
+    primary: bool
+    """True: every such fact stands on its subject's page. False: the inverse reading of a primary fact, which the
+    object's page states for some facts only (a city names a few of its natives)."""
+    sentences: tuple[str, ...]
+    note: str = ""
+    """What the generator guarantees about dates and quantities."""
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Sentences that state two or more facts of one subject at once: slots ``{o}``, ``{o2}``, ``{o3}`` in order."""
+
+    relations: tuple[str, ...]
+    sentences: tuple[str, ...]
+    subject_types: tuple[str, ...] = ()
+    """Empty: wherever all relations apply."""
+
+
+def relation(
+    name: str,
+    subjects: str,
+    objects: str,
+    inverse: str | None,
+    *sentences: str,
+    functional: bool = True,
+    inverse_functional: bool = False,
+    primary: bool = True,
+    note: str = "",
+) -> Relation:
+    """An entity-valued relation; ``subjects`` and ``objects`` are type names separated by spaces.
+
+    The cardinality of an inverse reading is not given: the schema mirrors that of its primary."""
+    return Relation(
+        name=name,
+        subject_types=tuple(subjects.split()),
+        object_types=tuple(objects.split()),
+        value_kind="entity",
+        unit=None,
+        inverse=inverse,
+        functional=functional,
+        inverse_functional=inverse_functional,
+        primary=primary,
+        sentences=sentences,
+        note=note,
+    )
+
+
+def value(
+    name: str, subjects: str, kind: ValueKind, *sentences: str, unit: str | None = None, note: str = ""
+) -> Relation:
+    """A value-valued relation: functional, primary, without inverse."""
+    return Relation(
+        name=name,
+        subject_types=tuple(subjects.split()),
+        object_types=(),
+        value_kind=kind,
+        unit=unit,
+        inverse=None,
+        functional=True,
+        inverse_functional=False,
+        primary=True,
+        sentences=sentences,
+        note=note,
+    )
