@@ -228,7 +228,10 @@ class _Json(_Node):
 
 def _canonical(value: Any) -> str:
     """As ``synth.identity.canonical_json`` (a test compares them); this layer may not import it."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 class _List(_Node):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from synth.schemas.rejections import Reason
 from synth.schemas.row import SCHEMA_VERSION, JsonObject, NonEmpty, Row, Split
 
-__all__ = ["BuildReport", "RoleReport", "SourceReport", "StageReport"]
+__all__ = ["BuildReport", "OutcomeReport", "RoleReport", "SourceReport", "StageReport"]
 
 
 class StageReport(Row):
@@ -52,9 +52,7 @@ class StageReport(Row):
             raise ValueError(f"rejected: {unknown[0]!r} is no member of Reason")
         out = self.kept + sum(self.rejected.values()) + sum(self.errored.values())
         if out != self.rows_in:
-            raise ValueError(
-                f"{self.label}: {self.rows_in} rows in but {out} accounted for; nothing may vanish"
-            )
+            raise ValueError(f"{self.label}: {self.rows_in} rows in but {out} accounted for; nothing may vanish")
         return self
 
     @property
@@ -76,8 +74,6 @@ class SourceReport(Row):
     """One sentence for the card, without a path or a host."""
     fictional: bool = False
     """True when a generator wrote it: it states nothing about the real world."""
-    licences: dict[str, int] = {}
-    """Documents by SPDX id; those about which nobody said anything are under ``unknown``."""
 
 
 class RoleReport(Row):
@@ -92,6 +88,22 @@ class RoleReport(Row):
     privileged: bool = False
     """True when it could look at the gold walk to choose among options that it saw."""
     rollouts_per_task: int = 1
+
+
+class OutcomeReport(Row):
+    """What became of the rollouts of one role on tasks of one length. The exporter counts it while it writes."""
+
+    role: NonEmpty
+    hops: int
+    """Hops of the tasks' walks; 0 for given questions."""
+    trajectories: int
+    successes: int
+    abstained: int
+    """Rollouts whose answer no rule could judge: neither a success nor a failure."""
+    turns: int
+    """Sum over the trajectories."""
+    tool_calls: int
+    """Sum over the trajectories."""
 
 
 class BuildReport(Row):
@@ -112,7 +124,11 @@ class BuildReport(Row):
     stages: tuple[StageReport, ...] = ()
     """In the order of the plan."""
     tables: dict[str, dict[str, int]] = {}
-    """Rows of the finished dataset: config -> split -> rows. An empty config has no splits."""
+    """Rows of the finished dataset: config -> split -> rows. An empty config has no splits. Set by the exporter."""
+    outcomes: tuple[OutcomeReport, ...] = ()
+    """By role and number of hops. Set by the exporter."""
+    document_licences: dict[str, int] = {}
+    """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
     split_fractions: dict[Split, float] = {}
     exempt_entities: tuple[str, ...] = ()
     """Ids of hub and type entities that may be gold in more than one split."""
@@ -120,15 +136,12 @@ class BuildReport(Row):
     """ISO 639-1 codes of questions and documents."""
     command: str = ""
     """The command that makes the dataset again, without paths of a machine."""
-    notes: tuple[str, ...] = Field(default=())
+    notes: tuple[str, ...] = ()
     """Sentences that a user of the data must know (what was withheld, what is weak)."""
 
     def published(self) -> BuildReport:
         """This report without what depends on the run: reused shards and seconds."""
-        stages = tuple(
-            stage.model_copy(update={"reused_shards": 0, "seconds": None})
-            for stage in self.stages
-        )
+        stages = tuple(stage.model_copy(update={"reused_shards": 0, "seconds": None}) for stage in self.stages)
         return self.model_copy(update={"stages": stages})
 
     def to_json(self) -> str:
@@ -136,9 +149,4 @@ class BuildReport(Row):
         value: dict[str, Any] = self.published().model_dump(mode="json")
         for stage in value["stages"]:
             del stage["reused_shards"], stage["seconds"]
-        return (
-            json.dumps(
-                value, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False
-            )
-            + "\n"
-        )
+        return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False) + "\n"
