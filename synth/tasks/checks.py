@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from synth.schemas.documents import ValueKind
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult, Hop, Node
-from synth.tasks.contract import CheckConfig, Checked, Facts, Failed, Finding, Surroundings
+from synth.tasks.contract import CheckConfig, Checked, Failed, Finding, Surroundings
 from synth.tasks.draft import Draft
 from synth.tasks.text import content_words, distinctive_words, gives_away, mentions, value_forms
 
@@ -25,7 +25,6 @@ __all__ = [
     "check_retrievable",
     "check_split",
     "check_unique_answer",
-    "exhaustive_answers",
     "hop_queries",
     "run_checks",
 ]
@@ -124,23 +123,6 @@ def check_evidence(draft: Draft, around: Surroundings, config: CheckConfig) -> F
 # (c) one answer only ----------------------------------------------------------------------------------------------
 
 
-def exhaustive_answers(hops: Sequence[Hop], facts: Facts) -> set[str]:
-    """Every node that fits the walk's last hop and all that it stands on, whatever the bridges are.
-
-    A hop whose source is named starts at that source; another starts at every node that the hops it needs can end
-    at. Hops with the same target meet: their ends are intersected. The walk's own bridges are not looked at.
-    """
-    if not hops:
-        return set()
-    ends: dict[str, set[str]] = {}
-    for hop in hops:
-        starts = {hop.source.id} if not hop.needs else set(ends[hop.source.id])
-        reached = {node for start in starts for node in facts.neighbours(start, hop.relation, hop.forward)}
-        known = ends.get(hop.target.id)
-        ends[hop.target.id] = reached if known is None else known & reached
-    return ends[hops[-1].target.id]
-
-
 def check_unique_answer(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
     """Exactly one node of the whole graph satisfies the question, and it is the answer."""
     check, reason = "unique_answer", Reason.NOT_UNIQUE
@@ -149,13 +131,14 @@ def check_unique_answer(draft: Draft, around: Surroundings, config: CheckConfig)
     hops = draft.walk.hops
     if not hops:
         return _abstained(check, reason, "the walk has no hops")
-    answers = exhaustive_answers(hops, around.facts)
-    if answers == {hops[-1].target.id}:
+    answers = around.facts.answers(hops)
+    target = hops[-1].target.id
+    if answers.count == 1 and answers.sample == (target,):
         return _passed(check)
-    others = sorted(answers - {hops[-1].target.id})
-    if hops[-1].target.id not in answers:
-        return _failed(check, reason, f"the graph does not give the answer; it gives {others[:3]}")
-    return _failed(check, reason, f"{len(answers)} answers, among them {others[:3]}")
+    others = [node for node in answers.sample if node != target][:3]
+    if answers.count <= 1:
+        return _failed(check, reason, f"the graph does not give the answer; it gives {others}")
+    return _failed(check, reason, f"{answers.count} answers, among them {', '.join(others)}")
 
 
 # (d) no part of the question is enough ----------------------------------------------------------------------------
@@ -178,8 +161,7 @@ def check_no_shortcut(draft: Draft, around: Surroundings, config: CheckConfig) -
     last = [hop for hop in hops if hop.target.id == answer]
     for left_out in _joins(hops):
         rest = _without(hops, left_out)
-        remaining = exhaustive_answers(rest, around.facts)
-        if len(remaining) < 2:
+        if around.facts.answers(rest).count < 2:
             return _failed(
                 check, reason, f"without hop {left_out} ({hops[left_out].relation}) the answer is still unique"
             )

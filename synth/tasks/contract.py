@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult
+from synth.schemas.tasks import CheckResult, Hop
 from synth.tasks.draft import Draft
 
-__all__ = ["CheckConfig", "Checked", "Facts", "Failed", "Finding", "Pages", "Search", "Surroundings", "rejection"]
+__all__ = [
+    "Answers",
+    "CheckConfig",
+    "Checked",
+    "Facts",
+    "Failed",
+    "Finding",
+    "Pages",
+    "Search",
+    "Surroundings",
+    "answers_by_sets",
+    "rejection",
+]
+
+
+class Answers(NamedTuple):
+    """What an exhaustive query found."""
+
+    count: int
+    sample: tuple[str, ...]
+    """Ids, sorted; all of them where there are few, some of them otherwise."""
 
 
 class Facts(Protocol):
     """The whole graph, as one who knows all of it. Nodes go by id: an entity's id, or a value's own text."""
 
-    def neighbours(self, node: str, relation: str, forward: bool) -> Collection[str]:
-        """Every node that ``relation`` leads to from ``node`` (with ``forward`` False: that leads to ``node``)."""
+    def answers(self, hops: Sequence[Hop]) -> Answers:
+        """Every node at which the last of ``hops`` can end, whatever the bridges are: exhaustive.
+
+        A hop without needs starts at its source; another starts at every node at which the hops it needs can end.
+        Hops with the same target meet: their ends are intersected. Small graphs may use :func:`answers_by_sets`.
+        """
+
+    def competitors(self, hop: Hop) -> int:
+        """How many neighbours of the hop's source fit the relation or compete with it, the target among them (>= 1)."""
 
     def connected(self, left: str, right: str) -> bool:
         """Whether any edge, of any relation and direction, joins the two nodes."""
@@ -31,6 +58,18 @@ class Facts(Protocol):
 
     def hub(self, node: str) -> bool:
         """Whether the entity is a declared hub: exempt from the split rule (METHODS 9)."""
+
+
+def answers_by_sets(hops: Sequence[Hop], neighbours: Callable[[str, str, bool], Collection[str]]) -> Answers:
+    """:meth:`Facts.answers` over ``neighbours(node, relation, forward)``, as plain sets of ids."""
+    ends: dict[str, set[str]] = {}
+    for hop in hops:
+        starts = ends[hop.source.id] if hop.needs else {hop.source.id}
+        reached = {node for start in starts for node in neighbours(start, hop.relation, hop.forward)}
+        known = ends.get(hop.target.id)
+        ends[hop.target.id] = reached if known is None else known & reached
+    found = sorted(ends[hops[-1].target.id]) if hops else []
+    return Answers(len(found), tuple(found))
 
 
 class Pages(Protocol):
