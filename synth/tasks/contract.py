@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -29,7 +29,8 @@ __all__ = [
 ]
 
 
-class Answers(NamedTuple):
+@dataclass(frozen=True)
+class Answers:
     """What an exhaustive query found."""
 
     count: int
