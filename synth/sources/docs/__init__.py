@@ -1,0 +1,1 @@
+"""A folder of HTML or Markdown with hyperlinks: documents, and the graph that they state."""

@@ -1,0 +1,347 @@
+"""A folder of HTML or Markdown files with hyperlinks, as documents."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import posixpath
+import stat
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import ClassVar
+from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.errors import InputError
+from synth.identity import split_of
+from synth.schemas.documents import Anchor, Document, Link, Section
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Split
+from synth.sources.docs.decode import NotTextError, decode
+from synth.sources.docs.html import MalformedError, Parsed, parse_html
+from synth.sources.docs.markdown import parse_markdown
+
+__all__ = ["DocsConfig", "DocsSource", "content_digest", "list_files", "read"]
+
+MARKDOWN = (".md", ".markdown", ".mkd")
+_MISSING = "\0missing"
+"""In place of a fragment: the link points into the folder, at a page that is not there."""
+_INDEX_SHARE = 0.5
+"""A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
+
+
+class DocsConfig(BaseModel):
+    """What to read and how."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
+
+    path: str
+    """The folder. Ids are relative to it."""
+    name: str = Field(default="docs", min_length=1)
+    """Name of the source, on every document."""
+    pattern: tuple[str, ...] = ("*.html", "*.htm", "*.xhtml", "*.md", "*.markdown")
+    """Shell patterns of the files to read, matched against the name and against the path relative to the root."""
+    exclude: tuple[str, ...] = ()
+    """Shell patterns of files to leave out, matched in the same way."""
+    licence: str | None = None
+    """SPDX id of the licence of files that state none. None: their text is not published."""
+    base_url: str | None = None
+    """Address of the folder's root on the web: a document that states no address of its own gets this + its id."""
+    max_bytes: int = Field(default=16_000_000, gt=0)
+    """Files above this size are rejected (``too_large``)."""
+    fractions: Mapping[Split, float] = {"train": 0.9, "validation": 0.05, "test": 0.05}
+    """Share of pages that each split owns as gold."""
+
+
+class DocsSource:
+    """The folder, listed once. Holds no file content.
+
+    Symbolic links: a link to a file is read like a file (its twin is then a duplicate); a link to a folder outside the
+    root is followed once; a link to a folder inside the root is not, because the folder itself is read. So loops end.
+
+    Raises:
+        InputError: the folder is missing, is no folder, can't be listed, or holds no file of the pattern.
+    """
+
+    def __init__(self, config: DocsConfig) -> None:
+        self.config = config
+        self._root = os.path.abspath(os.path.expanduser(config.path))
+        where = "docs source"
+        if not os.path.exists(self._root):
+            raise InputError(
+                f"there is no folder {config.path!r}", where=where, mend="give an existing folder as --source"
+            )
+        if not os.path.isdir(self._root):
+            raise InputError(f"{config.path!r} is a file, not a folder", where=where, mend="give the folder it lies in")
+        try:
+            os.listdir(self._root)
+        except OSError as error:
+            raise InputError(f"can't list {config.path!r}: {error.strerror}", where=where) from error
+        found = sorted(self._walk(), key=lambda path: (document_id(path), path))
+        if not found:
+            wanted = " ".join(config.pattern)
+            raise InputError(f"no file under {config.path!r} matches {wanted}", where=where, mend="set source.pattern")
+        self.files: list[str] = found
+        """Paths relative to the root, '/'-separated, as the file system spells them, in the order of their ids."""
+        self._first: dict[str, str] = {}
+        for path in found:
+            self._first.setdefault(document_id(path), path)
+        self._twins: dict[str, str] | None = None
+        self.missing_links = 0
+        """Links dropped so far because they point into the folder at no page (a number for the report)."""
+
+    def _walk(self) -> Iterator[str]:
+        root = os.path.realpath(self._root)
+        entered = {root}
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            try:
+                entries = sorted(os.scandir(os.path.join(self._root, folder)), key=lambda entry: entry.name)
+            except OSError:
+                yield folder + "/"  # reading it fails in the same way, and says so in ``rejected``
+                continue
+            for entry in entries:
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if _is_dir(entry):
+                    real = os.path.realpath(entry.path)
+                    inside = real == root or real.startswith(root + os.sep)
+                    if real in entered or (entry.is_symlink() and inside):
+                        continue
+                    entered.add(real)
+                    pending.append(path)
+                elif self._wanted(path):
+                    yield path
+
+    def _wanted(self, path: str) -> bool:
+        name = posixpath.basename(path)
+        forms = (name, name.lower(), path)
+        if not any(fnmatchcase(form, pattern) for form in forms for pattern in self.config.pattern):
+            return False
+        return not any(fnmatchcase(form, pattern) for form in forms for pattern in self.config.exclude)
+
+    def digest(self) -> str:
+        """sha256 (64 hex) over the relative paths and the contents of all files; what can't be read counts as such."""
+        total = hashlib.sha256()
+        for path in self.files:
+            total.update(os.fsencode(path) + b"\0" + (self._hash(path) or "unreadable").encode() + b"\n")
+        return total.hexdigest()
+
+    def read(self, paths: Sequence[str]) -> tuple[list[Document], list[Rejection]]:
+        """The documents of ``paths`` (members of ``files``), and a rejection for every path that gave none."""
+        documents: list[Document] = []
+        rejected: list[Rejection] = []
+        for path in paths:
+            outcome = self._read(path)
+            if isinstance(outcome, Document):
+                documents.append(outcome)
+            else:
+                rejected.append(outcome)
+        return documents, rejected
+
+    def _read(self, path: str) -> Document | Rejection:
+        name = document_id(path)
+        if path != self._first[name]:
+            return self._rejection(path, Reason.DUPLICATE_ID, f"{_printable(self._first[name])!r} has the same id")
+        full = os.path.join(self._root, path)
+        try:
+            state = os.stat(full)
+            if not stat.S_ISREG(state.st_mode):
+                return self._rejection(path, Reason.UNREADABLE, "not a regular file")
+            if state.st_size > self.config.max_bytes:
+                detail = f"{state.st_size} bytes, more than max_bytes = {self.config.max_bytes}"
+                return self._rejection(path, Reason.TOO_LARGE, detail)
+            with open(full, "rb") as file:
+                data = file.read(self.config.max_bytes + 1)
+        except OSError as error:
+            return self._rejection(
+                path, Reason.UNREADABLE, error.strerror or errno.errorcode.get(error.errno or 0, "error")
+            )
+        if len(data) > self.config.max_bytes:
+            return self._rejection(path, Reason.TOO_LARGE, f"more than max_bytes = {self.config.max_bytes}")
+        if not data.strip():
+            return self._rejection(path, Reason.EMPTY, "the file is empty")
+        if twin := self._twin_of(path):
+            return self._rejection(path, Reason.DUPLICATE_CONTENT, f"the same bytes as {_printable(twin)!r}")
+        try:
+            text = decode(data)
+            parsed = parse_markdown(text) if path.lower().endswith(MARKDOWN) else parse_html(text)
+        except NotTextError as error:
+            return self._rejection(path, Reason.NOT_TEXT, str(error))
+        except MalformedError as error:
+            return self._rejection(path, Reason.MALFORMED, str(error), preview=text[:500])
+        if not parsed.text:
+            return self._rejection(path, Reason.EMPTY, "no text is left", preview=text[:500])
+        return self._document(name, parsed)
+
+    def _document(self, name: str, parsed: Parsed) -> Document:
+        url = parsed.url
+        if url is None and self.config.base_url:
+            url = self.config.base_url.rstrip("/") + "/" + name
+        stem = posixpath.splitext(posixpath.basename(name))[0]
+        visible = sum(not c.isspace() for c in parsed.text)
+        return Document(
+            id=name,
+            title=parsed.title or stem or name,
+            text=parsed.text,
+            kind="index" if parsed.link_characters >= _INDEX_SHARE * visible else "page",
+            sections=_sections(parsed),
+            links=self._links(name, parsed),
+            anchors=tuple(
+                Anchor(name=fragment, start=place.start, end=place.end, kind=place.kind)
+                for place in parsed.places
+                for fragment in place.names
+            ),
+            source=self.config.name,
+            path=name,
+            url=url,
+            licence=parsed.licence or self.config.licence,
+            date=parsed.date,
+            partition=split_of(name, self.config.fractions),  # type: ignore[arg-type]
+        )
+
+    def _links(self, name: str, parsed: Parsed) -> tuple[Link, ...]:
+        titles = [(place.start, place.end) for place in parsed.places if place.level or place.kind]
+        kept = []
+        for link in parsed.links:
+            target, fragment = self.resolve(name, link.href)
+            if target is None:
+                self.missing_links += fragment is _MISSING
+                continue
+            if target == name and (not fragment or any(s <= link.start and link.end <= e for s, e in titles)):
+                continue  # a heading that links to itself
+            kept.append(Link(start=link.start, end=link.end, target=target, fragment=fragment))
+        return tuple(sorted(kept, key=lambda link: (link.start, link.end)))
+
+    def resolve(self, name: str, href: str) -> tuple[str | None, str | None]:
+        """(id of the page that ``href`` on page ``name`` leads to, fragment). The id is None for what leads out of
+        the folder, and for what points into it at nothing; the fragment then says which."""
+        try:
+            parts = urlsplit(href.strip())
+        except ValueError:
+            return None, None
+        if parts.scheme or parts.netloc or parts.path.startswith("/"):
+            return None, None
+        fragment = unquote(parts.fragment) or None
+        if not parts.path:
+            return name, fragment
+        path = unicodedata.normalize("NFC", unquote(parts.path))
+        joined = posixpath.normpath(posixpath.join(posixpath.dirname(name), path))
+        if joined.startswith("../") or joined == "..":
+            return None, None
+        stem, extension = posixpath.splitext(joined)
+        tries = [joined]
+        if path.endswith("/") or not extension or joined == ".":
+            tries += [posixpath.normpath(posixpath.join(joined, f"index{e}")) for e in (".html", ".htm", ".md")]
+            tries += [joined + e for e in (".html", ".md")]
+        elif extension == ".html":
+            tries.append(stem + ".md")  # Markdown that is written for its rendered form
+        if extension and extension.lower() not in (".html", ".htm", ".xhtml", *MARKDOWN) and joined not in self._first:
+            return None, None  # a picture, an archive, a source file: no page
+        for candidate in tries:
+            if (first := self._first.get(candidate)) is not None:
+                return document_id(self._twin_of(first) or first), fragment
+        return None, _MISSING
+
+    def _twin_of(self, path: str) -> str | None:
+        """The first file with the same bytes, when that is another one."""
+        if self._twins is None:
+            self._twins = self._find_twins()
+        return self._twins.get(path)
+
+    def _find_twins(self) -> dict[str, str]:
+        # Only files of equal size can be equal, so few are hashed.
+        by_size: dict[int, list[str]] = defaultdict(list)
+        for path in self._first.values():
+            try:
+                state = os.stat(os.path.join(self._root, path))
+            except OSError:
+                continue
+            if stat.S_ISREG(state.st_mode) and 0 < state.st_size <= self.config.max_bytes:
+                by_size[state.st_size].append(path)
+        twins: dict[str, str] = {}
+        for group in by_size.values():
+            seen: dict[str, str] = {}
+            for path in group if len(group) > 1 else ():
+                # A symbolic link gives way to the file itself, then the first id stays.
+                if (value := self._hash(path)) is not None:
+                    other = seen.get(value)
+                    if other is None:
+                        seen[value] = path
+                    elif self._is_link(other) and not self._is_link(path):
+                        twins[other] = seen[value] = path
+                    else:
+                        twins[path] = other
+        for path in list(twins):
+            while (further := twins.get(twins[path])) is not None:
+                twins[path] = further
+        return twins
+
+    def _is_link(self, path: str) -> bool:
+        return os.path.islink(os.path.join(self._root, path))
+
+    def _hash(self, path: str) -> str | None:
+        full = os.path.join(self._root, path)
+        try:
+            if not stat.S_ISREG(os.stat(full).st_mode):
+                return None
+            with open(full, "rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return None
+
+    def _rejection(self, path: str, reason: Reason, detail: str, preview: str = "") -> Rejection:
+        return Rejection(stage=self.config.name, row_id=_printable(path), reason=reason, detail=detail, preview=preview)
+
+
+def list_files(config: DocsConfig) -> list[str]:
+    """Paths of the files to read, relative to the root, in the order of their ids. Raises InputError (DocsSource)."""
+    return DocsSource(config).files
+
+
+def content_digest(config: DocsConfig) -> str:
+    """sha256 over relative paths and contents. Raises InputError (DocsSource)."""
+    return DocsSource(config).digest()
+
+
+def read(config: DocsConfig, paths: Sequence[str]) -> tuple[list[Document], list[Rejection]]:
+    """Documents and rejections of ``paths``. A caller with many batches keeps a :class:`DocsSource` instead."""
+    return DocsSource(config).read(paths)
+
+
+def document_id(path: str) -> str:
+    """The id of the document at ``path``: the path, NFC-normalized; bytes that are no UTF-8 are written ``\\xNN``."""
+    return unicodedata.normalize("NFC", _printable(path))
+
+
+def _printable(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+
+
+def _is_dir(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _sections(parsed: Parsed) -> tuple[Section, ...]:
+    headings = sorted((place for place in parsed.places if place.level), key=lambda place: place.start)
+    sections = []
+    for number, place in enumerate(headings):
+        stop = headings[number + 1].start if number + 1 < len(headings) else len(parsed.text)
+        start = min(place.end, stop)
+        while start < stop and parsed.text[start].isspace():
+            start += 1
+        while stop > start and parsed.text[stop - 1].isspace():
+            stop -= 1
+        heading = parsed.text[place.start : place.end]
+        is_title = number == 0 and heading == parsed.title
+        sections.append(Section(heading=heading, level=1 if is_title else place.level, start=start, end=stop))
+    return tuple(sections)

@@ -1,0 +1,1 @@
+"""JSONL and Parquet documents with optional links or triples."""
