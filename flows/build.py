@@ -1,0 +1,132 @@
+"""``synth build --flow``: the plan of ``synth build``, one Prefect task run per stage.
+
+Prefect adds a record of the run, artifacts and schedules. It decides nothing: what is done already, what a stage reads
+and what it writes is the engine's, so the bytes are those of a build without Prefect. Result persistence, caching and
+retries of Prefect stay off for the same reason: the store knows better, and after any end the same build goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from prefect import flow, task
+from prefect.artifacts import create_table_artifact
+from prefect.cache_policies import NO_CACHE
+
+from synth.flows.artifacts import artifact_key, cost_table, rows_table, yield_table
+from synth.schemas.reports import StageReport
+
+if TYPE_CHECKING:
+    from synth.api import BuildRequest
+
+__all__ = ["Stages", "build", "parameters_of", "run_stages"]
+
+T = TypeVar("T", covariant=True)
+
+
+class Stages(Protocol[T]):
+    """A prepared build: what a flow needs of it."""
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """Labels of the stage runs, each after those whose tables it reads."""
+
+    def run_stage(self, label: str) -> StageReport:
+        """Run one stage, or find its complete shards in the store."""
+
+    def finish(self) -> T:
+        """Move the finished dataset to its place."""
+
+
+@flow(
+    name="synth-build",
+    flow_run_name="{dataset}",
+    description="Build a dataset: one task run per stage, three artifacts.",
+    retries=0,
+    persist_result=False,
+    log_prints=False,
+)
+def build(
+    dataset: str | None = None,
+    recipe: str | None = None,
+    source: str | None = None,
+    tasks: int | None = None,
+    tasks_file: str | None = None,
+    seed: int | None = None,
+    out: str | None = None,
+    store: str | None = None,
+    workers: int = 1,
+    executor: str = "local",
+    settings: dict[str, Any] | None = None,
+) -> Any:
+    """The parameters are the options of ``synth build``; paths as text. Returns what ``Prepared.run()`` returns.
+
+    Raises:
+        SynthError: as ``synth build``; the flow run is then failed, and a new run goes on where this one ended.
+    """
+    from synth import api
+
+    request = api.BuildRequest(
+        dataset=dataset,
+        recipe=_path(recipe),
+        source=_path(source),
+        tasks=tasks,
+        tasks_file=_path(tasks_file),
+        seed=seed,
+        out=_path(out),
+        store=_path(store),
+        workers=workers,
+        executor=executor,
+        settings=settings or {},
+        terminal=sys.stderr.isatty(),
+    )
+    prepared = api.prepare(request)
+    return run_stages(prepared, dataset or Path(recipe or "build").stem)
+
+
+def parameters_of(request: BuildRequest) -> dict[str, Any]:
+    """The flow parameters that say the same as ``request``, as JSON values; paths absolute, since a served run may start
+    in another folder."""
+    values: dict[str, Any] = {
+        name: getattr(request, name) for name in ("dataset", "tasks", "seed", "workers", "executor")
+    }
+    for name in ("recipe", "source", "tasks_file", "out", "store"):
+        path = getattr(request, name)
+        values[name] = None if path is None else str(Path(path).absolute())
+    values["settings"] = dict(request.settings)
+    return values
+
+
+def run_stages(stages: Stages[T], dataset: str) -> T:
+    """Run every stage as a task run of the current flow run, then finish. Artifacts are published in any case, so that a
+    build that failed shows how far it came."""
+    reports: list[StageReport] = []
+    try:
+        for label in stages.labels:
+            reports.append(_stage.with_options(name=label, task_run_name=label)(stages, label))
+        return stages.finish()
+    finally:
+        if reports:
+            _publish(dataset, reports)
+
+
+@task(name="stage", retries=0, persist_result=False, cache_policy=NO_CACHE, log_prints=False)
+def _stage(stages: Stages[Any], label: str) -> StageReport:
+    return stages.run_stage(label)
+
+
+def _publish(dataset: str, reports: Sequence[StageReport]) -> None:
+    tables: Mapping[str, tuple[str, list[dict[str, Any]]]] = {
+        "yield": ("What each stage read, kept and rejected.", yield_table(reports)),
+        "rows": ("Rows written, by stage and table.", rows_table(reports)),
+        "cost": ("What this run took, by stage.", cost_table(reports)),
+    }
+    for kind, (description, table) in tables.items():
+        create_table_artifact(key=artifact_key(dataset, kind), table=table, description=description)
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
