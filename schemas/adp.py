@@ -51,12 +51,17 @@ class ApiAction(Row):
 
     class_: Literal["api_action"] = "api_action"
     function: NonEmpty
+    """Name of the tool (``api_action``)."""
     kwargs: JsonObject
+    """Arguments of the tool, a JSON object."""
     description: str | None = None
     """Text said beside the call."""
     tool_call_id: str | None = None
+    """Ties an action to the observation that answers it."""
     reasoning_content: str | None = None
+    """The thought before the action."""
     reward: float | None = None
+    """Reward of this step."""
 
 
 class CodeAction(Row):
@@ -64,7 +69,9 @@ class CodeAction(Row):
 
     class_: Literal["code_action"] = "code_action"
     language: NonEmpty
+    """Language of the code (``code_action``)."""
     content: str
+    """The code."""
     description: str | None = None
     tool_call_id: str | None = None
     reasoning_content: str | None = None
@@ -76,6 +83,7 @@ class MessageAction(Row):
 
     class_: Literal["message_action"] = "message_action"
     content: str
+    """The message."""
     description: str | None = None
     reasoning_content: str | None = None
     reward: float | None = None
@@ -86,13 +94,18 @@ class TextObservation(Row):
 
     class_: Literal["text_observation"] = "text_observation"
     content: str
+    """The text."""
     source: Literal["user", "agent", "environment"]
+    """Whose words an observation is: ``user``, ``agent`` or ``environment``."""
     name: str | None = None
+    """Name of the tool or person that speaks."""
     tool_call_id: str | None = None
     reward: float | None = None
 
 
 class BoundingBox(Row):
+    """A rectangle in pixels."""
+
     x: float
     y: float
     width: float
@@ -111,21 +124,30 @@ class ImageAnnotation(Row):
 
 
 class ImageObservation(Row):
+    """A picture that the agent was shown."""
+
     class_: Literal["image_observation"] = "image_observation"
     content: str
     """Path or address of the image."""
     source: Literal["user", "agent", "environment"]
     annotations: tuple[ImageAnnotation, ...] | None = None
+    """Marked elements of an image (``image_observation``)."""
     tool_call_id: str | None = None
     reward: float | None = None
 
 
 class WebObservation(Row):
+    """A web page that the agent was shown."""
+
     class_: Literal["web_observation"] = "web_observation"
     html: str | None
+    """Markup of a page (``web_observation``)."""
     axtree: str | None
+    """Accessibility tree of the page."""
     url: str | None
+    """Address of the page."""
     image_observation: ImageObservation | None
+    """Screenshot of the page."""
     viewport_size: tuple[int, int] | None
     """Width and height in pixels."""
     tool_call_id: str | None = None

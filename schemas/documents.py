@@ -16,6 +16,7 @@ class Section(Row):
     """A heading and the text under it, up to the next heading of any level."""
 
     heading: str
+    """Text of the heading, without markup."""
     level: int
     """1 for the title of the document, 2 for its sections, and so on."""
     start: int
@@ -28,7 +29,9 @@ class Link(Row):
     """A hyperlink: ``text[start:end]`` is its anchor."""
 
     start: int
+    """Offset of the anchor text, in code points."""
     end: int
+    """Offset just past it."""
     target: NonEmpty
     """Id of the document it leads to. A link that leads out of the source is not kept."""
     fragment: str | None = None
@@ -41,7 +44,9 @@ class Anchor(Row):
     name: NonEmpty
     """The fragment. One place may have several."""
     start: int
+    """Offset of the place, in code points."""
     end: int
+    """Offset just past it."""
     kind: str = ""
     """``heading``, ``term`` (of a definition list), or what the markup calls it (``py function``, ``c macro``, ...)."""
 
@@ -54,19 +59,26 @@ class Document(Row):
     id: NonEmpty
     """Stable id, relative to the root of the source: it holds no absolute path and no host name."""
     title: NonEmpty
+    """Name of the page."""
     text: NonEmpty
+    """The whole text, markup and boilerplate removed."""
     kind: str
     """``page`` for documents that we read, ``index`` for those that are little but links (walks avoid them); the entity
     type for pages of the fictional world."""
     aliases: tuple[str, ...] = ()
+    """Other names of what the page is about."""
     sections: tuple[Section, ...] = ()
+    """Headings with the spans of their texts."""
     links: tuple[Link, ...] = ()
+    """Hyperlinks to other documents."""
     anchors: tuple[Anchor, ...] = ()
+    """Places that a fragment of an address leads to."""
     source: NonEmpty
     """Name of the source in the recipe."""
     path: str | None = None
     """Path relative to the source's root; None for generated pages."""
     url: str | None = None
+    """Where the page stands on the web, when the source says so."""
     licence: str | None = None
     """SPDX id, or None when nobody said: then the text is not published."""
     date: str | None = None
@@ -79,9 +91,13 @@ class Evidence(Row):
     """Where something is stated: ``document.text[start:end] == quote``."""
 
     document_id: NonEmpty
+    """Id in ``documents``."""
     start: int
+    """Offset in the text, in code points."""
     end: int
+    """Offset just past the quote."""
     quote: str
+    """The words themselves."""
 
 
 class Entity(Row):

@@ -13,10 +13,13 @@ class Provenance(Row):
     dataset: NonEmpty
     """Name of the recipe."""
     stage: NonEmpty
+    """The stage that made the row."""
     stage_version: int
+    """Version of the stage's code."""
     fingerprint: NonEmpty
     """Fingerprint of the stage run: config, seed, source content, libraries and inputs are in it."""
     seed: int
+    """Seed of the build."""
     source: NonEmpty
     """Name of the source."""
     source_sha256: NonEmpty
@@ -24,7 +27,10 @@ class Provenance(Row):
     backend: str | None = None
     """What acted, for rows that an agent or a model wrote (``scripted``, ``openai``, ``vllm``)."""
     model: str | None = None
+    """Model that was called; None for a scripted agent."""
     model_revision: str | None = None
+    """Revision of that model."""
     prompt: str | None = None
     """``<stage>/<name>/v<N>@<sha256>`` of the prompt file."""
     sampling: JsonObject = {}
+    """Sampling parameters of the model."""

@@ -68,14 +68,19 @@ _SENTENCES: dict[Reason, str] = {
 
 
 class Rejection(Row):
+    """A row, file or candidate that was dropped."""
+
     table: ClassVar[str | None] = "rejected"
 
     stage: NonEmpty
+    """The stage that dropped it."""
     row_id: NonEmpty
     """Id of the row that was rejected (a path relative to the root for a file, an index for a candidate)."""
     reason: Reason
+    """Why."""
     detail: str
     """What exactly, in one line: the value, the place, the other row."""
     split: Split | None = None
+    """The split that it would have been in, when that was known."""
     preview: str = ""
     """At most 500 code points of what was rejected, for a person who wants to see it."""

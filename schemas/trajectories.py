@@ -31,6 +31,7 @@ class Verdict(Row):
     """Whether the answer (or the end state) is right. ``correct`` None = abstained: neither a pass nor a 0."""
 
     correct: bool | None
+    """Whether the answer is right; None when no rule could tell."""
     rule: NonEmpty
     """Name of the rule that decided: ``exact``, ``alias``, ``number``, ``date``, ``no_answer``, ..."""
     evidence: str = ""
@@ -43,34 +44,54 @@ class TrajectoryRow(Row):
     table: ClassVar[str | None] = "trajectories"
 
     schema_version: NonEmpty
+    """Version of the Agent Data Protocol."""
     id: NonEmpty
+    """Hash of what the row is."""
     content: tuple[ContentItem, ...]
+    """Actions and observations in order, told apart by ``class_``: the ADP trajectory."""
     available_custom_tools: tuple[str, ...] | None = None
+    """Names of the tools that the agent had."""
     available_code_languages: tuple[str, ...] | None = None
+    """Languages of the code actions, when there are any."""
     details: JsonObject = {}
+    """Further facts, as JSON."""
 
     task_id: NonEmpty
+    """Id of the task in ``tasks``."""
     rollout: int
     """Number of the sample among the rollouts of this task by this role, from 0."""
     role: Role
+    """Who acted: ``teacher``, ``policy`` or ``expert``."""
     model: str | None
     """None for a scripted agent."""
     privileged: bool
     """True when the agent could look at the gold walk to choose among options that it saw."""
     success: bool
+    """True exactly when the verdict says correct."""
     verdict: Verdict
+    """How the answer was judged."""
     answer: str | None
+    """The final answer, None when there was none."""
     stop_reason: StopReason
+    """Why the rollout ended."""
     turns: int
+    """Turns of the agent, the final answer included."""
     tool_calls: int
+    """Tool calls, those that failed included."""
     split: Split
+    """The split of its task."""
     licence: str | None
+    """SPDX id of what the observations quote, None when unknown or mixed."""
     system_prompt: str
+    """What the agent was told before the question."""
     tool_schemas: JsonList
     """Tools as JSON Schema functions, in the order that the agent saw."""
     environment: NonEmpty
+    """Name of the environment."""
     environment_version: NonEmpty
+    """Bumped when an observation or a verdict can change."""
     provenance: Provenance
+    """What made the row."""
 
 
 class InjectedError(Row):
