@@ -1,7 +1,7 @@
 """Prefect flows: they start and schedule builds and show their reports. No row logic lives here.
 
-This package is light: Prefect is imported when a function is called, after its settings were made, because Prefect reads
-them once, at its import.
+This package is light: Prefect is imported when a function is called, after its settings were made, because Prefect
+reads them once, at its import.
 """
 
 from __future__ import annotations

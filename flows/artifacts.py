@@ -1,4 +1,4 @@
-"""What a build did, as Prefect artifacts. Keys are lowercase with dashes; a key's versions show one run after the other."""
+"""What a build did, as Prefect artifacts. Keys are lowercase with dashes; the versions of a key show run after run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def artifact_key(dataset: str, kind: str) -> str:
 
 
 def yield_table(reports: Sequence[StageReport]) -> list[dict[str, Any]]:
-    """One row per stage: units read, kept, the share of both in percent, and what fell out by reason and kind of error."""
+    """One row per stage: units read, kept, their share in percent, and what fell out, by reason and kind of error."""
     return [
         {
             "stage": report.label,

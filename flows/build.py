@@ -84,12 +84,12 @@ def build(
         terminal=sys.stderr.isatty(),
     )
     prepared = api.prepare(request)
-    return run_stages(prepared, dataset or Path(recipe or "build").stem)
+    return run_stages(prepared, prepared.recipe.name)
 
 
 def parameters_of(request: BuildRequest) -> dict[str, Any]:
-    """The flow parameters that say the same as ``request``, as JSON values; paths absolute, since a served run may start
-    in another folder."""
+    """The flow parameters that say the same as ``request``, as JSON values. Paths are absolute, since a served run may
+    start in another folder."""
     values: dict[str, Any] = {
         name: getattr(request, name) for name in ("dataset", "tasks", "seed", "workers", "executor")
     }
@@ -101,8 +101,8 @@ def parameters_of(request: BuildRequest) -> dict[str, Any]:
 
 
 def run_stages(stages: Stages[T], dataset: str) -> T:
-    """Run every stage as a task run of the current flow run, then finish. Artifacts are published in any case, so that a
-    build that failed shows how far it came."""
+    """Run every stage as a task run of the current flow run, then finish. Artifacts are published in any case, so that
+    a build that failed shows how far it came."""
     reports: list[StageReport] = []
     try:
         for label in stages.labels:

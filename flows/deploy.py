@@ -57,21 +57,21 @@ def serve(
 ) -> None:
     """Serve ``request`` at the times of ``cron`` until interrupted: one run at a time, each in a process of its own.
 
-    A run that finds nothing to do ends at once; one that was killed goes on in the next. The schedule is paused when this
-    process ends. ``announce`` gets one line when all is well and the waiting begins.
+    A run that finds nothing to do ends at once; one that was killed goes on in the next. The schedule is paused when
+    this process ends. ``announce`` gets one line when all is well and the waiting begins.
 
     Raises:
         InputError: the request can't be planned, or the cron line is bad: before anything is served.
     """
     first = next_time(cron, timezone)
-    from prefect.flows import EntrypointType
     from prefect.schedules import Cron
+    from prefect.types.entrypoint import EntrypointType
 
     from synth import api
     from synth.flows.build import build, parameters_of
 
-    api.prepare(request)  # what can't be planned now would fail at night
-    name = name or request.dataset or "build"
+    prepared = api.prepare(request, progress="quiet")  # what can't be planned now would fail at night
+    name = name or prepared.recipe.name
     if announce:
         announce(f"serving {name}: next run {first:%Y-%m-%d %H:%M %Z}; it runs as long as this command does.")
     build.serve(

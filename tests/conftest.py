@@ -44,6 +44,19 @@ settings.register_profile("explore", deadline=None, max_examples=1_000, print_bl
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+@pytest.fixture(scope="session")
+def prefect_server() -> Iterator[str]:
+    """The API URL of one temporary Prefect server for the session, on a free loopback port, with its own database.
+
+    Flows of this process use it; a child process does when it gets the URL as ``PREFECT_API_URL``.
+    """
+    from prefect.settings import PREFECT_API_URL
+    from prefect.testing.utilities import prefect_test_harness
+
+    with prefect_test_harness(server_startup_timeout=60):
+        yield str(PREFECT_API_URL.value())
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _own_home() -> Iterator[None]:
     """The folder that stands for the user's, removed at the end."""
