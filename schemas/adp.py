@@ -107,20 +107,30 @@ class BoundingBox(Row):
     """A rectangle in pixels."""
 
     x: float
+    """Left edge."""
     y: float
+    """Upper edge."""
     width: float
+    """Width."""
     height: float
+    """Height."""
 
 
 class ImageAnnotation(Row):
     """A marked element of an image."""
 
     element_type: str
+    """What kind of element it is."""
     bounding_box: BoundingBox
+    """Where it stands."""
     text: str | None
+    """The text in it."""
     content_description: str | None = None
+    """What it shows."""
     clickable: bool | None = None
+    """Whether it can be clicked."""
     editable: bool | None = None
+    """Whether it can be edited."""
 
 
 class ImageObservation(Row):
@@ -130,10 +140,13 @@ class ImageObservation(Row):
     content: str
     """Path or address of the image."""
     source: Literal["user", "agent", "environment"]
+    """Whose picture it is."""
     annotations: tuple[ImageAnnotation, ...] | None = None
     """Marked elements of an image (``image_observation``)."""
     tool_call_id: str | None = None
+    """The action that it answers."""
     reward: float | None = None
+    """Reward of this step."""
 
 
 class WebObservation(Row):

@@ -14,7 +14,7 @@ from pydantic import model_validator
 from synth.schemas.rejections import Reason
 from synth.schemas.row import SCHEMA_VERSION, JsonObject, NonEmpty, Row, Split
 
-__all__ = ["BuildReport", "OutcomeReport", "RoleReport", "SourceReport", "StageReport"]
+__all__ = ["BuildReport", "OutcomeReport", "RoleReport", "SourceReport", "SplitSize", "StageReport"]
 
 
 class StageReport(Row):
@@ -106,6 +106,16 @@ class OutcomeReport(Row):
     """Sum over the trajectories."""
 
 
+class SplitSize(Row):
+    """What a split takes on disk."""
+
+    files: int
+    bytes: int
+    """Of the Parquet files."""
+    uncompressed_bytes: int
+    """Of the column data before compression."""
+
+
 class BuildReport(Row):
     """A whole build."""
 
@@ -125,6 +135,8 @@ class BuildReport(Row):
     """In the order of the plan."""
     tables: dict[str, dict[str, int]] = {}
     """Rows of the finished dataset: config -> split -> rows. An empty config has no splits. Set by the exporter."""
+    sizes: dict[str, dict[str, SplitSize]] = {}
+    """Config -> split -> size. Set by the exporter."""
     outcomes: tuple[OutcomeReport, ...] = ()
     """By role and number of hops. Set by the exporter."""
     document_licences: dict[str, int] = {}

@@ -1,0 +1,201 @@
+"""The dataset card: front matter and text, every number of it from the build's report."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import pyarrow as pa
+import yaml
+
+from synth.exporters.columns import columns
+from synth.exporters.configs import CONFIGS
+from synth.exporters.licences import licence_of
+from synth.identity import canonical_json
+from synth.schemas.arrow import arrow_schema, parquet_json_columns
+from synth.schemas.rejections import Reason
+from synth.schemas.reports import BuildReport, OutcomeReport
+
+__all__ = ["front_matter", "render_card"]
+
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+    (100_000_000, "10M<n<100M"),
+)
+
+
+def render_card(report: BuildReport) -> str:
+    """The text of README.md: the same report gives the same bytes."""
+    environment = _environment()
+    context = _context(report)
+    name = f"{report.dataset}.md"
+    prose = name if files("synth").joinpath("data_cards", name).is_file() else "other.md"
+    context["prose"] = environment.get_template(prose).render(context).strip()
+    body = environment.get_template("card.md.j2").render(context)
+    matter = yaml.safe_dump(front_matter(report), sort_keys=False, allow_unicode=True, width=120)
+    return f"---\n{matter}---\n\n{body.strip()}\n"
+
+
+def front_matter(report: BuildReport) -> dict[str, Any]:
+    """What the Hub reads: configs with their files, features, sizes, licence, language, tags."""
+    licence = licence_of(report.document_licences)
+    matter: dict[str, Any] = {"pretty_name": report.title or report.dataset, "license": licence.id}
+    if licence.name:
+        matter["license_name"] = licence.name
+    matter["language"] = list(report.languages)
+    matter["task_categories"] = ["question-answering", "text-generation"]
+    matter["size_categories"] = [_size(sum(report.tables.get("trajectories", {}).values()))]
+    matter["tags"] = ["synthetic", "agent-traces", "agent-data-protocol", "tool-use", "multi-hop", *_tags(report)]
+    full = [config for config in CONFIGS if report.tables.get(config.name)]
+    matter["configs"] = [
+        {
+            "config_name": config.name,
+            **({"default": True} if config.name == "trajectories" else {}),
+            "data_files": [
+                {"split": split, "path": f"{config.name}/{split}-*.parquet"} for split in report.tables[config.name]
+            ],
+        }
+        for config in full
+    ]
+    matter["dataset_info"] = [
+        {
+            "config_name": config.name,
+            "features": [_feature(field) for field in arrow_schema(config.row_type)],
+            # With these, ``load_dataset`` refuses a copy of the dataset that lacks rows.
+            "splits": [
+                {
+                    "name": split,
+                    "num_bytes": report.sizes[config.name][split].uncompressed_bytes,
+                    "num_examples": rows,
+                }
+                for split, rows in report.tables[config.name].items()
+            ],
+            "download_size": sum(size.bytes for size in report.sizes[config.name].values()),
+            "dataset_size": sum(size.uncompressed_bytes for size in report.sizes[config.name].values()),
+        }
+        for config in full
+    ]
+    return matter
+
+
+def _tags(report: BuildReport) -> Iterator[str]:
+    if report.source.fictional:
+        yield "fictional-world"
+    if report.roles and all(role.backend == "scripted" for role in report.roles):
+        yield "scripted-agents"
+
+
+def _size(rows: int) -> str:
+    return next((name for limit, name in _SIZES if rows < limit), "n>100M")
+
+
+_DTYPES = {"double": "float64"}
+
+
+def _feature(field: pa.Field) -> dict[str, Any]:
+    """A feature as ``datasets`` writes it into a card."""
+    kind = field.type
+    if pa.types.is_struct(kind):
+        return {"name": field.name, "struct": [_feature(child) for child in kind]}
+    if pa.types.is_list(kind):
+        inner = _feature(pa.field("item", kind.value_type))
+        nested = {"list": inner["list"]} if "list" in inner else inner.get("struct") or inner["dtype"]
+        return {"name": field.name, "list": nested}
+    return {"name": field.name, "dtype": _DTYPES.get(str(kind), str(kind))}
+
+
+def _context(report: BuildReport) -> dict[str, Any]:
+    tables: list[dict[str, Any]] = [
+        {
+            "name": config.name,
+            "summary": config.summary,
+            "splits": report.tables.get(config.name, {}),
+            "rows": sum(report.tables.get(config.name, {}).values()),
+            "columns": columns(config.row_type),
+            "json": parquet_json_columns(config.row_type),
+        }
+        for config in CONFIGS
+    ]
+    return {
+        "report": report,
+        "title": report.title or report.dataset,
+        "tables": [table for table in tables if table["rows"]],
+        "empty": [table["name"] for table in tables if not table["rows"]],
+        "rows": {table["name"]: table["rows"] for table in tables},
+        "roles": _roles(report),
+        "scripted": sorted({role.role for role in report.roles if role.backend == "scripted"}),
+        "modelled": [role for role in report.roles if role.backend != "scripted"],
+        "hops": _by_hops(report),
+        "reasons": [(reason.value, reason.sentence, count) for reason, count in _reasons(report)],
+        "licence": licence_of(report.document_licences),
+        "recipe": yaml.safe_dump(report.recipe, sort_keys=True, allow_unicode=True, width=110).strip(),
+    }
+
+
+def _total(outcomes: list[OutcomeReport]) -> dict[str, float]:
+    rows = sum(outcome.trajectories for outcome in outcomes)
+    names = ("successes", "abstained", "turns", "tool_calls")
+    sums = {name: sum(getattr(outcome, name) for outcome in outcomes) for name in names}
+    return {
+        "trajectories": rows,
+        "successes": sums["successes"],
+        "abstained": sums["abstained"],
+        "success": sums["successes"] / rows,
+        "turns": sums["turns"] / rows,
+        "tool_calls": sums["tool_calls"] / rows,
+    }
+
+
+def _roles(report: BuildReport) -> list[dict[str, Any]]:
+    grouped: dict[str, list[OutcomeReport]] = defaultdict(list)
+    for outcome in report.outcomes:
+        grouped[outcome.role].append(outcome)
+    about = {role.role: role for role in report.roles}
+    return [{"role": role, "about": about.get(role), **_total(grouped[role])} for role in sorted(grouped)]
+
+
+def _by_hops(report: BuildReport) -> list[dict[str, Any]]:
+    return [{"role": outcome.role, "hops": outcome.hops, **_total([outcome])} for outcome in report.outcomes]
+
+
+def _reasons(report: BuildReport) -> list[tuple[Reason, int]]:
+    counts: dict[str, int] = defaultdict(int)
+    for stage in report.stages:
+        for reason, count in stage.rejected.items():
+            counts[reason] += count
+    return [(reason, counts[reason.value]) for reason in Reason if counts[reason.value]]
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_source),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # Markdown: table cells go through a filter
+    )
+    environment.filters["cell"] = _cell
+    environment.filters["number"] = lambda value: f"{value:,}"
+    environment.filters["percent"] = lambda value: f"{100 * value:.1f} %"
+    environment.filters["json"] = canonical_json
+    return environment
+
+
+def _source(name: str) -> str:
+    return files("synth").joinpath("data_cards", name).read_text(encoding="utf-8")
+
+
+def _cell(value: object) -> str:
+    """Text that can't break out of a table's cell."""
+    text = " ".join(str(value).split()).replace("|", "\\|")
+    parts = text.split("`")
+    for place in range(0, len(parts), 2):  # code spans, between backticks, show characters as they are
+        parts[place] = parts[place].replace("<", "&lt;")
+    return "`".join(parts)

@@ -1,0 +1,57 @@
+"""The tables of a finished dataset, each a config of the Hub."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from synth.schemas.documents import Document
+from synth.schemas.rejections import Rejection
+from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+
+__all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
+
+SPLITS = ("train", "validation", "test")
+
+
+@dataclass(frozen=True)
+class Config:
+    """How one table lies in the dataset folder."""
+
+    name: str
+    row_type: type[Row]
+    sole_split: str | None
+    """The one split of a table that is not divided; None when each row's ``split`` says where it goes.
+
+    ``all`` would be the natural name, but ``datasets`` reserves it.
+    """
+    rows_per_group: int
+    """Rows in a Parquet row group: a viewer reads a whole group to show one row."""
+    summary: str
+    """One sentence for the card."""
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        return SPLITS if self.sole_split is None else (self.sole_split,)
+
+
+CONFIGS: tuple[Config, ...] = (
+    Config(
+        "tasks", Task, None, 500, "Questions with answers, the walk and evidence behind each, and every check passed."
+    ),
+    Config(
+        "trajectories", TrajectoryRow, None, 100, "Rollouts as Agent Data Protocol trajectories, with typed columns."
+    ),
+    Config("documents", Document, "corpus", 500, "The pages that the agents could search, open and cite."),
+    Config("rejected", Rejection, "rejected", 2_000, "What was dropped on the way, and why."),
+)
+"""In the order of the card."""
+
+
+def config_named(name: str) -> Config:
+    """Raises KeyError that lists the choices."""
+    for config in CONFIGS:
+        if config.name == name:
+            return config
+    raise KeyError(f"no config {name!r}; there are {', '.join(config.name for config in CONFIGS)}")

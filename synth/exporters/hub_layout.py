@@ -1,0 +1,216 @@
+"""A finished dataset as a folder that the Hugging Face Hub, ``datasets`` and polars open as it is.
+
+    README.md                                        the card
+    report.json                                      the numbers behind it
+    <config>/<split>-00000-of-000NN.parquet
+
+The bytes depend on the rows and on nothing else: input is cut anew into row groups of a fixed number of rows, so it
+does not matter how many shards it came from; there is no time or host in a file. Empty splits and empty configs have
+no file (``datasets`` refuses a config without a row): the card says which.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from synth.errors import StoreError
+from synth.exporters.card import render_card
+from synth.exporters.configs import CONFIGS, Config, config_named
+from synth.exporters.outcomes import Outcomes
+from synth.schemas.arrow import arrow_schema
+from synth.schemas.reports import BuildReport, SplitSize
+from synth.store.files import store_errors, sync_file, sync_folder, write_file
+
+__all__ = ["CARD_FILE", "FILE_BYTES", "REPORT_FILE", "Rows", "file_name", "write_config", "write_dataset"]
+
+CARD_FILE = "README.md"
+REPORT_FILE = "report.json"
+FILE_BYTES = 256 * 1024 * 1024
+"""A file is closed once it holds this many (compressed) bytes."""
+
+Rows: TypeAlias = pa.Table | Iterable[pa.RecordBatch]
+"""Rows in their final order: one table, or batches of any size as they come."""
+
+
+def file_name(split: str, number: int, count: int) -> str:
+    return f"{split}-{number:05d}-of-{count:05d}.parquet"
+
+
+def write_dataset(
+    folder: Path, tables: Mapping[str, Rows], report: BuildReport, *, file_bytes: int = FILE_BYTES
+) -> BuildReport:
+    """Write tables, card and report into ``folder``, an empty or missing folder.
+
+    Rows are streamed: memory holds a few row groups, and one number per task. ``report`` is completed with what was
+    counted on the way (``tables``, ``sizes``, ``outcomes``, ``document_licences``) and returned: the card shows that report.
+
+    Raises:
+        KeyError: ``tables`` names a config that does not exist.
+        StoreError: the folder is not empty or can't be written.
+        ValueError: a table has another schema than its row type's.
+    """
+    for name in tables:
+        config_named(name)
+    with store_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise StoreError("the folder is not empty", where=str(folder), mend="choose another folder")
+    outcomes = Outcomes()
+    licences: Counter[str] = Counter()
+    counts: dict[str, dict[str, int]] = {}
+    sizes: dict[str, dict[str, SplitSize]] = {}
+    for config in CONFIGS:
+        batches = _batches(tables.get(config.name, ()), config)
+        if config.name == "tasks":
+            batches = _watched(batches, outcomes.see_tasks)
+        elif config.name == "trajectories":
+            batches = _watched(batches, outcomes.see_trajectories)
+        elif config.name == "documents":
+            batches = _watched(batches, lambda batch: licences.update(_licences(batch)))
+        written = write_config(folder, config, batches, file_bytes=file_bytes)
+        counts[config.name] = {split: rows for split, (rows, _) in written.items()}
+        sizes[config.name] = {split: size for split, (_, size) in written.items()}
+    done = report.model_copy(
+        update={
+            "tables": counts,
+            "sizes": sizes,
+            "outcomes": outcomes.reports(),
+            "document_licences": dict(sorted(licences.items())),
+        }
+    )
+    with store_errors(folder):
+        write_file(folder / REPORT_FILE, done.to_json().encode())
+        write_file(folder / CARD_FILE, render_card(done).encode())
+        sync_folder(folder)
+    return done
+
+
+def write_config(
+    folder: Path, config: Config, batches: Iterable[pa.RecordBatch], *, file_bytes: int = FILE_BYTES
+) -> dict[str, tuple[int, SplitSize]]:
+    """Write one config below ``folder``; rows and size per split come back, empty splits left out."""
+    with store_errors(folder):
+        writers = {split: _SplitWriter(folder / config.name, split, config, file_bytes) for split in config.splits}
+        for batch in batches:
+            for split, part in _parts(batch, config):
+                writers[split].add(part)
+        written = {split: writer.finish() for split, writer in writers.items()}
+    return {split: (rows, size) for split, (rows, size) in written.items() if rows}
+
+
+def _batches(rows: Rows, config: Config) -> Iterator[pa.RecordBatch]:
+    schema = arrow_schema(config.row_type)
+    for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+        if not batch.schema.equals(schema):
+            raise ValueError(f"{config.name}: a batch has another schema than {config.row_type.__name__}'s")
+        if batch.num_rows:
+            yield batch.replace_schema_metadata(schema.metadata)
+
+
+def _watched(batches: Iterable[pa.RecordBatch], see: Callable[[pa.RecordBatch], None]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        see(batch)
+        yield batch
+
+
+def _licences(batch: pa.RecordBatch) -> dict[str, int]:
+    counted = pc.value_counts(pc.fill_null(batch.column("licence"), "unknown"))
+    return {item["values"]: item["counts"] for item in counted.to_pylist()}
+
+
+def _parts(batch: pa.RecordBatch, config: Config) -> Iterator[tuple[str, pa.RecordBatch]]:
+    if config.sole_split is not None:
+        yield config.sole_split, batch
+        return
+    column = batch.column("split")
+    if unknown := set(pc.unique(column).to_pylist()) - set(config.splits):
+        raise ValueError(f"{config.name}: a row is of split {unknown.pop()!r}, not one of {', '.join(config.splits)}")
+    for split in config.splits:
+        part = batch.filter(pc.equal(column, split))
+        if part.num_rows:
+            yield split, part
+
+
+class _SplitWriter:
+    """Writes one split: row groups of a fixed number of rows, files cut at row groups by bytes."""
+
+    def __init__(self, folder: Path, split: str, config: Config, file_bytes: int) -> None:
+        self.folder = folder
+        self.split = split
+        self.config = config
+        self.file_bytes = file_bytes
+        self.schema = arrow_schema(config.row_type)
+        self.waiting: list[pa.RecordBatch] = []
+        self.waiting_rows = 0
+        self.rows = 0
+        self.parts: list[Path] = []
+        self.sink: pa.OSFile | None = None
+        self.writer: pq.ParquetWriter | None = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.waiting.append(batch)
+        self.waiting_rows += batch.num_rows
+        size = self.config.rows_per_group
+        if self.waiting_rows < size:
+            return
+        table = pa.Table.from_batches(self.waiting, schema=self.schema)
+        start = 0
+        while table.num_rows - start >= size:
+            self._group(table.slice(start, size))
+            start += size
+        self.waiting = table.slice(start).to_batches()
+        self.waiting_rows = table.num_rows - start
+
+    def finish(self) -> tuple[int, SplitSize]:
+        """Close the files and give them their names."""
+        if self.waiting_rows:
+            self._group(pa.Table.from_batches(self.waiting, schema=self.schema))
+        self._close()
+        size = SplitSize(files=len(self.parts), bytes=0, uncompressed_bytes=0)
+        for number, part in enumerate(self.parts):
+            footer = pq.read_metadata(part)
+            raw = sum(footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
+            size = SplitSize(
+                files=len(self.parts),
+                bytes=size.bytes + part.stat().st_size,
+                uncompressed_bytes=size.uncompressed_bytes + raw,
+            )
+            sync_file(part)
+            os.replace(part, self.folder / file_name(self.split, number, len(self.parts)))
+        if self.parts:
+            sync_folder(self.folder)
+        return self.rows, size
+
+    def _group(self, table: pa.Table) -> None:
+        if self.writer is None or self.sink is None:
+            self.folder.mkdir(exist_ok=True)
+            part = self.folder / f".part-{self.split}-{len(self.parts):05d}"
+            self.parts.append(part)
+            self.sink = pa.OSFile(str(part), "wb")
+            self.writer = pq.ParquetWriter(
+                self.sink,
+                self.schema,
+                compression="zstd",
+                compression_level=6,
+                write_page_index=True,
+                use_content_defined_chunking=True,
+            )
+        # One contiguous chunk per column: page borders would otherwise follow the borders of the input's chunks.
+        self.writer.write_table(table.combine_chunks(), row_group_size=self.config.rows_per_group)
+        self.rows += table.num_rows
+        if self.sink.tell() >= self.file_bytes:
+            self._close()
+
+    def _close(self) -> None:
+        if self.writer is not None and self.sink is not None:
+            self.writer.close()
+            self.sink.close()
+            self.writer = self.sink = None
