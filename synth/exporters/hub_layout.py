@@ -24,24 +24,19 @@ import pyarrow.parquet as pq
 from synth.errors import StoreError
 from synth.exporters.card import render_card
 from synth.exporters.configs import CONFIGS, Config, config_named
+from synth.exporters.files import CARD_FILE, REPORT_FILE, file_name
 from synth.exporters.outcomes import Outcomes
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, SplitSize
 from synth.store.files import store_errors, sync_file, sync_folder, write_file
 
-__all__ = ["CARD_FILE", "FILE_BYTES", "REPORT_FILE", "Rows", "file_name", "write_config", "write_dataset"]
+__all__ = ["FILE_BYTES", "Rows", "write_config", "write_dataset"]
 
-CARD_FILE = "README.md"
-REPORT_FILE = "report.json"
 FILE_BYTES = 256 * 1024 * 1024
 """A file is closed once it holds this many (compressed) bytes."""
 
 Rows: TypeAlias = pa.Table | Iterable[pa.RecordBatch]
 """Rows in their final order: one table, or batches of any size as they come."""
-
-
-def file_name(split: str, number: int, count: int) -> str:
-    return f"{split}-{number:05d}-of-{count:05d}.parquet"
 
 
 def write_dataset(
@@ -50,7 +45,7 @@ def write_dataset(
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
     Rows are streamed: memory holds a few row groups, and one number per task. ``report`` is completed with what was
-    counted on the way (``tables``, ``sizes``, ``outcomes``, ``document_licences``) and returned: the card shows that report.
+    counted on the way (``tables``, ``sizes``, ``outcomes``, ``document_licences``) and returned: what the card shows.
 
     Raises:
         KeyError: ``tables`` names a config that does not exist.

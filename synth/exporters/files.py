@@ -1,0 +1,47 @@
+"""Names of the files of a dataset folder, and what stands in it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["CARD_FILE", "REPORT_FILE", "DataFile", "data_files", "file_name"]
+
+CARD_FILE = "README.md"
+REPORT_FILE = "report.json"
+
+_NAME = re.compile(r"(?P<split>\w+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
+
+
+@dataclass(frozen=True, order=True)
+class DataFile:
+    config: str
+    split: str
+    number: int
+    count: int
+    path: Path
+
+    @property
+    def label(self) -> str:
+        """The path inside the dataset folder."""
+        return f"{self.config}/{self.path.name}"
+
+
+def file_name(split: str, number: int, count: int) -> str:
+    return f"{split}-{number:05d}-of-{count:05d}.parquet"
+
+
+def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
+    """The Parquet files of a dataset in order, and everything else below its config folders, sorted."""
+    known: list[DataFile] = []
+    strange: list[Path] = []
+    for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        for path in sorted(place.iterdir()):
+            match = _NAME.fullmatch(path.name)
+            if match and path.is_file():
+                number, count = int(match["number"]), int(match["count"])
+                known.append(DataFile(place.name, match["split"], number, count, path))
+            else:
+                strange.append(path)
+    return sorted(known), strange

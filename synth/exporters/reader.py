@@ -1,0 +1,199 @@
+"""Open a finished dataset: rows as their row types, tables as Arrow, lazy frames of polars.
+
+dataset = load("out/world-search")
+for task in dataset.rows("tasks", "train"): ...
+dataset.scan("trajectories").filter(pl.col("success")).select("task_id", "turns").collect()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from synth.errors import DatasetError, InputError
+from synth.exporters.configs import CONFIGS, Config, config_named
+from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
+from synth.schemas.adp import error_lines
+from synth.schemas.arrow import RowError, arrow_schema, from_arrow
+from synth.schemas.reports import BuildReport
+from synth.schemas.row import Row
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Dataset", "load"]
+
+
+def load(folder: str | Path) -> Dataset:
+    """The dataset in ``folder``. Nothing but file names is read yet.
+
+    Raises:
+        InputError: there is no such folder, or no dataset in it.
+    """
+    path = Path(folder)
+    if not path.is_dir():
+        raise InputError(
+            "there is no such folder", where=str(folder), mend="give the folder that `synth build` printed"
+        )
+    names = {config.name for config in CONFIGS}
+    try:
+        files = [file for file in data_files(path)[0] if file.config in names]
+    except OSError as error:
+        raise InputError(f"the folder can't be read: {error.strerror}", where=str(folder)) from error
+    if not files and not (path / REPORT_FILE).is_file():
+        raise InputError(
+            "this folder holds no dataset", where=str(folder), mend="give the folder that `synth build` printed"
+        )
+    return Dataset(path, tuple(files))
+
+
+class Dataset:
+    """A finished dataset on disk. Reads on demand and keeps nothing."""
+
+    def __init__(self, path: Path, files: tuple[DataFile, ...]) -> None:
+        self.path = path
+        self._files = files
+
+    def __repr__(self) -> str:
+        inside = ", ".join(
+            f"{config} ({', '.join(f'{split} {self.count(config, split)}' for split in self.splits(config))})"
+            for config in self.configs
+        )
+        return f"Dataset({str(self.path)!r}: {inside})"
+
+    @cached_property
+    def report(self) -> BuildReport:
+        """What the build reported.
+
+        Raises:
+            DatasetError: ``report.json`` is missing or damaged.
+        """
+        path = self.path / REPORT_FILE
+        try:
+            return BuildReport.model_validate_json(path.read_bytes())
+        except OSError as error:
+            raise DatasetError(f"the report can't be read: {error.strerror}", where=str(path)) from error
+        except ValidationError as error:
+            raise DatasetError(error_lines(error)[0], where=str(path)) from None
+
+    @property
+    def card(self) -> str:
+        """The text of the card."""
+        return (self.path / CARD_FILE).read_text(encoding="utf-8")
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """Configs that have rows."""
+        present = {file.config for file in self._files}
+        return tuple(config.name for config in CONFIGS if config.name in present)
+
+    def splits(self, config: str) -> tuple[str, ...]:
+        """Splits of ``config`` that have rows, in the order train, validation, test."""
+        about = self._config(config)
+        present = {file.split for file in self._files if file.config == config}
+        return tuple(split for split in about.splits if split in present)
+
+    def files(self, config: str, split: str | None = None) -> tuple[Path, ...]:
+        """Parquet files in the order of their rows; none for an empty config."""
+        self._config(config)
+        order = self.splits(config) if split is None else (split,)
+        return tuple(
+            file.path for name in order for file in self._files if file.config == config and file.split == name
+        )
+
+    def count(self, config: str, split: str | None = None) -> int:
+        """Number of rows, from the footers."""
+        return sum(int(_opened(path).metadata.num_rows) for path in self.files(config, split))
+
+    def batches(
+        self, config: str, split: str | None = None, columns: Sequence[str] | None = None, size: int = 1_000
+    ) -> Iterator[pa.RecordBatch]:
+        """Record batches in order: memory holds one row group.
+
+        Raises:
+            DatasetError: a file is no Parquet file, or is damaged.
+        """
+        for path in self.files(config, split):
+            try:
+                yield from _opened(path).iter_batches(batch_size=size, columns=columns)
+            except (pa.ArrowException, OSError) as error:
+                raise DatasetError(f"damaged: {error}", where=str(path)) from error
+
+    def table(self, config: str, split: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows as one Arrow table (with the row type's schema, also when there are none)."""
+        schema = arrow_schema(self._config(config).row_type)
+        if columns is not None:
+            schema = pa.schema([schema.field(name) for name in columns], metadata=schema.metadata)
+        batches = list(self.batches(config, split, columns))
+        return pa.Table.from_batches(batches, schema=batches[0].schema if batches else schema)
+
+    def rows(self, config: str, split: str | None = None) -> Iterator[Any]:
+        """Rows in order, as ``Task``, ``TrajectoryRow``, ``Document`` or ``Rejection``.
+
+        Raises:
+            DatasetError: a row or a file breaks its schema.
+        """
+        row_type = self._config(config).row_type
+        done = 0
+        for batch in self.batches(config, split, size=100):
+            yield from self._decoded(batch, row_type, done)
+            done += batch.num_rows
+
+    def _decoded(self, batch: pa.RecordBatch, row_type: type[Row], first: int) -> list[Any]:
+        try:
+            return from_arrow(batch, row_type)
+        except RowError as error:
+            where = f"{self.path}: rows from {first} of {row_type.table}"
+            raise DatasetError(str(error), where=where, mend="`synth validate` lists everything") from None
+
+    def find(self, config: str, id_: str) -> Any | None:
+        """The row whose ``id`` (``row_id`` for rejections) is ``id_``; None when there is none."""
+        row_type = self._config(config).row_type
+        key = "id" if "id" in row_type.model_fields else "row_id"
+        for path in self.files(config):
+            place = 0
+            for batch in _opened(path).iter_batches(batch_size=10_000, columns=[key]):
+                found = batch.column(0).index(pa.scalar(id_)).as_py()
+                if found >= 0:
+                    return self._decoded(_row_of(path, place + found), row_type, place + found)[0]
+                place += batch.num_rows
+        return None
+
+    def scan(self, config: str, split: str | None = None) -> pl.LazyFrame:
+        """A lazy frame of polars; JSON columns are strings in it (``str.json_decode`` opens them)."""
+        import polars as pl
+
+        files = self.files(config, split)
+        if not files:
+            return pl.LazyFrame(pl.from_arrow(self.table(config, split)))
+        return pl.scan_parquet(list(files))
+
+    def _config(self, name: str) -> Config:
+        try:
+            return config_named(name)
+        except KeyError as error:
+            raise InputError(str(error.args[0])) from None
+
+
+def _opened(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise DatasetError(f"no Parquet file that can be read: {error}", where=str(path)) from error
+
+
+def _row_of(path: Path, number: int) -> pa.RecordBatch:
+    """Row ``number`` of a file; reads its row group only."""
+    file = _opened(path)
+    for group in range(file.num_row_groups):
+        rows = file.metadata.row_group(group).num_rows
+        if number < rows:
+            return file.read_row_group(group).slice(number, 1).combine_chunks().to_batches()[0]
+        number -= rows
+    raise IndexError(f"row {number} of {path}")
