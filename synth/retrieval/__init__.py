@@ -1,1 +1,1 @@
-"""."""
+"""Finding documents: tokens, BM25 over bm25s, passages, exact mentions."""
