@@ -33,9 +33,9 @@ def file_name(split: str, number: int, count: int) -> str:
 
 
 def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
-    """The Parquet files of a dataset in order, and everything else below its config folders, sorted."""
+    """The Parquet files of a dataset in order, and what should not be there (in config folders, or data beside them)."""
     known: list[DataFile] = []
-    strange: list[Path] = []
+    strange = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix == ".parquet")
     for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
         for path in sorted(place.iterdir()):
             match = _NAME.fullmatch(path.name)

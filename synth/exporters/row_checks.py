@@ -1,0 +1,218 @@
+"""Rules that tie rows to each other: ids, splits, evidence, links between tables."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import groupby
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from synth.exporters.files import DataFile
+from synth.exporters.problems import Problems
+from synth.schemas.adp import AdpError, MessageAction, TextObservation, error_lines, parse, to_json
+from synth.schemas.arrow import trajectory_of
+from synth.schemas.documents import Document, Evidence
+from synth.schemas.rejections import Rejection
+from synth.schemas.reports import BuildReport
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import StopReason, TrajectoryRow
+
+__all__ = ["DocumentCheck", "RejectionCheck", "RowCheck", "TaskCheck", "TrajectoryCheck"]
+
+Place = tuple[str, int]
+"""File and row, for a message about something that is only known later."""
+
+
+class RowCheck(Protocol):
+    def see(self, file: DataFile, row: int, value: Any, /) -> None:
+        """A row that parsed."""
+
+    def finish(self) -> None:
+        """The table has no more rows."""
+
+
+class TaskCheck:
+    """Sees all tasks first; the other checks ask it."""
+
+    def __init__(self, found: Problems, exempt: frozenset[str]) -> None:
+        self.found = found
+        self.exempt = exempt
+        self.splits: dict[str, str] = {}
+        self.questions: dict[str, str] = {}
+        self.quotes: dict[str, list[tuple[Place, int, Evidence]]] = defaultdict(list)
+        self.cited: dict[str, Place] = {}
+        self.gold: dict[str, tuple[str, Place]] = {}
+
+    def see(self, file: DataFile, row: int, task: Task) -> None:
+        add, place = self.found.add, (file.label, row)
+        if task.id in self.splits:
+            add(*place, f"id: another task is {task.id} too")
+        self.splits[task.id] = task.split
+        self.questions[task.id] = task.question
+        if task.split != file.split:
+            add(*place, f"split: {task.split}, but the file is of {file.split}")
+        if not task.checks and task.walk.hops:
+            add(*place, "checks: none is recorded")
+        for check in task.checks:
+            if check.outcome != "passed":
+                add(*place, f"checks: {check.check} {check.outcome}")
+        for name in task.gold_entities:
+            if name in self.exempt:
+                continue
+            split, where = self.gold.setdefault(name, (task.split, place))
+            if split != task.split:
+                add(*place, f"gold_entities: {name} is gold in {split} too ({where[0]}, row {where[1]})")
+        for number, hop in enumerate(task.walk.hops):
+            self.quotes[hop.evidence.document_id].append((place, number, hop.evidence))
+            if hop.cue not in task.question:
+                add(*place, f"walk.hops[{number}].cue: not in the question")
+            if any(not 0 <= need < number for need in hop.needs):
+                add(*place, f"walk.hops[{number}].needs: names a hop that does not come before it")
+        for name in task.gold_documents:
+            self.cited.setdefault(name, place)
+
+    def finish(self) -> None:
+        """All tasks were seen; what they cite is looked up among the documents."""
+
+
+class DocumentCheck:
+    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
+        self.found = found
+        self.tasks = tasks
+        self.ids: set[str] = set()
+        self.targets: dict[str, Place] = {}
+
+    def see(self, file: DataFile, row: int, document: Document) -> None:
+        add, place = self.found.add, (file.label, row)
+        if document.id in self.ids:
+            add(*place, f"id: another document is {document.id} too")
+        self.ids.add(document.id)
+        length = len(document.text)
+        for name in ("sections", "links", "anchors"):
+            for number, span in enumerate(getattr(document, name)):
+                if not 0 <= span.start <= span.end <= length:
+                    add(*place, f"{name}[{number}]: span {span.start} to {span.end} is not in the text (0 to {length})")
+        for link in document.links:
+            self.targets.setdefault(link.target, place)
+        for where, number, evidence in self.tasks.quotes.pop(document.id, ()):
+            stated = document.text[evidence.start : evidence.end]
+            if stated != evidence.quote:
+                path = f"walk.hops[{number}].evidence"
+                add(*where, f"{path}: {document.id} says {stated[:80]!r} there, not {evidence.quote[:80]!r}")
+
+    def finish(self) -> None:
+        for name, cites in self.tasks.quotes.items():
+            for where, number, _ in cites:
+                self.found.add(*where, f"walk.hops[{number}].evidence: there is no document {name}")
+        for name, where in self.tasks.cited.items():
+            if name not in self.ids:
+                self.found.add(*where, f"gold_documents: there is no document {name}")
+        for name, where in self.targets.items():
+            if name not in self.ids:
+                self.found.add(*where, f"links: there is no document {name}")
+
+
+class TrajectoryCheck:
+    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
+        self.found = found
+        self.tasks = tasks
+        self.ids: set[str] = set()
+        self.samples: set[tuple[str, str, str | None, int]] = set()
+
+    def see(self, file: DataFile, row: int, trajectory: TrajectoryRow) -> None:
+        place = (file.label, row)
+        for what in self._problems(file, trajectory):
+            self.found.add(*place, what)
+
+    def _problems(self, file: DataFile, row: TrajectoryRow) -> list[str]:
+        wrong = _protocol(row)
+        if row.id in self.ids:
+            wrong.append(f"id: another trajectory is {row.id} too")
+        self.ids.add(row.id)
+        sample = (row.task_id, row.role, row.model, row.rollout)
+        if sample in self.samples:
+            wrong.append(f"rollout: another trajectory is rollout {row.rollout} of {row.task_id} by {row.role} too")
+        self.samples.add(sample)
+        if row.split != file.split:
+            wrong.append(f"split: {row.split}, but the file is of {file.split}")
+        split = self.tasks.splits.get(row.task_id)
+        if split is None:
+            wrong.append(f"task_id: there is no task {row.task_id}")
+        else:
+            if split != row.split:
+                wrong.append(f"split: {row.split}, but its task is of {split}")
+            first = row.content[0] if row.content else None
+            if not isinstance(first, TextObservation) or first.source != "user":
+                wrong.append("content[0]: is not what the user asked")
+            elif self.tasks.questions[row.task_id] not in first.content:
+                wrong.append("content[0]: does not hold the question of its task")
+        return wrong + _counts(row)
+
+    def finish(self) -> None:
+        """Nothing is left open."""
+
+
+def _protocol(row: TrajectoryRow) -> list[str]:
+    """The ADP object that the row's ADP columns give, as the JSON that a reader would write, parsed anew."""
+    try:
+        trajectory = trajectory_of(row)
+        if parse(to_json(trajectory)) != trajectory:
+            return ["content: is another one after a round trip through JSON"]
+    except ValidationError as error:
+        return error_lines(error)
+    except AdpError as error:
+        return list(error.problems)
+    return []
+
+
+def _counts(row: TrajectoryRow) -> list[str]:
+    """The typed columns against the content."""
+    wrong: list[str] = []
+    if row.success != (row.verdict.correct is True):
+        wrong.append(f"success: {row.success}, but the verdict says {row.verdict.correct}")
+    kinds = [item.class_ for item in row.content]
+    calls = sum(kind in ("api_action", "code_action") for kind in kinds)
+    if calls != row.tool_calls:
+        wrong.append(f"tool_calls: {row.tool_calls}, but the content holds {calls}")
+    runs = sum(acted for acted, _ in groupby(kind.endswith("_action") for kind in kinds))
+    actions = sum(kind.endswith("_action") for kind in kinds)
+    if not runs <= row.turns <= actions:
+        wrong.append(f"turns: {row.turns}, but the content holds {runs}")
+    last = row.content[-1] if row.content else None
+    if row.stop_reason is StopReason.ANSWERED:
+        if not isinstance(last, MessageAction) or last.content != row.answer:
+            wrong.append("answer: is not the last message")
+    elif row.answer is not None:
+        wrong.append(f"answer: there is one, though the rollout ended with {row.stop_reason}")
+    names = tuple(tool.get("function", {}).get("name") for tool in row.tool_schemas)
+    if row.available_custom_tools is not None and row.available_custom_tools != names:
+        wrong.append("available_custom_tools: are not those of tool_schemas")
+    return wrong
+
+
+class RejectionCheck:
+    """The report counts rejected units; each of them stands in the table."""
+
+    def __init__(self, found: Problems, report: BuildReport | None) -> None:
+        self.found = found
+        self.report = report
+        self.units: Counter[str] = Counter()
+        self.seen: set[tuple[str, str]] = set()
+
+    def see(self, file: DataFile, row: int, rejection: Rejection) -> None:
+        unit = (rejection.stage, rejection.row_id)
+        if unit not in self.seen:
+            self.seen.add(unit)
+            self.units[rejection.stage] += 1
+
+    def finish(self) -> None:
+        if self.report is None:
+            return
+        for stage in self.report.stages:
+            stated = sum(stage.rejected.values())
+            if stated != self.units.get(stage.label, 0):
+                what = (
+                    f"stage {stage.label}: {stated:,} rejected by the report, {self.units.get(stage.label, 0):,} listed"
+                )
+                self.found.add("rejected", None, what)

@@ -1,0 +1,204 @@
+"""Does a finished dataset hold what it says? Reads everything back from the files and trusts nothing.
+
+Rows stream; memory holds ids (tasks, documents), gold entities, and the quotes of the tasks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
+
+from synth.errors import DatasetError
+from synth.exporters.card_check import check_card
+from synth.exporters.configs import CONFIGS, Config, config_named
+from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
+from synth.exporters.outcomes import Outcomes
+from synth.exporters.problems import Problem, Problems
+from synth.exporters.reader import load
+from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
+from synth.schemas.adp import error_lines
+from synth.schemas.arrow import RowError, arrow_schema, to_arrow, to_plain
+from synth.schemas.reports import BuildReport
+from synth.schemas.row import SCHEMA_VERSION, Row
+
+__all__ = ["Problem", "validate"]
+
+_BATCH = 200
+
+
+def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
+    """Everything that is wrong with the dataset in ``folder``; empty when nothing is.
+
+    Checked: the layout and its numbering; Arrow schemas; every row against its type, and back to the same bytes of
+    JSON; every trajectory against the Agent Data Protocol; ids, splits, gold entities, evidence, links between tables;
+    and that the report and the card state what the files hold. At most ``limit`` problems per file are listed.
+
+    Raises:
+        InputError: there is no dataset in the folder.
+    """
+    dataset = load(folder)
+    found = Problems(limit)
+    files = _layout(dataset.path, found)
+    try:
+        report = dataset.report
+    except DatasetError as error:
+        found.add(REPORT_FILE, None, error.what)
+        report = None
+    counts, outcomes, licences = _rows(files, report, found)
+    if report is not None:
+        _report(report, counts, outcomes, licences, found)
+    check_card(dataset.path / CARD_FILE, report, counts, found)
+    return found.listed()
+
+
+def _layout(folder: Path, found: Problems) -> list[DataFile]:
+    """Names and numbering; what comes back are the files whose rows can be looked at."""
+    files, strange = data_files(folder)
+    for path in strange:
+        found.add(str(path.relative_to(folder)), None, "no file of a dataset (config/split-00000-of-000NN.parquet)")
+    known = {config.name: config for config in CONFIGS}
+    usable: list[DataFile] = []
+    groups: dict[tuple[str, str], list[DataFile]] = {}
+    for file in files:
+        if file.config not in known:
+            found.add(file.label, None, f"no config is named {file.config!r}: there are {', '.join(known)}")
+        elif file.split not in known[file.config].splits:
+            wanted = ", ".join(known[file.config].splits)
+            found.add(file.label, None, f"{file.config} has no split {file.split!r}: there are {wanted}")
+        else:
+            groups.setdefault((file.config, file.split), []).append(file)
+            usable.append(file)
+    for group in groups.values():
+        numbers, totals = [file.number for file in group], {file.count for file in group}
+        if totals != {len(group)} or numbers != list(range(len(group))):
+            found.add(group[0].label, None, f"{len(group)} files of this split stand here, their names tell otherwise")
+    return usable
+
+
+def _rows(
+    files: list[DataFile], report: BuildReport | None, found: Problems
+) -> tuple[dict[str, dict[str, int]], Outcomes, Counter[str]]:
+    counts: dict[str, dict[str, int]] = {config.name: {} for config in CONFIGS}
+    outcomes, licences = Outcomes(), Counter[str]()
+    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset())
+    documents = DocumentCheck(found, tasks)
+    trajectories = TrajectoryCheck(found, tasks)
+    rejections = RejectionCheck(found, report)
+    checks: dict[str, RowCheck] = {
+        "tasks": tasks,  # first: the others ask it
+        "documents": documents,
+        "trajectories": trajectories,
+        "rejected": rejections,
+    }
+    for config in map(config_named, checks):
+        for file in (file for file in files if file.config == config.name):
+            rows = 0
+            for batch in _batches(file, config, found):
+                if config.name == "tasks":
+                    outcomes.see_tasks(batch)
+                elif config.name == "trajectories":
+                    outcomes.see_trajectories(batch)
+                elif config.name == "documents":
+                    licences.update(value or "unknown" for value in batch.column("licence").to_pylist())
+                for place, row in _parsed(batch, config.row_type, file, rows, found):
+                    checks[config.name].see(file, place, row)
+                rows += batch.num_rows
+            split = counts[config.name]
+            split[file.split] = split.get(file.split, 0) + rows
+        checks[config.name].finish()
+    return counts, outcomes, licences
+
+
+def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.RecordBatch]:
+    """Batches of a file that has the right schema; none otherwise."""
+    wanted = arrow_schema(config.row_type)
+    try:
+        opened = pq.ParquetFile(file.path)
+        schema, footer = opened.schema_arrow, opened.metadata
+        if not schema.equals(wanted):
+            found.add(file.label, None, f"the Arrow schema is not that of {config.name}: {_difference(schema, wanted)}")
+            return
+        stated = (schema.metadata or {}).get(b"synth.schema_version", b"").decode()
+        if stated != SCHEMA_VERSION:
+            found.add(file.label, None, f"schema version is {stated or 'not stated'}, not {SCHEMA_VERSION}")
+        if footer.num_rows == 0:
+            found.add(file.label, None, "holds no row: an empty split has no file")
+        for group in range(footer.num_row_groups):
+            about = footer.row_group(group)
+            if about.num_rows > config.rows_per_group:
+                found.add(file.label, None, f"row group {group} holds {about.num_rows:,} rows: too many for a viewer")
+            if not about.column(0).has_offset_index:
+                found.add(file.label, None, f"row group {group} has no page index")
+        yield from opened.iter_batches(batch_size=_BATCH)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        found.add(file.label, None, f"can't be read as Parquet: {error}")
+
+
+def _difference(schema: pa.Schema, wanted: pa.Schema) -> str:
+    for name in wanted.names:
+        if name not in schema.names:
+            return f"column {name} is missing"
+        if schema.field(name).type != wanted.field(name).type:
+            return f"column {name} is {schema.field(name).type}, not {wanted.field(name).type}"
+    extra = [name for name in schema.names if name not in wanted.names]
+    return f"column {extra[0]} is unknown" if extra else "columns stand in another order"
+
+
+def _parsed(
+    batch: pa.RecordBatch, row_type: type[Row], file: DataFile, first: int, found: Problems
+) -> Iterator[tuple[int, Any]]:
+    """Rows that parse and that come out as the very values that the file holds."""
+    try:
+        rows = TypeAdapter(list[row_type]).validate_python(to_plain(batch, row_type))  # type: ignore[valid-type]
+        same = to_arrow(rows, row_type).equals(pa.Table.from_batches([batch]))
+    except (ValidationError, RowError) as error:
+        if batch.num_rows > 1:  # one by one, so that each problem names its row
+            for place in range(batch.num_rows):
+                yield from _parsed(batch.slice(place, 1), row_type, file, first + place, found)
+            return
+        lines = error_lines(error) if isinstance(error, ValidationError) else [str(error)]
+        for line in lines:
+            found.add(file.label, first, line.removeprefix("[0]."))
+        return
+    if not same:
+        if batch.num_rows > 1:
+            for place in range(batch.num_rows):
+                yield from _parsed(batch.slice(place, 1), row_type, file, first + place, found)
+            return
+        back = to_arrow(rows, row_type)
+        names = [name for name in back.schema.names if back[name].combine_chunks() != batch.column(name)]
+        found.add(file.label, first, f"{names[0]} does not come back as it was written (is its JSON canonical?)")
+    for place, row in enumerate(rows):
+        yield first + place, row
+
+
+def _report(
+    report: BuildReport,
+    counts: dict[str, dict[str, int]],
+    outcomes: Outcomes,
+    licences: Counter[str],
+    found: Problems,
+) -> None:
+    if report.schema_version != SCHEMA_VERSION:
+        found.add(REPORT_FILE, None, f"schema_version is {report.schema_version}, not {SCHEMA_VERSION}")
+    for config, splits in counts.items():
+        stated = report.tables.get(config, {})
+        for split in dict.fromkeys([*stated, *splits]):
+            if stated.get(split, 0) != splits.get(split, 0):
+                what = (
+                    f"says {stated.get(split, 0):,} rows of {config}/{split}; the files hold {splits.get(split, 0):,}"
+                )
+                found.add(REPORT_FILE, None, f"tables: {what}")
+    if report.outcomes != outcomes.reports():
+        found.add(REPORT_FILE, None, "outcomes: the trajectories give other counts of successes by role and hops")
+    if report.document_licences != dict(sorted(licences.items())):
+        found.add(REPORT_FILE, None, "document_licences: the documents state other licences")
+    accepted = sum(counts["tasks"].values())
+    if report.wanted is not None and accepted != report.wanted:
+        found.add(REPORT_FILE, None, f"wanted {report.wanted:,} tasks; the files hold {accepted:,}")
