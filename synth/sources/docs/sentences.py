@@ -1,0 +1,68 @@
+"""Sentences of technical prose, with their places."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+__all__ = ["sentence_around", "sentences"]
+
+_END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s+|$)")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[“\"'])(?:e\.g|i\.e|etc|cf|vs|viz|resp|approx|incl|al|no|nos|fig|figs|sec|sect|ch|chap|eq|ref|vol|pp|ed|eds"
+    r"|mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|co|corp|dept|ver|min|max|op|[A-Za-z])\.$",
+    re.IGNORECASE,
+)
+_OPEN, _CLOSE = "([{", ")]}"
+
+
+def sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+    """Spans of the sentences in ``text[start:end]`` (one paragraph), in order; nothing between them but white space.
+
+    A full stop ends a sentence when white space and then no lower-case letter follows, it stands in no parenthesis, and
+    it does not belong to an abbreviation, an initial or a number. Text that ends without a stop is a sentence too.
+    """
+    end = len(text) if end is None else end
+    found: list[tuple[int, int]] = []
+    begin = _skip_space(text, start, end)
+    depth_at = begin
+    depth = 0
+    for match in _END.finditer(text, begin, end):
+        for c in text[depth_at : match.start()]:
+            depth += (c in _OPEN) - (c in _CLOSE)
+        depth = max(depth, 0)
+        depth_at = match.start()
+        stop = match.end()
+        following = _skip_space(text, stop, end)
+        closes = sum(c in _CLOSE for c in match.group())
+        if depth - closes > 0 and following < end:
+            continue
+        if following < end and (text[following].islower() or _ABBREVIATION.search(text[begin : match.start() + 1])):
+            # "etc." and "No." may end a sentence, but a wrong cut spoils two sentences and a missed one only makes a
+            # long one, which is then not used.
+            continue
+        if match.start() < begin:
+            continue
+        found.append((begin, stop))
+        begin, depth, depth_at = following, 0, stop
+    if begin < end:
+        stop = end
+        while stop > begin and text[stop - 1].isspace():
+            stop -= 1
+        if stop > begin:
+            found.append((begin, stop))
+    return found
+
+
+def sentence_around(spans: list[tuple[int, int]], place: int) -> tuple[int, int] | None:
+    """The span of ``spans`` (in order) that holds ``place``, or None."""
+    number = bisect_right(spans, (place, 1 << 60)) - 1
+    if number >= 0 and spans[number][0] <= place < spans[number][1]:
+        return spans[number]
+    return None
+
+
+def _skip_space(text: str, start: int, end: int) -> int:
+    while start < end and text[start].isspace():
+        start += 1
+    return start
