@@ -4,7 +4,8 @@
     |- InputError    exit 2    what the user gave can't be used: recipe, source, option, file
     |- BuildError    exit 3    the build ran and could not reach what was asked (too few candidates, ...)
     |- StoreError    exit 4    the store or the output folder can't be used (full, read-only, other version, locked)
-    `- DatasetError  exit 5    a finished dataset does not hold what it says (``synth validate``)
+    |- DatasetError  exit 5    a finished dataset does not hold what it says (``synth validate``)
+    `- Interrupted   exit 130  someone stopped the build (Ctrl-C, SIGTERM); what was finished is kept
 
 Expected ends of a row are data (``Rejection``), not errors. Bugs propagate as they are.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-__all__ = ["BuildError", "DatasetError", "InputError", "StoreError", "SynthError"]
+__all__ = ["BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"]
 
 
 class SynthError(Exception):
@@ -53,3 +54,7 @@ class StoreError(SynthError):
 
 class DatasetError(SynthError):
     exit_code = 5
+
+
+class Interrupted(SynthError):
+    exit_code = 130

@@ -20,6 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -27,13 +28,14 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
 from synth.schemas.provenance import Provenance
-from synth.schemas.rejections import Rejection
-from synth.schemas.row import Row
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import JsonObject, NonEmpty, Row
 
 __all__ = [
     "Batch",
     "CandidateStage",
     "Context",
+    "Implementation",
     "Inputs",
     "Outcome",
     "RowStage",
@@ -55,6 +57,28 @@ class StageConfig(BaseModel):
 
     unhashed: ClassVar[Mapping[str, str]] = {}
     """Fields left out of the fingerprint, each with the reason (a path, a key, a concurrency)."""
+
+
+class Implementation(StageConfig):
+    """A collaborator that a stage is given by name: an environment, a policy, a lexicon.
+
+    The recipe layer fills it in from the registry, so that a stage depends on no implementation and a worker process
+    can make its own. It is part of the config, so of the fingerprint.
+    """
+
+    kind: NonEmpty
+    """The name that the registry knows it by."""
+    factory: NonEmpty
+    """``module:function`` that makes it."""
+    options: JsonObject = {}
+    """Keyword arguments of the factory."""
+    versions: JsonObject = {}
+    """What must change the fingerprint beside the options: its own version, the hash of a prompt file."""
+
+    def make(self, **collaborators: Any) -> Any:
+        """Call the factory with ``options`` and ``collaborators``."""
+        module, _, attribute = self.factory.partition(":")
+        return getattr(import_module(module), attribute)(**self.options, **collaborators)
 
 
 class Table(Protocol):
@@ -132,6 +156,8 @@ class Stage(ABC, Generic[C]):
 
     name: ClassVar[str]
     """Kind of stage, as the registry knows it. A recipe may run one kind several times under different labels."""
+    config_type: ClassVar[type[StageConfig]]
+    """What ``config`` is an instance of."""
     version: ClassVar[int]
     """Bumped with every change that can change a result; a lock of code hashes makes CI check it."""
     reads: ClassVar[tuple[str, ...]] = ()
@@ -144,6 +170,9 @@ class Stage(ABC, Generic[C]):
     """True when it writes arrays; they go by the label of the stage run."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose version can change a result: part of the fingerprint."""
+    threads: ClassVar[bool] = False
+    """True when shards gain from threads of one process, since the work waits for others or lets go of the interpreter
+    lock. Every thread then has its own stage object."""
 
     def __init__(self, config: C, context: Context) -> None:
         self.config = config
@@ -200,6 +229,18 @@ class CandidateStage(Stage[C]):
     def duplicate_key(self, row: Any) -> str:
         """Candidates with an equal key ask the same: the one with the lowest index stays."""
         return str(row.id)
+
+    @classmethod
+    def duplicate(cls, row: Any, index: int, first: int) -> Rejection:
+        """What is said about candidate ``index`` (which would have been ``row``), whose key candidate ``first`` has."""
+        return Rejection(
+            stage=cls.name,
+            row_id=str(index),
+            reason=Reason.DUPLICATE_TASK,
+            detail=f"asks the same as candidate {first}",
+            split=getattr(row, "split", None),
+            preview=str(getattr(row, "question", ""))[:500],
+        )
 
     def ceiling(self, wanted: int) -> int:
         """How many candidates may be tried for ``wanted`` accepted rows before the build says that it can't."""

@@ -1,0 +1,160 @@
+"""The fingerprint of a stage run: everything that can change its result, and nothing else.
+
+In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), seed, name of the
+source, hash of what is read from outside, versions of ``stage.libraries``, the fingerprint of everything it reads and,
+where that is a table that grows with N, how much of it there is.
+
+Not in it, each for a reason: ``EXCLUDED``.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from synth.engine.plan import Plan, StageNode
+from synth.identity import IDENTITY_SCHEME, canonical_json, digest
+from synth.schemas.provenance import Provenance
+from synth.schemas.row import SCHEMA_VERSION, Row
+from synth.stages.contract import CandidateStage, RowStage, StageConfig
+
+__all__ = ["EXCLUDED", "ROWS_CARRY_DATASET", "Fingerprint", "carries_dataset", "fingerprints"]
+
+EXCLUDED: dict[str, str] = {
+    "code of the stage": "stands behind the stage's version; a lock of code hashes makes CI check that it is bumped",
+    "dataset": "in it only for stages whose rows carry provenance; the others never see it and share their work",
+    "executor": "where shards run can't change rows: shards are pure",
+    "label": "what a recipe calls a stage run can't change rows: a stage does not see it",
+    "ledger and failpoints": "count and test work, and change none",
+    "output folder": "receives the finished dataset and is read by no stage",
+    "path of the source": "the hash of its content stands in for it",
+    "progress": "what is shown",
+    "shard sizes": "how rows are grouped can't change them; shards are kept by their first and last unit",
+    "store folder": "where work is kept",
+    "wanted (N)": "more candidates later must keep what was accepted; where the amount can change a result, because a "
+    "stage reads a growing table whole, the amount is in it",
+    "workers": "how many shards run at once can't change rows",
+}
+"""What is left out of every fingerprint, with the reason. A config adds its own in ``unhashed``."""
+
+ROWS_CARRY_DATASET = "shared"
+"""Name of the dataset that stages see whose rows carry no provenance."""
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    node: StageNode
+    value: str
+    """64 hex digits."""
+    material: Mapping[str, Any]
+    """What was hashed; written beside the work, so that a person can see why two differ."""
+    content: str | None
+    """Hash of what the stage reads from outside, if it does."""
+    sources: tuple[str, ...]
+    """Hashes of all outside content behind this stage run, sorted."""
+    extent: int | None
+    """How many accepted candidates its main tables grow with; None for those that do not grow, 0 for "all"."""
+
+    def provenance(self, plan: Plan) -> Provenance:
+        """What rows of this stage run carry."""
+        stage = self.node.stage
+        source = self.sources[0] if len(self.sources) == 1 else digest("sources", *self.sources)
+        return Provenance(
+            dataset=plan.dataset if carries_dataset(stage) else ROWS_CARRY_DATASET,
+            stage=stage.name,
+            stage_version=stage.version,
+            fingerprint=self.value,
+            seed=plan.seed,
+            source=plan.source,
+            source_sha256=source,
+        )
+
+
+def fingerprints(plan: Plan) -> dict[str, Fingerprint]:
+    """The fingerprint of every stage run of the plan, by label, in order.
+
+    Raises:
+        InputError: what a stage reads from outside is missing or can't be read.
+    """
+    found: dict[str, Fingerprint] = {}
+    for node in plan.nodes:
+        found[node.label] = _fingerprint(plan, node, found)
+    return found
+
+
+def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]) -> Fingerprint:
+    stage = node.stage
+    content = stage.content_digest(node.config)
+    inputs: dict[str, Any] = {}
+    sources: set[str] = {content} if content else set()
+    extent: int | None = None
+    for name in stage.reads:
+        label, table = node.source_of(name)
+        writer = earlier[label]
+        sources.update(writer.sources)
+        grows = writer.extent
+        if issubclass(stage, RowStage) and name == stage.over:
+            # Row by row: more rows later change nothing about those that are there. Its own tables grow along.
+            extent, grows = grows, None
+        inputs[name] = {"fingerprint": writer.value, "table": table, "rows_of": grows}
+    if issubclass(stage, CandidateStage):
+        extent = plan.wanted or 0
+    material = {
+        "identity_scheme": IDENTITY_SCHEME,
+        "schema_version": SCHEMA_VERSION,
+        "stage": stage.name,
+        "stage_version": stage.version,
+        "config": hashed_config(node.config),
+        "seed": plan.seed,
+        "source": plan.source,
+        "dataset": plan.dataset if carries_dataset(stage) else None,
+        "content": content,
+        "libraries": {name: importlib.metadata.version(name) for name in sorted(stage.libraries)},
+        "inputs": inputs,
+    }
+    value = digest("stage", material)
+    # Without outside content (a generated world), what the first stages are made from stands for the source.
+    return Fingerprint(node, value, material, content, tuple(sorted(sources)) or (value,), extent)
+
+
+def hashed_config(config: StageConfig) -> dict[str, Any]:
+    """The config as it stands in the fingerprint: without what it, and configs inside it, declare as ``unhashed``."""
+    unknown = sorted(set(config.unhashed) - set(type(config).model_fields))
+    if unknown:
+        raise ValueError(f"{type(config).__name__}: unhashed names {', '.join(unknown)}, which it lacks")
+    plain: dict[str, Any] = config.model_dump(mode="json")
+    return {name: _hashed(getattr(config, name), plain[name]) for name in plain if name not in config.unhashed}
+
+
+def _hashed(value: Any, plain: Any) -> Any:
+    if isinstance(value, StageConfig):
+        return hashed_config(value)
+    if isinstance(value, Mapping):
+        return {str(key): _hashed(item, plain[str(key)]) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_hashed(item, other) for item, other in zip(value, plain, strict=True)]
+    if isinstance(value, set | frozenset):
+        return sorted(plain, key=canonical_json)  # a set's own order depends on the interpreter's hash seed
+    return plain
+
+
+def carries_dataset(stage: type[Any]) -> bool:
+    """Whether rows of the stage hold provenance, and with it the name of the dataset."""
+    return any(_holds_provenance(row_type) for row_type in stage.writes.values())
+
+
+@cache
+def _holds_provenance(row_type: type[Row]) -> bool:
+    return any(_mentions_provenance(info.annotation) for info in row_type.model_fields.values())
+
+
+def _mentions_provenance(annotation: Any) -> bool:
+    if isinstance(annotation, type):
+        if issubclass(annotation, Provenance):
+            return True
+        return issubclass(annotation, Row) and _holds_provenance(annotation)
+    return any(_mentions_provenance(argument) for argument in typing.get_args(annotation))

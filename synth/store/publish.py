@@ -1,0 +1,128 @@
+"""The finished dataset moves into its folder in one step: whoever looks sees the old one or the new one, whole."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+from pathlib import Path
+
+from synth.errors import StoreError
+from synth.store.failpoints import failpoint
+from synth.store.files import store_errors, sync_file, sync_folder
+from synth.store.locks import FileLock
+
+__all__ = ["DATASET_MARKER", "check_destination", "publish"]
+
+DATASET_MARKER = "report.json"
+"""The file by which a folder is known as a dataset of ours, which a new build may replace."""
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def check_destination(out: Path | str) -> None:
+    """Say before a long build what would only come out at its end. Changes nothing.
+
+    Raises:
+        StoreError: ``out`` holds something that is no dataset of ours, or can't be written.
+    """
+    out = Path(os.path.abspath(out))
+    with store_errors(out):
+        _check_replaceable(out)
+        parent = out.parent
+        while not parent.exists():
+            parent = parent.parent
+        if not parent.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(parent, os.W_OK | os.X_OK):
+            read_only = os.statvfs(parent).f_flag & os.ST_RDONLY
+            raise OSError(errno.EROFS if read_only else errno.EACCES, "")
+
+
+def _check_replaceable(out: Path) -> None:
+    if not os.path.lexists(out):
+        return
+    if out.is_symlink() or not out.is_dir():
+        raise StoreError("this is not a folder", where=str(out), mend="choose another --out")
+    if any(out.iterdir()) and not (out / DATASET_MARKER).is_file():
+        raise StoreError(
+            "this folder is not empty and holds no dataset of synth: it is left alone",
+            where=str(out),
+            mend="choose another --out",
+        )
+
+
+def publish(staging: Path, out: Path | str) -> None:
+    """Move the folder ``staging`` to ``out``, replacing a dataset that stands there.
+
+    Everything is synced before it is moved. Across file systems it is copied beside ``out`` first. ``staging`` is gone
+    afterwards. After a kill at any point, ``out`` is the old dataset or the new one, and the next call cleans up.
+
+    Raises:
+        StoreError: ``out`` holds something else, or can't be written; ``out`` is as it was.
+    """
+    out = Path(os.path.abspath(out))
+    beside = out.with_name(f".{out.name}.synth-part")
+    with store_errors(out):
+        _check_replaceable(out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(out.parent):
+            try:
+                shutil.rmtree(beside, ignore_errors=True)
+                try:
+                    os.rename(staging, beside)
+                except OSError as error:
+                    if error.errno != errno.EXDEV:
+                        raise
+                    shutil.copytree(staging, beside)
+                failpoint("publish.copied")
+                _sync_tree(beside)
+                failpoint("publish.synced")
+                _swap_in(beside, out)
+                failpoint("publish.moved")
+                sync_folder(out.parent)
+            finally:
+                # What was replaced, or what could not be moved in.
+                shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _sync_tree(root: Path) -> None:
+    for folder, _, names in os.walk(root):
+        for name in names:
+            sync_file(Path(folder, name))
+        sync_folder(Path(folder))
+
+
+def _swap_in(new: Path, out: Path) -> None:
+    """Put ``new`` at ``out`` in one step; what stood there ends up at ``new``."""
+    if not out.exists() or not any(out.iterdir()):
+        os.rename(new, out)  # replaces an empty folder too
+        return
+    if _exchange(new, out):
+        return
+    # No exchange on this file system (some network ones): between the two renames ``out`` is missing, never torn.
+    old = new.with_name(new.name + "-old")
+    shutil.rmtree(old, ignore_errors=True)
+    os.rename(out, old)
+    try:
+        os.rename(new, out)
+    except OSError:
+        os.rename(old, out)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Swap two names atomically (Linux ``renameat2``). False where the kernel or file system can't."""
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if renameat2 is None:
+        return False
+    if renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number))

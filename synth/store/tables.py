@@ -1,0 +1,152 @@
+"""Finished tables on disk, memory-mapped."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from synth.errors import StoreError
+from synth.schemas.arrow import arrow_schema, from_arrow
+from synth.schemas.row import Row
+from synth.store.files import store_errors
+
+__all__ = ["Part", "StoredInputs", "StoredTable", "open_arrow"]
+
+_BATCH = 256
+"""Rows that iteration turns into objects at once."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows ``start`` to ``stop - 1`` of one Arrow file."""
+
+    path: Path
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+def open_arrow(path: Path) -> pa.Table:
+    """The table in an Arrow IPC file, memory-mapped: nothing is read until it is used.
+
+    Raises:
+        StoreError: the file is missing or is no Arrow file.
+    """
+    with store_errors(path):
+        try:
+            return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+        except pa.ArrowInvalid as error:
+            raise StoreError(
+                "this file of the store is damaged", where=str(path), mend="run the same command again"
+            ) from error
+
+
+class StoredTable:
+    """Rows of one type from parts of files, in order. Files are opened when first read; it pickles as its parts."""
+
+    def __init__(self, row_type: type[Row], parts: Sequence[Part]) -> None:
+        self.row_type = row_type
+        self.parts = tuple(part for part in parts if len(part))
+        self._ends: list[int] = []
+        total = 0
+        for part in self.parts:
+            total += len(part)
+            self._ends.append(total)
+        self._open: dict[Path, pa.Table] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (StoredTable, (self.row_type, self.parts))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def _slice(self, part: Part) -> pa.Table:
+        table = self._open.get(part.path)
+        if table is None:
+            table = self._open[part.path] = open_arrow(part.path)
+        return table.slice(part.start, len(part))
+
+    @property
+    def arrow(self) -> pa.Table:
+        """All rows as one chunked table with ``arrow_schema(row_type)``; no row is copied."""
+        schema = arrow_schema(self.row_type)
+        if not self.parts:
+            return schema.empty_table()
+        return pa.concat_tables([self._slice(part) for part in self.parts]).replace_schema_metadata(schema.metadata)
+
+    def row(self, number: int) -> Any:
+        if not 0 <= number < len(self):
+            raise IndexError(f"row {number} of {len(self)}")
+        place = bisect.bisect_right(self._ends, number)
+        part = self.parts[place]
+        offset = number - (self._ends[place] - len(part))
+        return from_arrow(self._slice(part).slice(offset, 1), self.row_type)[0]
+
+    def rows(self, start: int = 0, stop: int | None = None) -> Iterator[Any]:
+        for piece in self.pieces(start, stop):
+            for offset in range(0, len(piece), _BATCH):
+                yield from from_arrow(piece.slice(offset, _BATCH), self.row_type)
+
+    def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[pa.Table]:
+        """The Arrow tables that make up rows ``start`` to ``stop - 1``, one per part."""
+        stop = len(self) if stop is None else min(stop, len(self))
+        place = bisect.bisect_right(self._ends, start)
+        while start < stop:
+            part = self.parts[place]
+            first = self._ends[place] - len(part)
+            yield self._slice(part).slice(start - first, min(stop, self._ends[place]) - start)
+            start = self._ends[place]
+            place += 1
+
+    def head(self, rows: int) -> StoredTable:
+        """The first ``rows`` rows."""
+        parts: list[Part] = []
+        for part in self.parts:
+            if rows <= 0:
+                break
+            parts.append(Part(part.path, part.start, min(part.stop, part.start + rows)))
+            rows -= len(part)
+        return StoredTable(self.row_type, parts)
+
+
+@dataclass(frozen=True)
+class StoredInputs:
+    """What one stage run reads, by the names that it uses. Small when pickled: paths, not rows."""
+
+    tables: Mapping[str, StoredTable]
+    array_files: Mapping[str, Mapping[str, Path]]
+
+    def table(self, name: str) -> StoredTable:
+        try:
+            return self.tables[name]
+        except KeyError:
+            raise KeyError(f"the stage does not list {name!r} in its reads as a table: {sorted(self.tables)}") from None
+
+    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]:
+        try:
+            files = self.array_files[name]
+        except KeyError:
+            raise KeyError(
+                f"the stage does not list {name!r} in its reads as arrays: {sorted(self.array_files)}"
+            ) from None
+        return {key: open_array(path) for key, path in files.items()}
+
+
+def open_array(path: Path) -> np.ndarray[Any, Any]:
+    """An array of the store, memory-mapped read-only."""
+    with store_errors(path):
+        try:
+            array: np.ndarray[Any, Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise StoreError(
+                "this file of the store is damaged", where=str(path), mend="run the same command again"
+            ) from error
+        return array
