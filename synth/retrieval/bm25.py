@@ -157,7 +157,7 @@ class Bm25Index:
         scores = np.round(scores.astype(np.float64), _DECIMALS)
         if len(scores) > k:
             # Of equal scores only the lowest document numbers can be needed, and documents ascend here.
-            worst = np.partition(scores, len(scores) - k)[len(scores) - k]
+            worst = _kth_largest(scores, k)
             above = np.flatnonzero(scores > worst)
             level = np.flatnonzero(scores == worst)[: k - len(above)]
             keep = np.concatenate([above, level])
@@ -183,7 +183,7 @@ class Bm25Index:
                 float(self._largest[tokens[~rare]].astype(np.float64).sum()) + 2 * 10.0**-_DECIMALS
             )  # room for rounding
             if len(sums) >= k:
-                best = float(np.partition(sums, len(sums) - k)[len(sums) - k])
+                best = _kth_largest(sums, k)
                 if best > slack:
                     documents = documents[sums + slack >= best]
                     return documents, self._score(tokens, documents)
@@ -354,6 +354,20 @@ def _runs(values: Ints) -> tuple[Ints, Ints]:
     new[1:] = values[1:] != values[:-1]
     first = np.flatnonzero(new)
     return first, np.diff(np.append(first, len(values)))
+
+
+def _kth_largest(values: Ints, k: int) -> float:
+    """The ``k``-th largest of at least ``k`` values.
+
+    Not by ``np.partition``, which is several times slower where most values are equal, as scores of a frequent word
+    are: the k-th largest of the blocks' maxima bounds the answer from below, and few values reach that bound.
+    """
+    block = 256
+    whole = len(values) // block * block
+    if whole >= k * block:
+        maxima = np.sort(values[:whole].reshape(-1, block).max(axis=1))
+        values = values[values >= maxima[len(maxima) - k]]
+    return float(np.sort(values)[len(values) - k])
 
 
 def _idf(count: int, n_documents: int) -> float:

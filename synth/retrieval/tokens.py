@@ -22,6 +22,7 @@ from functools import lru_cache
 __all__ = [
     "TOKENIZER_VERSION",
     "contains_phrase",
+    "joined",
     "phrase_atoms",
     "surface_spans",
     "surface_tokens",
@@ -164,6 +165,11 @@ def contains_phrase(text: str, phrase: str) -> bool:
             return True
         at = text.find(phrase, at + 1)
     return False
+
+
+def joined(one: str, other: str) -> bool:
+    """Do two neighbouring characters belong to one word? (Marks aside.) Han and kana belong to none."""
+    return one.isalnum() and other.isalnum() and not (_UNSPACED.match(one) and _UNSPACED.match(other))
 
 
 def _joined(outside: str, edge: str, inner: re.Pattern[str]) -> bool:
