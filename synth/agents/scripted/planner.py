@@ -1,0 +1,459 @@
+"""The planner that teacher and policy share: which move comes next, given what was seen and settled.
+
+One call of ``Planner.turn`` makes one turn. It walks through the clues of the question in order; for each it reaches
+the page that the clue starts from, reads it for what answers the clue, and, where that page is silent, looks for pages
+that mention the start. What to pick among the options that are visible is left to a ``Chooser``: the teacher's knows
+the gold walk, the policy's only reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from synth.agents.contract import Turn
+from synth.agents.scripted.matching import FUNCTION_WORDS, fold, likeness, same_name
+from synth.agents.scripted.options import Option, listed_with
+from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.state import State, Value
+from synth.environments.contract import ToolCall
+
+__all__ = ["Chooser", "Planner", "introduces_alias"]
+
+Call = tuple[str, dict[str, Any]]
+
+
+class Chooser(Protocol):
+    """Picks among what is visible. Every method may draw from the generator of the turn."""
+
+    def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        """The result to open as the page of ``name``, if any."""
+
+    def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        """The result to open in search of a page that states the clue, if any."""
+
+    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
+        """Whether an opened page is the page of ``name``."""
+
+    def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
+        """Whether to take a page that was opened for ``name`` and is not about it for the right one all the same."""
+
+    def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
+        """What answers the clue on the pages of ``document`` that were read, if anything."""
+
+    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
+        """The sentence by which the page of a candidate states the clue about ``name``, if any."""
+
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
+        """The sentence by which ``document`` ties ``candidate`` to ``name`` as the clue says, if any."""
+
+    def reads_on(self, clue: int, document: SeenDocument) -> bool:
+        """Whether to read the next page of a document."""
+
+    def starts_with_candidate(self, clue: int) -> bool:
+        """Whether to test a condition on the candidate's page first (else on the page of the name in the clue)."""
+
+    def verifies(self, value: Value) -> bool:
+        """Whether to look once more before answering."""
+
+    def answer(self, value: Value, title: str | None) -> str:
+        """How to put the answer: the name as read, or the title of the page that it leads to."""
+
+    def early_answer(self) -> str | None:
+        """An answer given before all is settled, if the agent is so inclined."""
+
+    def guess(self) -> str | None:
+        """An answer when all ways are used up."""
+
+
+class Planner:
+    """Makes one turn; a new one is made for each."""
+
+    def __init__(
+        self, state: State, chooser: Chooser, generator: np.random.Generator, *, patience: int, parallel: float
+    ) -> None:
+        self.state = state
+        self.seen = state.seen
+        self.chooser = chooser
+        self.generator = generator
+        self.patience = patience
+        self.parallel = parallel
+        self.thoughts = Thoughts(state.reading.question, generator)
+        self._noted = False
+        self._turned_to: int | None = None
+
+    def turn(self) -> Turn:
+        if self.seen.last_failure is not None:
+            self.thoughts.add("failed")
+        early = self.chooser.early_answer()
+        if early is not None:
+            return self._answer("answer_early", early)
+        if self.seen.turns >= self.patience:
+            return self._stop()
+        for _ in range(24):
+            number = self.state.open_clue()
+            if number is None:
+                return self._finish()
+            calls = self._work(number)
+            if calls is None:
+                return self._stop()
+            if calls:
+                return self._act(calls)
+        return self._stop()
+
+    # One clue. A list of calls ends the turn; an empty list means that a note was made and planning goes on;
+    # None means that no way is left.
+
+    def _work(self, number: int) -> list[Call] | None:
+        clue = self.state.reading.clues[number]
+        self._turn_to(number)
+        if clue.described:
+            return self._described(number, clue)
+        name, document = self._source(clue)
+        if clue.target in self.state.values:
+            return self._test(number, clue, name, document)
+        page = self._source_page(number, name, document)
+        if isinstance(page, list):
+            return page
+        if page is not None:
+            option = self.chooser.option(number, name, page) if self._fresh(page) else None
+            if option is not None:
+                return self._settle(number, page, option)
+            if page.unread is not None and self.chooser.reads_on(number, page):
+                return self._read_on(page)
+            if self._fresh(page):
+                self.thoughts.add("silent", title=page.title)
+        return self._from_the_other_end(number, clue, name, page)
+
+    def _source(self, clue: Clue) -> tuple[str, str | None]:
+        if clue.source is None:
+            return clue.name, None
+        value = self.state.values[clue.source]
+        return value.name, value.document
+
+    def _source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
+        """The page of ``name`` if it was read; else the calls that lead to it; None when it can't be found."""
+        opened = [d for d in self.seen.documents.values() if not self.state.is_dismissed(number, d.title, d.document)]
+        for document in opened:
+            if document.document == hint or (hint is None and self.chooser.is_source(number, name, document)):
+                return document
+        if hint is not None and hint not in self.seen.documents:
+            self.thoughts.add("open_link", name=name)
+            return [("open", {"document": hint})]
+        made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
+        current = self.seen.documents.get(self.seen.current or "")
+        if made and current is not None and current in opened and self._just_read(current):
+            # The page that was opened for the name: is it the one?
+            if self.chooser.overlooks(number, name, current):
+                return current
+            self.thoughts.add("dismiss_why_name", name=name, title=current.title)
+            self._note("dismiss", current.title)
+        hits = self._untried(number, [hit for search in made[::-1] for hit in search.hits])
+        chosen = self.chooser.source_hit(number, name, hits) if hits else None
+        if chosen is not None:
+            self._introduce(hits, chosen, name)
+            return [("open", {"document": chosen.document})]
+        if not made:
+            self._begin(number, name)
+            self.thoughts.add("search_name", name=name)
+            return self._search(number, name, None)
+        if all((search.k or 0) < 10 for search in made):
+            self.thoughts.add("search_more", name=name)
+            return [("search", {"query": name, "k": 10})]
+        return None
+
+    def _settle(self, number: int, page: SeenDocument, option: Option) -> list[Call]:
+        again = not self._just_read(page)
+        if again and page.document != self.seen.current:
+            self.thoughts.add("return", title=page.title)
+        rivals = listed_with(option)
+        if rivals and again:
+            self._note("candidate_next", option.text)
+            return []
+        self._quote(option.sentence, page.title, option.text)
+        if rivals:
+            self.thoughts.add("candidates", titles=_listed(rivals))
+        self._note("candidate" if rivals else "found", option.text)
+        return []
+
+    # The page of the source does not say it: look for a page that mentions the source.
+
+    def _from_the_other_end(self, number: int, clue: Clue, name: str, page: SeenDocument | None) -> list[Call] | None:
+        queries = self._reverse_queries(clue, name)
+        made = [s for s in self.seen.searches if (fold(s.query), s.k) in {(fold(q), k) for q, k in queries}]
+        found = self._candidate(number, name, page, [hit for search in made for hit in search.hits])
+        if found is not None:
+            return found
+        todo = [(q, k) for q, k in queries if (fold(q), k) not in {(fold(s.query), s.k) for s in made}]
+        if todo:
+            if made:
+                self.thoughts.add("search_again")
+            else:
+                self.thoughts.add("search_reverse", name=name)
+            query, k = todo[0]
+            return [("search", {"query": query} | ({"k": k} if k else {}))]
+        if clue.source is not None:
+            self.thoughts.add("dead_end", name=name)
+            self._note("dismiss", name)
+            return []
+        return None
+
+    def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
+        cue = _strip(clue.cue)
+        words = " ".join(dict.fromkeys(word for word in re.findall(r"[\w'’-]+", cue) if _content(word)))
+        joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
+        short = words if name and fold(name) in fold(words) else f"{name} {words}".strip()
+        queries: list[tuple[str, int | None]] = [(short or joined, None), (joined, 10), (name or joined, 10)]
+        return list(dict.fromkeys((query, k) for query, k in queries if query))
+
+    def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:
+        """Judge the page that was opened last, if it is one of ``hits``; else open the next of them."""
+        current = self.seen.documents.get(self.seen.current or "")
+        known = {hit.document for hit in hits}
+        if (
+            current is not None
+            and current is not page
+            and current.document in known
+            and not self.state.is_dismissed(number, current.title, current.document)
+            and (self._just_read(current) or self._noted)
+        ):
+            sentence = self.chooser.support(number, name, current)
+            if sentence is not None:
+                self._quote(sentence, current.title, name)
+                self._note("found", current.title)
+                return []
+            option = self.chooser.option(number, name, current) if not name else None
+            if option is not None:
+                return self._settle(number, current, option)
+            if current.unread is not None and self.chooser.reads_on(number, current):
+                return self._read_on(current)
+            if name:
+                self.thoughts.add("dismiss_why_silent", title=current.title, name=name)
+            else:
+                self.thoughts.add("dismiss_why_described", title=current.title)
+            self._note("dismiss", current.title)
+            return []
+        fresh = self._untried(number, hits)
+        if page is not None:
+            fresh = [hit for hit in fresh if hit.document != page.document]
+        chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
+        if chosen is None:
+            return None
+        quoted = bool(chosen.snippet) and (not name or name.casefold() in chosen.snippet.casefold())
+        if quoted and len(chosen.snippet) < 260 and '"' not in chosen.snippet:
+            self.thoughts.add("hit_snippet", title=chosen.title, quote=chosen.snippet)
+        else:
+            self.thoughts.add("hit_try", title=chosen.title)
+        return [("open", {"document": chosen.document})]
+
+    def _described(self, number: int, clue: Clue) -> list[Call] | None:
+        queries = self._reverse_queries(clue, "")
+        made = [s for s in self.seen.searches if (fold(s.query), s.k) in {(fold(q), k) for q, k in queries}]
+        found = self._candidate(number, "", None, [hit for search in made for hit in search.hits])
+        if found is not None:
+            return found
+        todo = [(q, k) for q, k in queries if (fold(q), k) not in {(fold(s.query), s.k) for s in made}]
+        if not todo:
+            return None
+        if made:
+            self.thoughts.add("search_again")
+        else:
+            self.thoughts.add("plan_described", cue=_strip(clue.cue))
+            self.thoughts.add("search_described")
+        query, k = todo[0]
+        return [("search", {"query": query} | ({"k": k} if k else {}))]
+
+    # A further condition on something that is settled already: test it.
+
+    def _test(self, number: int, clue: Clue, name: str, hint: str | None) -> list[Call]:
+        value = self.state.values[clue.target]
+        for document in self._tested_pages(number, name, hint, value):
+            sentence = self.chooser.confirmation(number, name, value.name, document)
+            if sentence is not None:
+                self._quote(sentence, document.title, name)
+                self._note("confirm", value.name)
+                return []
+            if document.unread is not None and self.chooser.reads_on(number, document):
+                return self._read_on(document)
+        sides = [self._reach_candidate, self._reach_source]
+        if not self.chooser.starts_with_candidate(number):
+            sides.reverse()
+        for side in sides:
+            calls = side(number, name, hint, value)
+            if calls:
+                return calls
+        self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
+        self._note("dismiss", value.name)
+        return []
+
+    def _tested_pages(self, number: int, name: str, hint: str | None, value: Value) -> list[SeenDocument]:
+        pages = [
+            document
+            for document in self.seen.documents.values()
+            if document.document in (value.document, hint)
+            or same_name(document.title, value.name)
+            or self.chooser.is_source(number, name, document)
+        ]
+        return sorted(pages, key=lambda document: -document.turns[-1])
+
+    def _reach_candidate(self, number: int, name: str, hint: str | None, value: Value) -> list[Call]:
+        return self._reach(number, value.name, value.document)
+
+    def _reach_source(self, number: int, name: str, hint: str | None, value: Value) -> list[Call]:
+        return self._reach(number, name, hint)
+
+    def _reach(self, number: int, name: str, document: str | None) -> list[Call]:
+        """Calls that lead to the page of ``name``; none when it was read or can't be found."""
+        if document is not None and document in self.seen.documents:
+            return []
+        page = self._source_page(number, name, document)
+        return page if isinstance(page, list) else []
+
+    # The end.
+
+    def _finish(self) -> Turn:
+        value = self.state.values[self.state.reading.answer]
+        page = self.seen.documents.get(value.document or "")
+        if self._noted and self.chooser.verifies(value):
+            if value.document is not None and page is None:
+                self.thoughts.add("verify_open", name=value.name)
+                return self._act([("open", {"document": value.document})])
+            current = self.seen.documents.get(self.seen.current or "")
+            shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
+            if value.document is None and shown:
+                self.thoughts.add("verify_find", name=value.name)
+                return self._act([("find", {"pattern": value.name})])
+        if not self._noted:
+            self._comment_on_check(value, page)
+        return self._answer("answer", self.chooser.answer(value, page.title if page else None))
+
+    def _comment_on_check(self, value: Value, page: SeenDocument | None) -> None:
+        if page is not None and self._just_read(page):
+            others = {v.name for v in self.state.values.values()} | {c.name for c in self.state.reading.clues}
+            for sentence in page.sentences():
+                if any(other and other in sentence.text for other in others - {value.name}) and _quotable(
+                    sentence.text
+                ):
+                    self.thoughts.add("verified_says", quote=sentence.text)
+                    return
+        self.thoughts.add("verified_plain")
+
+    def _stop(self) -> Turn:
+        value = self.state.values.get(self.state.reading.answer)
+        guess = value.name if value is not None else self.chooser.guess()
+        if guess is not None:
+            return self._answer("answer_guess", guess)
+        self.thoughts.add("give_up")
+        return Turn(thought=self.thoughts.text(), said=None, answer=None)
+
+    def _answer(self, intent: str, answer: str) -> Turn:
+        self.thoughts.add(intent, answer=answer)
+        return Turn(thought=self.thoughts.text(), answer=answer)
+
+    # Small things.
+
+    def _act(self, calls: Sequence[Call]) -> Turn:
+        made = tuple(
+            ToolCall(id=f"call_{self.seen.turns}_{place}", name=name, arguments=arguments)
+            for place, (name, arguments) in enumerate(calls)
+        )
+        return Turn(thought=self.thoughts.text() or None, calls=made)
+
+    def _note(self, intent: str, name: str) -> None:
+        self.thoughts.add(intent, found=name)
+        if intent == "dismiss":
+            self._turned_to = self.state.open_clue()
+        self.state.note(intent, name, self.seen.turns)
+        self._noted = True
+
+    def _fresh(self, page: SeenDocument) -> bool:
+        """Whether there is reason to judge the page (again): it was just read, or something was just settled."""
+        return self._noted or self._just_read(page)
+
+    def _just_read(self, page: SeenDocument) -> bool:
+        return page.turns[-1] == self.seen.turns - 1
+
+    def _read_on(self, page: SeenDocument) -> list[Call]:
+        unread = page.unread
+        assert unread is not None
+        self.thoughts.add("next_page", page=max(page.pages), next=unread, total=page.total, title=page.title)
+        return [("open", {"document": page.document, "page": unread})]
+
+    def _untried(self, number: int, hits: Sequence[Hit]) -> list[Hit]:
+        known: dict[str, Hit] = {}
+        for hit in hits:
+            if hit.document not in self.seen.documents and not self.state.is_dismissed(number, hit.title, hit.document):
+                known.setdefault(hit.document, hit)
+        return list(known.values())
+
+    def _turn_to(self, number: int) -> None:
+        """Say which part of the question comes now, when another one was settled in this turn."""
+        clue = self.state.reading.clues[number]
+        if not self._noted or number == self._turned_to:
+            return
+        self._turned_to = number
+        if clue.target in self.state.values:
+            self.thoughts.add("check_condition")
+        if clue.target not in self.state.values or float(self.generator.random()) < 0.5:
+            self.thoughts.add("next_clue", cue=_strip(clue.cue))
+
+    def _begin(self, number: int, name: str) -> None:
+        clues = self.state.reading.clues
+        if self.seen.turns == 0:
+            many = sum(clue.target == clues[number].target for clue in clues) > 1
+            self.thoughts.add("plan_many" if many else "plan", name=name)
+
+    def _search(self, number: int, name: str, k: int | None) -> list[Call]:
+        calls: list[Call] = [("search", {"query": name} | ({"k": k} if k else {}))]
+        clues = self.state.reading.clues
+        others = [c.name for c in clues if c.name and c.name != name and c.target == clues[number].target]
+        if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
+            calls += [("search", {"query": other}) for other in dict.fromkeys(others)]
+        return calls
+
+    def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
+        titles = list(dict.fromkeys(hit.title for hit in hits))
+        if len(titles) > 1 and float(self.generator.random()) < 0.5:
+            near = sorted(titles, key=lambda title: (-likeness(title, name), titles.index(title)))[:3]
+            shown = [title for title in titles if title in {*near, chosen.title}]
+            self.thoughts.add("hit_among", titles=_listed(shown), title=chosen.title)
+        elif same_name(chosen.title, name):
+            self.thoughts.add("hit_named", title=chosen.title)
+        else:
+            self.thoughts.add("hit_try", title=chosen.title)
+
+    def _quote(self, sentence: Sentence, title: str, about: str) -> None:
+        text = sentence.text
+        if not _quotable(text):
+            at = max(text.find(about), 0)
+            start = text.rfind(" ", 0, max(0, at - 90)) + 1
+            end = text.find(" ", min(len(text), at + len(about) + 90))
+            text = text[start : end if end > 0 else len(text)]
+        self.thoughts.add("quote", quote=text.replace('"', "”") if '"' in text else text, title=title)
+
+
+def introduces_alias(text: str, name: str) -> bool:
+    """Whether ``text`` says that something goes by ``name`` too."""
+    said = r"(?:known as|called|nicknamed|alias|abbreviated|short for|formerly|also|\bor)\W+(?:the )?[\"“]?"
+    return re.search(rf"{said}{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _quotable(text: str) -> bool:
+    return len(text) <= 240 and '"' not in text
+
+
+def _strip(cue: str) -> str:
+    return cue.strip().rstrip("?.,;:").strip()
+
+
+def _content(word: str) -> bool:
+    return word.casefold() not in FUNCTION_WORDS
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,289 @@
+"""The scripted policy: it knows the question and what it has read, picks by likeness of words, and makes mistakes.
+
+Mistakes are functions of what is visible, drawn turn by turn from the turn's generator, never planned; each is logged.
+All rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 none is made on purpose, though reading by
+likeness of words still misleads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity
+from synth.agents.scripted.options import Option, options_in
+from synth.agents.scripted.planner import Planner, introduces_alias
+from synth.agents.scripted.reading import read_task
+from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.state import State, Value, state_of
+from synth.environments.contract import ToolCall
+from synth.schemas.documents import ValueKind
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import InjectedError
+
+__all__ = ["PolicyConfig", "ScriptedPolicy", "Systematic"]
+
+Systematic = Literal["first_date", "first_number", "one_page"]
+"""An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
+
+
+class PolicyConfig(BaseModel):
+    """How weak the policy is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    skill: float = Field(default=0.5, ge=0, le=1)
+    """Scales every rate below by ``2 * (1 - skill)``."""
+    lookalike: float = Field(default=0.3, ge=0, le=1)
+    """Opens a result whose title is only like the name, although the right one is in the list."""
+    skipped_check: float = Field(default=0.35, ge=0, le=1)
+    """Takes a page for the right one though its title differs; answers before the last condition was tested."""
+    early_stop: float = Field(default=0.03, ge=0, le=1)
+    """Per turn: answers with what is on the page although the question goes further."""
+    misreading: float = Field(default=0.1, ge=0)
+    """Standard deviation of the noise on how well a sentence seems to fit a clue (``wrong_relation``)."""
+    bad_argument: float = Field(default=0.03, ge=0, le=1)
+    """Per turn: a call with a malformed argument or an unknown id."""
+    systematic: tuple[Systematic, ...] = ("first_date",)
+    """Errors made whenever there is an occasion, whatever the skill."""
+    threshold: float = Field(default=0.12, ge=0)
+    """How well a sentence must fit a clue to be taken, 0 to about 1."""
+    patience: int = Field(default=16, ge=1)
+    """Turns after which it answers as well as it can."""
+
+
+class ScriptedPolicy:
+    """A policy (``synth.agents.contract.Policy``) for one task. It holds the task's reading, never its walk."""
+
+    privileged = False
+
+    def __init__(self, task: Task, config: PolicyConfig | None = None, lexicon: Lexicon | None = None) -> None:
+        self._config = config or PolicyConfig()
+        self._lexicon = lexicon or {}
+        self._reading = read_task(task)
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        state = state_of(self._reading, history)
+        chooser = _ReadingChooser(state, self._lexicon, self._config, generator)
+        turn = Planner(state, chooser, generator, patience=self._config.patience, parallel=0.1).turn()
+        return Decision(chooser.spoil(turn), tuple(chooser.injected))
+
+
+class _ReadingChooser:
+    def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
+        self._state = state
+        self._seen = state.seen
+        self._lexicon = lexicon
+        self._config = config
+        self._generator = generator
+        self.injected: list[InjectedError] = []
+
+    def _draw(self, rate: float) -> bool:
+        return float(self._generator.random()) < min(0.95, rate * 2 * (1 - self._config.skill))
+
+    def _noise(self) -> float:
+        return float(self._generator.normal(0.0, 1.0)) * self._config.misreading * 2 * (1 - self._config.skill)
+
+    def _log(self, mode: str, detail: str) -> None:
+        error = InjectedError(trajectory_id="unassigned", turn=self._seen.turns, mode=mode, detail=detail)
+        self.injected.append(error)
+
+    # Which result.
+
+    def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        exact = [hit for hit in hits if same_name(hit.title, name)]
+        alike = [hit for hit in hits if hit not in exact and likeness(hit.title, name) >= 0.3]
+        if exact and alike and self._draw(self._config.lookalike):
+            chosen = alike[int(self._generator.integers(len(alike)))]
+            self._log("lookalike", f"opened {chosen.title!r} for {name!r} although {exact[0].title!r} was in the list")
+            return chosen
+        if exact:
+            return exact[0]
+        mentioning = [hit for hit in hits if introduces_alias(hit.snippet, name)]
+        return next(iter(mentioning), alike[0] if alike and likeness(alike[0].title, name) >= 0.5 else None)
+
+    def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        cue = self._state.reading.clues[clue].cue
+        scored: list[tuple[float, int]] = []
+        for place, hit in enumerate(hits):
+            mentions = not name or name.casefold() in f"{hit.title} {hit.snippet}".casefold()
+            text = f"{hit.title}. {hit.snippet}"
+            score = similarity(cue, text, self._lexicon, (name,)) + self._noise() - 0.01 * place
+            scored.append((score + (0.3 if mentions else 0.0), place))
+        score, place = max(scored)
+        tried = sum(number == clue for number, _ in self._state.dismissed)
+        return hits[place] if score >= 0.15 and tried < 4 else None
+
+    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
+        if same_name(document.title, name):
+            return True
+        return any(introduces_alias(sentence.text, name) for sentence in document.pages.get(1, ())[:4])
+
+    def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
+        if likeness(document.title, name) < 0.3 or not self._draw(self._config.skipped_check):
+            return False
+        self._log("skipped_check", f"took the page {document.title!r} for {name!r}")
+        return True
+
+    # What on the page.
+
+    def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
+        reading = self._state.reading
+        last = reading.clues[clue].target == reading.answer
+        kind: ValueKind = reading.asked if last else "entity"
+        options = list(self._options(clue, name, document, kind))
+        if not options:
+            return None
+        first = {"date": "first_date", "year": "first_date", "number": "first_number", "quantity": "first_number"}
+        if first.get(kind) in self._config.systematic:
+            self._log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
+            return options[0]
+        cue = reading.clues[clue].cue
+        fits = [self._fit(cue, name, document.title, option) for option in options]
+        noisy = [fit + self._noise() for fit in fits]
+        chosen, best = int(np.argmax(noisy)), int(np.argmax(fits))
+        if noisy[chosen] < self._config.threshold:
+            return None
+        if chosen != best and options[chosen].sentence != options[best].sentence:
+            self._log("wrong_relation", f"took {options[chosen].text!r} rather than {options[best].text!r}")
+        return options[chosen]
+
+    def _options(self, clue: int, name: str, document: SeenDocument, kind: ValueKind) -> Iterator[Option]:
+        known = {name, document.title, *(value.name for value in self._state.values.values())}
+        known |= {other.name for other in self._state.reading.clues if other.name}
+        for sentence in document.sentences():
+            for option in options_in(sentence, kind):
+                new = option.document != document.document and not any(same_name(option.text, n) for n in known)
+                if new and not self._state.is_dismissed(clue, option.text, option.document):
+                    yield option
+
+    def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
+        """How well the option's sentence, and the stretch of it around the option, fit the clue."""
+        sentence = option.sentence
+        others = [other.text for other in options_in(sentence, "entity")]
+        at = sentence.text.find(option.text)
+        start, end = 0, len(sentence.text)
+        for other in others:
+            place = sentence.text.find(other)
+            if place + len(other) <= at:
+                start = max(start, place + len(other))
+            elif place >= at + len(option.text):
+                end = min(end, place)
+        without = (name, title, option.text, *others)
+        whole = similarity(cue, f"{sentence.heading}: {sentence.text}", self._lexicon, without)
+        near = similarity(cue, sentence.text[start:end], self._lexicon, without)
+        return 0.5 * whole + 0.5 * near
+
+    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
+        reading = self._state.reading
+        cue = reading.clues[clue].cue
+        if not name:
+            return self._described(clue, cue, document)
+        mentioning = [s for s in document.sentences() if name.casefold() in s.text.casefold()]
+        scored = [
+            (similarity(cue, s.text, self._lexicon, (name, document.title)) + self._noise(), s) for s in mentioning
+        ]
+        best = max(scored, key=lambda pair: pair[0], default=None)
+        return best[1] if best is not None and best[0] >= self._config.threshold else None
+
+    def _described(self, clue: int, cue: str, document: SeenDocument) -> Sentence | None:
+        reading = self._state.reading
+        if reading.clues[clue].target == reading.answer and reading.asked != "entity":
+            return None
+        wanted = content_stems(cue)
+        held = content_stems(" ".join(s.text for s in document.sentences()))
+        if not wanted or len(wanted & held) / len(wanted) + self._noise() < 0.6:
+            return None
+        return max(document.sentences(), key=lambda s: similarity(cue, s.text, self._lexicon), default=None)
+
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
+        cue = self._state.reading.clues[clue].cue
+        other = candidate if self.is_source(clue, name, document) else name
+        mentioning = [s for s in document.sentences() if other.casefold() in s.text.casefold()]
+        scored = [(similarity(cue, s.text, self._lexicon, (name, candidate)) + self._noise(), s) for s in mentioning]
+        best = max(scored, key=lambda pair: pair[0], default=None)
+        return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
+
+    def reads_on(self, clue: int, document: SeenDocument) -> bool:
+        if "one_page" in self._config.systematic:
+            self._log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
+            return False
+        return not self._draw(0.15)
+
+    def starts_with_candidate(self, clue: int) -> bool:
+        return float(self._generator.random()) < 0.5
+
+    # The answer.
+
+    def verifies(self, value: Value) -> bool:
+        return float(self._generator.random()) < 0.4 * self._config.skill
+
+    def answer(self, value: Value, title: str | None) -> str:
+        return title if title is not None and self._state.reading.asked == "entity" else value.name
+
+    def early_answer(self) -> str | None:
+        reading, number = self._state.reading, self._state.open_clue()
+        if number is None or self._seen.turns < 2:
+            return None
+        value = self._state.values.get(reading.answer)
+        if value is not None:
+            if not self._draw(self._config.skipped_check / 2):
+                return None
+            self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
+            return value.name
+        page = self._seen.documents.get(self._seen.current or "")
+        if page is None or not self._draw(self._config.early_stop):
+            return None
+        options = list(self._options(number, "", page, reading.asked))
+        if not options:
+            return None
+        cue = reading.clues[-1].cue
+        best = max(options, key=lambda option: self._fit(cue, "", page.title, option))
+        self._log("early_stop", f"answered {best.text!r} with clue {number} still open")
+        return best.text
+
+    def guess(self) -> str | None:
+        page = self._seen.documents.get(self._seen.current or "")
+        if page is None or float(self._generator.random()) < 0.3:
+            return None
+        number = self._state.open_clue() or 0
+        options = list(self._options(number, "", page, self._state.reading.asked))
+        return options[0].text if options else None
+
+    # Bad arguments.
+
+    def spoil(self, turn: Turn) -> Turn:
+        """Now and then one call goes wrong on the way out. The next turn sees the error and can mend it."""
+        if not turn.calls or self._seen.last_failure is not None or not self._draw(self._config.bad_argument):
+            return turn
+        call = turn.calls[0]
+        spoiled = self._spoiled(call)
+        self._log("bad_argument", f"{call.name} with {spoiled.arguments} instead of {call.arguments}")
+        return turn.model_copy(update={"calls": (spoiled, *turn.calls[1:])})
+
+    def _spoiled(self, call: ToolCall) -> ToolCall:
+        arguments = dict(call.arguments)
+        draw = int(self._generator.integers(3))
+        if call.name == "open":
+            document = str(arguments["document"])
+            title = next((hit.title for hit in self._seen.hits() if hit.document == document), None)
+            if draw == 0 and title is not None and title != document:
+                arguments["document"] = title
+            elif draw == 1:
+                arguments["page"] = 0
+            else:
+                arguments = {"id": document}
+        elif call.name == "search":
+            if draw == 0:
+                arguments["k"] = 50
+            elif draw == 1:
+                arguments = {"q": arguments["query"]}
+            else:
+                arguments["limit"] = 5
+        elif call.name == "find":
+            arguments = {"text": arguments["pattern"]}
+        return call.model_copy(update={"arguments": arguments})

@@ -1,0 +1,65 @@
+"""What a reader of the question understands before searching. Never the name or id of a bridge or of the answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from synth.agents.scripted.matching import fold
+from synth.schemas.documents import ValueKind
+from synth.schemas.tasks import Hop, Task
+
+__all__ = ["Clue", "Reading", "read_task"]
+
+
+@dataclass(frozen=True)
+class Clue:
+    """One condition of the question: it leads from a source to a target. Unknowns are numbers."""
+
+    cue: str
+    """Words of the question that state it."""
+    source: int | None
+    """The unknown that it starts from; None when the question says where to start."""
+    name: str
+    """The name in the question that it starts from; empty when the start is an unknown or only described."""
+    target: int
+    """The unknown that it leads to."""
+    described: bool = False
+    """The question describes a page without naming it; the cue is the description."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    question: str
+    clues: tuple[Clue, ...]
+    """In an order in which they can be solved."""
+    answer: int
+    """The unknown that is asked for."""
+    asked: ValueKind
+    """What kind of thing the question word asks for (which/who, when, what year, how many, how long)."""
+
+
+def read_task(task: Task) -> Reading:
+    """The reading of ``task``'s question: hops in order as clues, with bridges and answer as numbered unknowns."""
+    unknowns: dict[str, int] = {}
+    clues: list[Clue] = []
+    for hop in task.walk.hops:
+        source = None if not hop.needs else unknowns[task.walk.hops[hop.needs[-1]].target.id]
+        target = unknowns.setdefault(hop.target.id, len(unknowns))
+        described = source is None and hop.source.kind == "description"
+        name = "" if source is not None or described else named_in(task.question, hop)
+        clues.append(Clue(hop.cue or task.question, source, name, target, described or (source is None and not name)))
+    if not clues:
+        return Reading(task.question, (Clue(task.question, None, "", 0, described=True),), 0, task.answer_kind)
+    return Reading(task.question, tuple(clues), clues[-1].target, task.answer_kind)
+
+
+def named_in(question: str, hop: Hop) -> str:
+    """The source's name or alias as the question writes it; empty when it does not."""
+    names = sorted({hop.source.name, *hop.source.aliases}, key=lambda name: (-len(name), name))
+    for name in names:
+        match = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, re.IGNORECASE)
+        if match:
+            return match.group()
+    padded = f" {fold(question)} "
+    return next((name for name in names if f" {fold(name)} " in padded), "")

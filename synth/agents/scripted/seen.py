@@ -1,0 +1,225 @@
+"""What an agent has seen: results, pages and failures, read from the text of the observations alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from synth.agents.contract import History, Step
+from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.rendering import find_links, plain
+
+__all__ = ["Failure", "Find", "Hit", "PageLink", "Search", "Seen", "SeenDocument", "Sentence", "sentences_of"]
+
+_HIT = re.compile(r"^(\d+)\. (\[.*)\n   (.*)$", re.M)
+_HEAD = re.compile(r"\A(\[.*\)), page (\d+) of (\d+)\n\n", re.S)
+_FOOT = re.compile(r"\n\n\(The document goes on: page \d+ of \d+\.\)\Z")
+_FOUND = re.compile(r"\A(\d+) match(?:es)? for \"(.*)\" in (\[.*\)) \(\d+ pages?\):", re.S)
+_NOT_FOUND = re.compile(r"\ANo match for \"(.*)\" in (\[.*\)) \(\d+ pages?\)\.", re.S)
+_ABBREVIATIONS = (
+    "mr",
+    "mrs",
+    "ms",
+    "dr",
+    "st",
+    "no",
+    "vs",
+    "e.g",
+    "i.e",
+    "cf",
+    "prof",
+    "vol",
+    "fig",
+    "mt",
+    "ft",
+    "jr",
+    "sr",
+)
+
+
+@dataclass(frozen=True)
+class PageLink:
+    anchor: str
+    document: str
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence on a page, links flattened."""
+
+    text: str
+    links: tuple[PageLink, ...]
+    document: str
+    page: int
+    heading: str
+
+
+@dataclass(frozen=True)
+class Hit:
+    title: str
+    document: str
+    snippet: str
+
+
+@dataclass(frozen=True)
+class Search:
+    turn: int
+    query: str
+    k: int | None
+    hits: tuple[Hit, ...]
+
+
+@dataclass(frozen=True)
+class Find:
+    turn: int
+    pattern: str
+    document: str
+    matches: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    turn: int
+    call: ToolCall
+    words: str
+
+
+@dataclass
+class SeenDocument:
+    document: str
+    title: str
+    total: int
+    pages: dict[int, tuple[Sentence, ...]] = field(default_factory=dict)
+    turns: list[int] = field(default_factory=list)
+
+    def sentences(self) -> Iterator[Sentence]:
+        for number in sorted(self.pages):
+            yield from self.pages[number]
+
+    @property
+    def unread(self) -> int | None:
+        """The first page that was not read yet."""
+        return next((number for number in range(1, self.total + 1) if number not in self.pages), None)
+
+
+@lru_cache(maxsize=1024)
+def sentences_of(markdown: str, document: str, page: int) -> tuple[Sentence, ...]:
+    """The sentences of an opened page, in order, each under its heading."""
+    found: list[Sentence] = []
+    heading = ""
+    for line in markdown.split("\n"):
+        if not line.strip():
+            continue
+        mark = re.match(r"#+ +(.*)", line)
+        if mark:
+            heading = plain(mark.group(1)).strip()
+            line = mark.group(1)
+        flat, links = _flatten(line)
+        for start, end in _split(flat):
+            inside = tuple(PageLink(anchor, target) for at, anchor, target in links if start <= at < end)
+            found.append(Sentence(flat[start:end].strip(), inside, document, page, heading))
+    return tuple(sentence for sentence in found if sentence.text)
+
+
+def _flatten(line: str) -> tuple[str, list[tuple[int, str, str]]]:
+    parts: list[str] = []
+    links: list[tuple[int, str, str]] = []
+    at = length = 0
+    for item in find_links(line):
+        parts += (line[at : item.start], item.anchor)
+        length += item.start - at
+        links.append((length, item.anchor, item.target))
+        length += len(item.anchor)
+        at = item.end
+    parts.append(line[at:])
+    return "".join(parts), links
+
+
+def _split(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in re.finditer(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])", text):
+        before = text[start : match.start()].rsplit(None, 1)[-1:] or [""]
+        word = before[0].lstrip("(\"'“‘[").casefold()
+        if text[match.start()] == "." and (word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha())):
+            continue
+        yield start, match.end()
+        start = match.end()
+    if start < len(text):
+        yield start, len(text)
+
+
+class Seen:
+    """Everything that the observations of a history show."""
+
+    def __init__(self, history: History = ()) -> None:
+        self.searches: list[Search] = []
+        self.documents: dict[str, SeenDocument] = {}
+        self.finds: list[Find] = []
+        self.failures: list[Failure] = []
+        self.current: str | None = None
+        self.turns = 0
+        for step in history:
+            self.take(step)
+
+    def take(self, step: Step) -> None:
+        """Add the next step."""
+        for call, result in zip(step.turn.calls, step.results, strict=False):
+            self._take(self.turns, call, result)
+        self.turns += 1
+
+    def _take(self, turn: int, call: ToolCall, result: ToolResult) -> None:
+        text = result.content
+        if result.error:
+            self.failures.append(Failure(turn, call, text))
+        elif call.name == "search":
+            self.searches.append(Search(turn, str(call.arguments["query"]), call.arguments.get("k"), _hits(text)))
+        elif call.name == "open" and (head := _HEAD.match(text)):
+            page_link = next(find_links(head.group(1)))
+            number, total = int(head.group(2)), int(head.group(3))
+            seen = self.documents.setdefault(page_link.target, SeenDocument(page_link.target, page_link.anchor, total))
+            body = _FOOT.sub("", text[head.end() :])
+            seen.pages[number] = sentences_of(body, page_link.target, number)
+            seen.turns.append(turn)
+            self.current = page_link.target
+        elif call.name == "find":
+            found = _FOUND.match(text)
+            missing = _NOT_FOUND.match(text)
+            if found:
+                document = next(find_links(found.group(3))).target
+                self.finds.append(Find(turn, found.group(2), document, int(found.group(1))))
+            elif missing:
+                self.finds.append(Find(turn, missing.group(1), next(find_links(missing.group(2))).target, 0))
+
+    @property
+    def last_failure(self) -> Failure | None:
+        """What went wrong in the turn before, if anything did."""
+        last = self.failures[-1] if self.failures else None
+        return last if last is not None and last.turn == self.turns - 1 else None
+
+    def hits(self) -> Iterator[Hit]:
+        """Hits of all searches, the newest search first, each document once."""
+        known: set[str] = set()
+        for search in reversed(self.searches):
+            for hit in search.hits:
+                if hit.document not in known:
+                    known.add(hit.document)
+                    yield hit
+
+    def links(self) -> Iterator[tuple[Sentence, PageLink]]:
+        """Links of all pages, the newest page first."""
+        for document in sorted(self.documents.values(), key=lambda item: -item.turns[-1]):
+            for sentence in document.sentences():
+                for item in sentence.links:
+                    yield sentence, item
+
+
+@lru_cache(maxsize=1024)
+def _hits(text: str) -> tuple[Hit, ...]:
+    found: list[Hit] = []
+    for match in _HIT.finditer(text):
+        item = next(find_links(match.group(2)), None)
+        if item is not None:
+            found.append(Hit(item.anchor, item.target, match.group(3).strip()))
+    return tuple(found)

@@ -1,0 +1,272 @@
+"""The scripted teacher. It knows the gold walk and uses it for one thing: to choose among options that are visible.
+
+Whatever it picks stands in an observation of its history, and so does whatever it says (Honesty rules: privilege may
+choose, never tell). What it has not seen it can't pick: then it reads on or searches, like anyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.agents.contract import Decision, History, Prompt
+from synth.agents.scripted.matching import Lexicon, fold, likeness, same_name, similarity, words
+from synth.agents.scripted.options import Option, listed_with, options_in
+from synth.agents.scripted.planner import Planner
+from synth.agents.scripted.reading import read_task
+from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.state import State, Value, state_of
+from synth.environments.answers import judge
+from synth.schemas.documents import ValueKind
+from synth.schemas.tasks import Hop, Task
+
+__all__ = ["ScriptedTeacher", "TeacherConfig"]
+
+
+class TeacherConfig(BaseModel):
+    """How the teacher works."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    verify: float = Field(default=0.5, ge=0, le=1)
+    """Share of answers before which it looks once more."""
+    detour: float = Field(default=0.12, ge=0, le=1)
+    """Chance, per choice among results, to look at another plausible page first; it then rejects it with a reason."""
+    rival: float = Field(default=0.4, ge=0, le=1)
+    """Chance to test another name of a list first, where a further condition tells right from wrong."""
+    parallel: float = Field(default=0.3, ge=0, le=1)
+    """Share of questions with several conditions in which it searches for all the names at once."""
+    patience: int = Field(default=20, ge=1)
+    """Turns after which it gives up."""
+
+
+class ScriptedTeacher:
+    """A policy (``synth.agents.contract.Policy``) for one task."""
+
+    privileged = True
+
+    def __init__(self, task: Task, config: TeacherConfig | None = None, lexicon: Lexicon | None = None) -> None:
+        self._task = task
+        self._config = config or TeacherConfig()
+        self._lexicon = lexicon or {}
+        self._reading = read_task(task)
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        state = state_of(self._reading, history)
+        chooser = _GoldChooser(self._task, state, self._lexicon, self._config, generator)
+        planner = Planner(state, chooser, generator, patience=self._config.patience, parallel=self._config.parallel)
+        return Decision(planner.turn())
+
+
+class _GoldChooser:
+    def __init__(
+        self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
+    ) -> None:
+        self._task = task
+        self._state = state
+        self._lexicon = lexicon
+        self._config = config
+        self._generator = generator
+
+    def _hop(self, clue: int) -> Hop | None:
+        hops = self._task.walk.hops
+        return hops[clue] if clue < len(hops) else None
+
+    def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        # Two clues may start from the same name, and a test may reach for the candidate's page: any gold page of that
+        # name is right.
+        wanted = self._pages_of(clue, name)
+        gold = next((hit for hit in hits if hit.document in wanted), None)
+        if gold is not None:
+            alike = [hit for hit in hits if hit is not gold and likeness(hit.title, name) >= 0.3]
+            return self._detour(clue, alike) or gold
+        if wanted:
+            return None
+        return next((hit for hit in hits if same_name(hit.title, name)), None)
+
+    def _pages_of(self, clue: int, name: str) -> set[str]:
+        hop = self._hop(clue)
+        ends = () if hop is None else (hop.source, hop.target)
+        return {
+            end.document_id
+            for end in ends
+            if end.document_id is not None and any(same_name(name, known) for known in (end.name, *end.aliases))
+        }
+
+    def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        hop = self._hop(clue)
+        if hop is None:
+            documents: set[str | None] = set(self._task.gold_documents)
+        else:
+            documents = {hop.target.document_id, hop.evidence.document_id} - {None, hop.source.document_id}
+            if hop.source.document_id is None or not name:
+                documents.add(hop.evidence.document_id)
+        gold = next((hit for hit in hits if hit.document in documents), None)
+        if gold is None:
+            return None
+        return self._detour(clue, [hit for hit in hits[:3] if hit is not gold]) or gold
+
+    def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
+        """At most one per clue: only while nothing was rejected for it."""
+        if not others or any(number == clue for number, _ in self._state.dismissed):
+            return None
+        return others[0] if float(self._generator.random()) < self._config.detour else None
+
+    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
+        wanted = self._pages_of(clue, name)
+        return document.document in wanted if wanted else same_name(document.title, name)
+
+    def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
+        return False
+
+    def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
+        hop = self._hop(clue)
+        if hop is None:
+            return self._given(document)
+        here = hop.evidence.document_id == document.document
+        best: tuple[float, Option] | None = None
+        for sentence in document.sentences():
+            option = self._gold_option(hop, sentence)
+            if option is None or (self._is_title_only(sentence, document)):
+                continue
+            stated = here and _overlaps(hop.evidence.quote, sentence.text)
+            fit = 2.0 if stated else similarity(hop.cue, sentence.text, self._lexicon, (name, option.text))
+            if fit >= 0.25 and (best is None or fit > best[0]):
+                best = fit, option
+        return self._rival(clue, best[1]) or best[1] if best else None
+
+    def _rival(self, clue: int, gold: Option) -> Option | None:
+        """Another name of the same list, where a further condition will show that it is wrong."""
+        clues = self._state.reading.clues
+        tested = sum(other.target == clues[clue].target for other in clues) > 1
+        names = [name for name in listed_with(gold) if name != gold.text]
+        if not tested or not names or any(number == clue for number, _ in self._state.dismissed):
+            return None
+        if float(self._generator.random()) >= self._config.rival:
+            return None
+        name = names[int(self._generator.integers(len(names)))]
+        return next((option for option in options_in(gold.sentence, "entity") if option.text == name), None)
+
+    def _is_title_only(self, sentence: Sentence, document: SeenDocument) -> bool:
+        return fold(sentence.text) == fold(document.title)
+
+    def _given(self, document: SeenDocument) -> Option | None:
+        """A question of the user's, without a walk: any place where the answer stands in a sentence that fits."""
+        task = self._task
+        best: tuple[float, Option] | None = None
+        for sentence in document.sentences():
+            option = self._visible(sentence, task.answer_kind, (task.answer, *task.answer_aliases), None)
+            if option is not None:
+                fit = similarity(task.question, sentence.text, self._lexicon, (option.text,))
+                if best is None or fit > best[0]:
+                    best = fit, option
+        return best[1] if best else None
+
+    def _gold_option(self, hop: Hop, sentence: Sentence) -> Option | None:
+        kind: ValueKind = "entity"
+        if hop.target.document_id is None and hop.target.kind in ("date", "year", "number", "quantity", "text"):
+            kind = hop.target.kind  # type: ignore[assignment]
+        names = (
+            (hop.target.name, hop.target.id, *hop.target.aliases)
+            if kind != "entity"
+            else (hop.target.name, *hop.target.aliases)
+        )
+        return self._visible(sentence, kind, names, hop.target.document_id)
+
+    def _visible(
+        self, sentence: Sentence, kind: ValueKind, names: Sequence[str], document: str | None
+    ) -> Option | None:
+        """The gold target, if this sentence shows it."""
+        options = options_in(sentence, kind)
+        for option in options:
+            if document is not None and option.document == document:
+                return option
+        for option in options:
+            if any(judge(option.text, gold=name, kind=kind).correct for name in names):
+                return option
+        for name in names:
+            if f" {fold(name)} " in f" {fold(sentence.text)} " and name in sentence.text:
+                return Option(name, sentence)
+        return None
+
+    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
+        hop = self._hop(clue)
+        if hop is None or hop.target.document_id != document.document:
+            return None
+        stated = [
+            sentence
+            for sentence in document.sentences()
+            if hop.evidence.document_id == document.document and _overlaps(hop.evidence.quote, sentence.text)
+        ]
+        mentioning = [s for s in stated if name.casefold() in s.text.casefold()] if name else stated
+        if mentioning or stated:
+            return (mentioning or stated)[0]
+        if hop.evidence.document_id == document.document and document.unread is not None:
+            return None
+        fitting = [s for s in document.sentences() if (name and name.casefold() in s.text.casefold())]
+        if not fitting and not name:
+            fitting = list(document.sentences())
+        return max(fitting, key=lambda s: similarity(hop.cue, s.text, self._lexicon, (name,)), default=None)
+
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
+        hop = self._hop(clue)
+        if hop is None:
+            return None
+        target = (hop.target.name, *hop.target.aliases)
+        known = self._state.values[self._state.reading.clues[clue].target]
+        if known.document != hop.target.document_id and not any(same_name(candidate, end) for end in target):
+            return None
+        if hop.evidence.document_id == document.document:
+            for sentence in document.sentences():
+                if _overlaps(hop.evidence.quote, sentence.text):
+                    return sentence
+        other = candidate if document.document == hop.source.document_id else name
+        for sentence in document.sentences():
+            mentioned = other.casefold() in sentence.text.casefold()
+            if mentioned and similarity(hop.cue, sentence.text, self._lexicon, (name, candidate)) >= 0.25:
+                return sentence
+        return None
+
+    def reads_on(self, clue: int, document: SeenDocument) -> bool:
+        hop = self._hop(clue)
+        if hop is None:
+            return document.document in self._task.gold_documents
+        return document.document == hop.evidence.document_id
+
+    def starts_with_candidate(self, clue: int) -> bool:
+        hop = self._hop(clue)
+        return hop is None or hop.evidence.document_id == hop.target.document_id
+
+    def verifies(self, value: Value) -> bool:
+        if not self._right(value.name) and value.document is not None:
+            return True
+        return float(self._generator.random()) < self._config.verify
+
+    def _right(self, answer: str) -> bool:
+        task = self._task
+        verdict = judge(answer, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
+        return verdict.correct is True
+
+    def answer(self, value: Value, title: str | None) -> str:
+        if title is not None and not self._right(value.name) and self._right(title):
+            return title
+        return value.name
+
+    def early_answer(self) -> str | None:
+        return None
+
+    def guess(self) -> str | None:
+        return None
+
+
+def _overlaps(quote: str, sentence: str) -> bool:
+    """Whether ``sentence`` is (part of) the quoted evidence, whatever links and line breaks did to either."""
+    left, right = fold(quote), fold(sentence)
+    if not left or not right:
+        return False
+    if f" {left} " in f" {right} " or (len(right.split()) >= 3 and f" {right} " in f" {left} "):
+        return True
+    a, b = set(words(quote)), set(words(sentence))
+    return len(a & b) >= 0.8 * len(a)
