@@ -24,9 +24,9 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
 
     with get_client(sync_client=True) as client:
         client.create_work_pool(WorkPoolCreate(name="synth", type="process"))
+    prefect = str(Path(sys.executable).parent / "prefect")
     done = subprocess.run(
-        [str(Path(sys.executable).parent / "prefect"), "--no-prompt", "deploy"]
-        + ["--prefect-file", "flows/prefect.yaml", "--all"],
+        [prefect, "--no-prompt", "deploy", "--prefect-file", "flows/prefect.yaml", "--all"],
         cwd=ROOT,
         env={**os.environ, "PREFECT_API_URL": prefect_server},
         stdin=subprocess.DEVNULL,

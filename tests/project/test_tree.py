@@ -136,11 +136,15 @@ def test_the_base_has_no_torch_and_no_faiss_and_the_two_faiss_never_meet() -> No
     assert [{"extra": "embed"}, {"extra": "gpu"}] in conflicts
 
 
+def normal(distribution: str) -> str:
+    """The one spelling of a distribution's name."""
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
 def test_what_is_imported_is_declared() -> None:
     """Distributions behind the imports of the package are requirements of ours, not gifts of somebody else's."""
     from importlib.metadata import packages_distributions
 
-    normal = lambda name: re.sub(r"[-_.]+", "-", name).lower()  # noqa: E731
     declared = {normal(requirement.name) for requirement in requirements()} | {"pydantic-core"}  # pydantic's own half
     providers = packages_distributions()
     missing = set()
