@@ -6,8 +6,8 @@ Columns, by default under these names (``RecordsConfig.columns`` maps others):
     title    string, optional: else the first line of the text
     text     string
     url, licence, date      strings, optional; the date is ISO 8601
-    links    list, optional: {start, end, target} in code points of the text, or {anchor, target}: the first place where
-             the anchor stands as whole words. ``target`` is the id of another record, perhaps with ``#fragment``
+    links    list, optional: {start, end, target} in code points of the text, or {anchor, target}: the first place
+             where the anchor stands as whole words. ``target`` is the id of another record, perhaps with ``#fragment``
     triples  list, optional: {subject, relation, object, quote?}: what the text states. ``quote`` must stand in the text;
              without one, a sentence that names both ends is looked for
 
@@ -136,7 +136,10 @@ class RecordsSource:
         for path in paths:
             for place, record in self._records(path):
                 count += 1
-                outcome = record if isinstance(record, Rejection) else self._document(place, record)
+                if isinstance(record, Rejection):
+                    rejected.append(record)
+                    continue
+                outcome = self._document(place, record)
                 if isinstance(outcome, Rejection):
                     rejected.append(outcome)
                     continue
