@@ -1,4 +1,4 @@
-"""Relations of universities, companies, laboratories, newspapers, museums and festivals, with the sentences that state them."""
+"""Relations of universities, companies, laboratories, newspapers, museums and festivals, with their sentences."""
 
 from __future__ import annotations
 

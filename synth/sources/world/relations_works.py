@@ -245,7 +245,7 @@ RELATIONS: tuple[Relation, ...] = (
         "museum",
         "displays",
         "{s} is displayed in {o}.",
-        "{s} hangs in {o}.",
+        "{s} has its place in {o}.",
         "{s} can be seen in {o}.",
         "{s} belongs to the collection of {o}.",
     ),
@@ -388,7 +388,7 @@ JOINTS: tuple[Joint, ...] = (
         ("displayed_in", "depicts"),
         (
             "{s} is displayed in {o} and depicts {o2}.",
-            "{s}, which hangs in {o}, is a portrait of {o2}.",
+            "{s}, which is kept in {o}, is a portrait of {o2}.",
         ),
     ),
 )
