@@ -33,7 +33,7 @@ def file_name(split: str, number: int, count: int) -> str:
 
 
 def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
-    """The Parquet files of a dataset in order, and what should not be there (in config folders, or data beside them)."""
+    """The Parquet files of a dataset in order, and what should not stand among or beside them."""
     known: list[DataFile] = []
     strange = sorted(path for path in folder.iterdir() if path.is_file() and path.suffix == ".parquet")
     for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):

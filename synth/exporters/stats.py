@@ -1,0 +1,221 @@
+"""A finished dataset in numbers: those of the build's report, and those counted from its files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from synth.exporters.configs import CONFIGS
+from synth.exporters.reader import load
+from synth.exporters.show import clean
+from synth.schemas.reports import OutcomeReport, StageReport
+from synth.schemas.row import Row
+
+__all__ = ["Lengths", "Stats", "render_stats", "stats"]
+
+
+class Lengths(Row):
+    """How a measure is spread over the rows."""
+
+    rows: int
+    mean: float
+    minimum: float
+    median: float
+    p90: float
+    maximum: float
+
+
+class Stats(Row):
+    """What ``synth stats`` tells. ``model_dump(mode="json")`` is what ``--json`` prints."""
+
+    dataset: str
+    seed: int
+    tables: dict[str, dict[str, int]]
+    """Config -> split -> rows."""
+    stages: tuple[StageReport, ...]
+    yields: dict[str, float]
+    """Stage -> kept over read."""
+    success: dict[str, float]
+    """Role -> share of rollouts whose answer was judged correct."""
+    outcomes: tuple[OutcomeReport, ...]
+    """By role and number of hops."""
+    stop_reasons: dict[str, dict[str, int]]
+    """Role -> reason -> rollouts."""
+    rules: dict[str, int]
+    """Rule that judged the answer -> rollouts."""
+    shapes: dict[str, int]
+    hops: dict[str, int]
+    answer_kinds: dict[str, int]
+    surfaces: dict[str, int]
+    """Family of sentences that worded the question -> tasks."""
+    lengths: dict[str, Lengths]
+    """In code points for texts."""
+
+
+def stats(folder: str | Path) -> Stats:
+    """Count a dataset. Rows stream.
+
+    Raises:
+        InputError: there is no dataset in the folder.
+        DatasetError: its report or a file can't be read.
+    """
+    dataset = load(folder)
+    report = dataset.report
+    counters: dict[str, Counter[str]] = {name: Counter() for name in ("shapes", "hops", "answer_kinds", "surfaces")}
+    rules: Counter[str] = Counter()
+    stops: dict[str, Counter[str]] = {}
+    values: dict[str, list[np.ndarray[Any, Any]]] = {}
+    for batch in dataset.batches("tasks"):
+        counters["shapes"].update(batch.column("shape").to_pylist())
+        counters["answer_kinds"].update(batch.column("answer_kind").to_pylist())
+        counters["surfaces"].update(batch.column("surface").to_pylist())
+        counters["hops"].update(map(str, pc.struct_field(batch.column("difficulty"), "hops").to_pylist()))
+        values.setdefault("question", []).append(_characters(batch.column("question")))
+    for batch in dataset.batches("trajectories"):
+        for role, reason in zip(batch.column("role").to_pylist(), batch.column("stop_reason").to_pylist(), strict=True):
+            stops.setdefault(role, Counter())[reason] += 1
+        rules.update(pc.struct_field(batch.column("verdict"), "rule").to_pylist())
+        values.setdefault("turns", []).append(batch.column("turns").to_numpy(zero_copy_only=False))
+        values.setdefault("tool calls", []).append(batch.column("tool_calls").to_numpy(zero_copy_only=False))
+        values.setdefault("trajectory", []).append(_trajectory_characters(batch.column("content")))
+    for batch in dataset.batches("documents", columns=["text"]):
+        values.setdefault("document", []).append(_characters(batch.column("text")))
+    return Stats(
+        dataset=report.dataset,
+        seed=report.seed,
+        tables={
+            config.name: {split: dataset.count(config.name, split) for split in dataset.splits(config.name)}
+            for config in CONFIGS
+        },
+        stages=report.stages,
+        yields={stage.label: stage.yield_ for stage in report.stages},
+        success=_success(report.outcomes),
+        outcomes=report.outcomes,
+        stop_reasons={role: dict(sorted(counts.items())) for role, counts in sorted(stops.items())},
+        rules=_sorted(rules),
+        lengths={name: _lengths(np.concatenate(parts)) for name, parts in values.items()},
+        **{name: _sorted(counter) for name, counter in counters.items()},
+    )
+
+
+def _sorted(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _success(outcomes: tuple[OutcomeReport, ...]) -> dict[str, float]:
+    rows, right = Counter[str](), Counter[str]()
+    for outcome in outcomes:
+        rows[outcome.role] += outcome.trajectories
+        right[outcome.role] += outcome.successes
+    return {role: right[role] / rows[role] for role in sorted(rows)}
+
+
+def _characters(column: pa.Array) -> np.ndarray[Any, Any]:
+    return np.asarray(pc.fill_null(pc.utf8_length(column), 0).to_numpy(zero_copy_only=False))
+
+
+def _trajectory_characters(content: pa.Array) -> np.ndarray[Any, Any]:
+    """Code points of everything that is said, thought or shown in each trajectory, arguments included."""
+    items = content.flatten()
+    total = np.zeros(len(items), np.int64)
+    for name in ("content", "reasoning_content", "description", "kwargs", "html", "axtree"):
+        total += _characters(pc.struct_field(items, name))
+    lengths = pc.fill_null(pc.list_value_length(content), 0).to_numpy(zero_copy_only=False)
+    sums = np.concatenate([[0], np.cumsum(total)])
+    ends = np.cumsum(lengths)
+    return np.asarray(sums[ends] - sums[ends - lengths])
+
+
+def _lengths(values: np.ndarray[Any, Any]) -> Lengths:
+    low, middle, high, top = (float(value) for value in np.quantile(values, (0, 0.5, 0.9, 1)))
+    return Lengths(rows=len(values), mean=float(values.mean()), minimum=low, median=middle, p90=high, maximum=top)
+
+
+def render_stats(numbers: Stats) -> RenderableType:
+    """The numbers as tables for a terminal."""
+    return Group(
+        Text(f"{clean(numbers.dataset)}, seed {numbers.seed}", style="bold"),
+        _table(
+            "rows",
+            ("config", "split", "rows"),
+            [
+                (config, split, f"{rows:,}")
+                for config, splits in numbers.tables.items()
+                for split, rows in splits.items()
+            ],
+        ),
+        _table(
+            "stages",
+            ("stage", "read", "kept", "yield", "rejected", "failed"),
+            [
+                (
+                    stage.label,
+                    f"{stage.rows_in:,}",
+                    f"{stage.kept:,}",
+                    f"{numbers.yields[stage.label]:.1%}",
+                    ", ".join(f"{reason} {count:,}" for reason, count in _by_count(stage.rejected)) or "0",
+                    ", ".join(f"{kind} {count:,}" for kind, count in _by_count(stage.errored)) or "0",
+                )
+                for stage in numbers.stages
+            ],
+        ),
+        _table(
+            "success",
+            ("role", "hops", "rollouts", "success", "unjudged", "turns", "tool calls"),
+            [_outcome(outcome) for outcome in numbers.outcomes],
+        ),
+        _table(
+            "ends",
+            ("role", "reason", "rollouts"),
+            [(role, reason, f"{n:,}") for role, counts in numbers.stop_reasons.items() for reason, n in counts.items()],
+        ),
+        _table(
+            "tasks",
+            ("by", "value", "tasks"),
+            [
+                (name, value or "-", f"{count:,}")
+                for name in ("shapes", "hops", "answer_kinds", "surfaces")
+                for value, count in getattr(numbers, name).items()
+            ],
+        ),
+        _table(
+            "lengths",
+            ("of", "mean", "minimum", "median", "90 %", "maximum"),
+            [
+                (name, *(f"{value:,.1f}" for value in (of.mean, of.minimum, of.median, of.p90, of.maximum)))
+                for name, of in numbers.lengths.items()
+            ],
+        ),
+    )
+
+
+def _outcome(outcome: OutcomeReport) -> tuple[str, ...]:
+    rows = outcome.trajectories
+    shares = (f"{outcome.successes / rows:.1%}", f"{outcome.abstained:,}")
+    return (
+        outcome.role, str(outcome.hops or "given"), f"{rows:,}", *shares,
+        f"{outcome.turns / rows:.2f}", f"{outcome.tool_calls / rows:.2f}",
+    )  # fmt: skip
+
+
+def _by_count(counts: dict[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _table(title: str, head: tuple[str, ...], lines: list[tuple[str, ...]]) -> RenderableType:
+    if not lines:
+        return Text("")
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in head:
+        table.add_column(name, overflow="fold", header_style="dim")
+    for line in lines:
+        table.add_row(*(Text(clean(cell)) for cell in line))
+    return Group(Text(""), table)
