@@ -75,10 +75,10 @@ layers: $(TEST)
 	$(BIN)/lint-imports --no-logo
 
 locks: $(TEST)
-	$(BIN)/python -m synth.engine.lock --check
+	$(BIN)/python .ci/locks.py --check
 
-lock: $(TEST) ## after a version bump: record the new hashes of prompts and stages
-	$(BIN)/python -m synth.engine.lock
+lock: $(TEST) ## after a version bump: record new hashes (ARGS=--same-results: code changed, results did not)
+	$(BIN)/python .ci/locks.py $(ARGS)
 
 test-extras: $(TEST) ## suites that need an environment of their own (ARGS="lowest embed" to choose)
 	$(BIN)/python .ci/extras.py $(ARGS)
