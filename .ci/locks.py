@@ -180,9 +180,8 @@ def main(arguments: list[str]) -> int:
     if not options.check:
         for path, value in ((STAGE_LOCK, new_stages), (PROMPT_LOCK, new_prompts)):
             (root / path).write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    print(
-        f"locks: {len(new_stages['stages'])} stages, {len(new_prompts)} prompts {'hold' if options.check else 'recorded'}"
-    )
+    counts = f"{len(new_stages['stages'])} stages, {len(new_prompts)} prompts"
+    print(f"locks: {counts} {'hold' if options.check else 'recorded'}")
     return 0
 
 
