@@ -157,8 +157,8 @@ def check_no_shortcut(draft: Draft, around: Surroundings, config: CheckConfig) -
     hops = draft.walk.hops
     if not hops:
         return _abstained(check, reason, "the walk has no hops")
-    answer = hops[-1].target.id
-    last = [hop for hop in hops if hop.target.id == answer]
+    target = hops[-1].target
+    last = [hop for hop in hops if hop.target.id == target.id]
     for left_out in _joins(hops):
         rest = _without(hops, left_out)
         if around.facts.answers(rest).count < 2:
@@ -169,12 +169,12 @@ def check_no_shortcut(draft: Draft, around: Surroundings, config: CheckConfig) -
     for hop in hops:
         if hop.needs or hop.source.id in direct:
             continue
-        if around.facts.connected(hop.source.id, answer):
+        if around.facts.connected(hop.source, target):
             return _failed(check, reason, f"{hop.source.name!r} of the question is joined to the answer by one edge")
+    order = [hops[0].source, *(hop.target for hop in hops)]
+    if draft.shape == "composition" and len({node.id for node in order}) != len(order):
+        return _failed(check, reason, "the chain visits a node twice")
     if draft.shape == "composition" and config.strict_chain:
-        order = [hops[0].source.id, *(hop.target.id for hop in hops)]
-        if len(set(order)) != len(order):
-            return _failed(check, reason, "the chain visits a node twice")
         for i in range(len(order) - 2):
             for j in range(i + 2, len(order)):
                 if around.facts.connected(order[i], order[j]):

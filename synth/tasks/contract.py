@@ -8,10 +8,9 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Hop
+from synth.schemas.tasks import CheckResult, Hop, Node
 from synth.tasks.draft import Draft
 
 __all__ = [
@@ -21,6 +20,7 @@ __all__ = [
     "Facts",
     "Failed",
     "Finding",
+    "Page",
     "Pages",
     "Search",
     "Surroundings",
@@ -51,7 +51,7 @@ class Facts(Protocol):
     def competitors(self, hop: Hop) -> int:
         """How many neighbours of the hop's source fit the relation or compete with it, the target among them (>= 1)."""
 
-    def connected(self, left: str, right: str) -> bool:
+    def connected(self, left: Node, right: Node) -> bool:
         """Whether any edge, of any relation and direction, joins the two nodes."""
 
     def partition(self, node: str) -> Split | None:
@@ -73,8 +73,21 @@ def answers_by_sets(hops: Sequence[Hop], neighbours: Callable[[str, str, bool], 
     return Answers(len(found), tuple(found))
 
 
+class Page(Protocol):
+    """What the checks read of a document; ``synth.schemas.documents.Document`` is one."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def partition(self) -> Split: ...
+
+
 class Pages(Protocol):
-    def document(self, document_id: str) -> Document | None:
+    def document(self, document_id: str) -> Page | None:
         """The page, or None when there is none of that id."""
 
 

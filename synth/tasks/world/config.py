@@ -1,0 +1,52 @@
+"""What kind of questions are asked about the fictional world."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from synth.tasks.contract import CheckConfig
+
+__all__ = ["WorldTasksConfig"]
+
+
+class WorldTasksConfig(BaseModel):
+    """Shapes, sizes and thresholds of world tasks."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    fractions: dict[str, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
+    """Share of the candidates that is drawn for each split, in order; sums to 1. Gold entities then belong to it."""
+    composition_share: float = Field(default=0.55, ge=0, le=1)
+    """Share of the candidates that are chains; the rest are conjunctions."""
+    hops: dict[int, float] = {2: 0.5, 3: 0.35, 4: 0.15}
+    """Weights of the lengths of chains (1 to 8 hops)."""
+    constraints: dict[int, float] = {2: 0.65, 3: 0.35}
+    """Weights of the numbers of constraints of conjunctions (2 to 4)."""
+    tail_share: float = Field(default=0.0, ge=0, le=1)
+    """Share of the conjunctions whose answer is only a bridge: one more hop leads on from it."""
+    value_answers: float = Field(default=0.4, ge=0, le=1)
+    """Share of the chains that end at a value (a date, a year, a number, ...)."""
+    value_constraints: bool = True
+    """Whether a conjunction may name a value ("was founded in 1874")."""
+    hub_gold: bool = True
+    """Whether hubs (countries, languages, awards) may be bridges or answers. They are exempt from the split rule."""
+    blocked_relations: tuple[str, ...] = ()
+    """Relations that no question uses. Inverse readings go by the name of their primary relation."""
+    largest_set: int = Field(default=4096, ge=2)
+    """A conjunction is dropped when even its narrowest constraint fits more nodes than this."""
+    checks: CheckConfig = CheckConfig()
+    """Thresholds of the checks."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> WorldTasksConfig:
+        if abs(sum(self.fractions.values()) - 1) > 1e-9 or min(self.fractions.values()) < 0:
+            raise ValueError("fractions: shares must not be negative and must sum to 1")
+        unknown = set(self.fractions) - {"train", "validation", "test"}
+        if unknown:
+            raise ValueError(f"fractions: no split is called {sorted(unknown)[0]!r}")
+        for name, weights, low, high in (("hops", self.hops, 1, 8), ("constraints", self.constraints, 2, 4)):
+            if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
+                raise ValueError(f"{name}: weights must not be negative, and one must be more than 0")
+            if min(weights) < low or max(weights) > high:
+                raise ValueError(f"{name}: between {low} and {high}")
+        return self
