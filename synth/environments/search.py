@@ -27,6 +27,7 @@ from synth.environments.contract import (
 )
 from synth.environments.rendering import link, page_borders, render
 from synth.identity import canonical_json
+from synth.retrieval.snippets import best_passage
 from synth.schemas.documents import Document
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -140,20 +141,24 @@ class SearchEnvironment(Environment):
         documents: DocumentTable,
         *,
         snippet: Callable[[str, str], str] | None = None,
+        snippet_size: int = 240,
         page_size: int = 4000,
         default_k: int = 5,
         context: int = 160,
     ) -> None:
         """
         Args:
-            snippet: ``snippet(text, query)`` -> one line; the default takes the sentence that shares most words.
+            snippet: ``snippet(text, query)`` -> text for a result; the default takes the passage with the heaviest
+                words of the query, weighted by the index where it knows weights.
+            snippet_size: Code points of that passage.
             page_size: Code points of a document per page.
             default_k: Results when the call does not say.
             context: Code points on each side of a match that ``find`` shows.
         """
         self.index = index
         self.documents = documents
-        self.snippet = snippet or best_sentence
+        self.snippet = snippet or self._passage
+        self.snippet_size = snippet_size
         self.page_size = page_size
         self.default_k = default_k
         self.context = context
@@ -175,6 +180,11 @@ class SearchEnvironment(Environment):
     def document(self, document_id: str) -> Document | None:
         row = self.ids.row(document_id)
         return None if row is None else self._read(row)
+
+    def _passage(self, text: str, query: str) -> str:
+        weight: Callable[[str], float] | None = getattr(self.index, "weight", None)
+        passage = best_passage(text, query, max_chars=self.snippet_size, weight=weight)
+        return text[passage.start : passage.end]
 
     def _read(self, row: int) -> Document:
         document: Document = self.documents.row(row)
@@ -306,14 +316,3 @@ def _around(document: Document, start: int, end: int, context: int) -> tuple[int
         if item.start < high < item.end:
             high = item.end
     return low, high
-
-
-def best_sentence(text: str, query: str, width: int = 240) -> str:
-    """The sentence of ``text`` that shares most words with ``query`` (the first of equals), cut at a word."""
-    words = set(re.findall(r"\w+", query.casefold()))
-    best, score = "", -1
-    for sentence in re.split(r"(?<=[.!?])\s+|\n+", text):
-        shared = len(words & set(re.findall(r"\w+", sentence.casefold())))
-        if shared > score and sentence.strip():
-            best, score = sentence.strip(), shared
-    return best if len(best) <= width else best[:width].rsplit(" ", 1)[0] + " …"

@@ -204,7 +204,7 @@ class Planner:
         return None
 
     def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
-        cue = _strip(clue.cue)
+        cue = _uncapitalised(_strip(clue.cue))
         words = " ".join(dict.fromkeys(word for word in re.findall(r"[\w'’-]+", cue) if _content(word)))
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         short = words if name and fold(name) in fold(words) else f"{name} {words}".strip()
@@ -449,6 +449,12 @@ def _quotable(text: str) -> bool:
 
 def _strip(cue: str) -> str:
     return cue.strip().rstrip("?.,;:").strip()
+
+
+def _uncapitalised(cue: str) -> str:
+    """The cue as part of a query: a question word is not capitalised there."""
+    first = cue.split(" ", 1)[0]
+    return cue[0].lower() + cue[1:] if first.casefold() in FUNCTION_WORDS else cue
 
 
 def _content(word: str) -> bool:

@@ -1,0 +1,261 @@
+"""The fail-closed check behind "privilege may choose, never tell": nothing may be named that was not seen before.
+
+Every name, number, date, id, quotation and code-like token in an agent's arguments, thoughts, words and answer must
+stand in the system prompt, the question or an observation of an EARLIER turn. Beyond that an agent may use its own
+plain words: function words and a closed list (``plain_words.txt``). A word that is neither seen nor plain is refused,
+so an unknown word is never taken for harmless.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import pairwise
+
+from synth.agents.contract import History, Prompt, Turn
+from synth.environments.rendering import find_links, plain
+
+__all__ = ["Ungrounded", "plain_words", "ungrounded"]
+
+_TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\W_]+")
+_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
+_POSSESSIVE = re.compile(r"['’]s?$")
+_GLUE = frozenset((".", "_", "/", "::", "__"))
+_JOINS = _GLUE | {" ", "-", ", ", ". ", "'", "’", "&", " & "}
+_Token = tuple[str, str, int]
+"""(normal form, as written, offset)"""
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s+|[\"“(]\s*|-\s)$")
+_PAGES = re.compile(r"page (\d+) of (\d+)|\((\d+) pages?\)|has (\d+) pages?")
+_NUMBER_WORDS = frozenset(
+    """three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen""".split()
+)
+"""Values, however plain: they must have been seen."""
+
+
+@dataclass(frozen=True)
+class Ungrounded:
+    """Something that an agent named and had not seen."""
+
+    turn: int
+    place: str
+    """``thought``, ``said``, ``answer``, or ``call 0: query``."""
+    text: str
+
+    def __str__(self) -> str:
+        return f"turn {self.turn}, {self.place}: {self.text!r} was not seen before"
+
+
+@cache
+def plain_words() -> frozenset[str]:
+    """The agents' own words, case-folded: function words and the vocabulary of looking things up."""
+    text = files("synth.agents").joinpath("plain_words.txt").read_text(encoding="utf-8")
+    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
+
+
+class _Seen:
+    """What an agent has seen so far; grows turn by turn."""
+
+    def __init__(self) -> None:
+        self.words: set[str] = set()
+        self.texts: list[str] = []
+        self.names: set[str] = set()
+        self.ids: set[str] = set()
+        self.pages = 0
+
+    def add(self, text: str) -> None:
+        tokens, names, normal, ids, pages = _digest(text)
+        self.words |= tokens
+        self.names |= names
+        self.texts.append(normal)
+        self.ids |= ids
+        self.pages = max(self.pages, pages)
+
+    def holds(self, run: str) -> bool:
+        """Whether the words of ``run`` stand somewhere one after the other."""
+        if " " not in run:
+            return run in self.words
+        return any(f" {run} " in text for text in reversed(self.texts))
+
+    def holds_names(self, words: list[str]) -> bool:
+        """Whether ``words`` are whole names that were seen, one after the other: a query may put two side by side."""
+        if not words:
+            return True
+        ends = range(len(words), 0, -1)
+        return any(" ".join(words[:end]) in self.names and self.holds_names(words[end:]) for end in ends)
+
+
+@lru_cache(maxsize=512)
+def _digest(text: str) -> tuple[frozenset[str], frozenset[str], str, frozenset[str], int]:
+    flat = unicodedata.normalize("NFC", plain(text))
+    found = list(_tokens(flat))
+    tokens = [word for word, _, _ in found]
+    names = frozenset(_names(flat, found)) | {_normal(item.anchor) for item in find_links(text)}
+    ids = frozenset(item.target for item in find_links(text))
+    pages = max((int(n) for groups in _PAGES.findall(text) for n in groups if n), default=0)
+    return frozenset(tokens), names, f" {' '.join(tokens)} ", ids, pages
+
+
+def _normal(text: str) -> str:
+    return " ".join(word for word, _, _ in _tokens(text))
+
+
+def _names(text: str, tokens: list[_Token]) -> Iterator[str]:
+    """Longest runs of name-like tokens; at the start of a sentence also without the first word if that is plain."""
+    run: list[_Token] = []
+    for token in (*tokens, None):
+        named = token is not None and _named(token[1])
+        if run and not (named and token is not None and text[run[-1][2] + len(run[-1][1]) : token[2]] == " "):
+            yield " ".join(word for word, _, _ in run)
+            if len(run) > 1 and _is_start(text, run[0], plain_words()):
+                yield " ".join(word for word, _, _ in run[1:])
+            run = []
+        if named and token is not None:
+            run.append(token)
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """Numbers lose their thousands separators, words case and possessive."""
+    for match in _TOKEN.finditer(unicodedata.normalize("NFC", text)):
+        raw = match.group()
+        if raw[0].isdigit():
+            yield re.sub(r",(?=\d{3}(?:\D|$))", "", raw), raw, match.start()
+        else:
+            yield _POSSESSIVE.sub("", raw).casefold().replace("’", "'"), raw, match.start()
+
+
+def ungrounded(
+    prompt: Prompt, history: History, *, start: int = 0, vocabulary: Iterable[str] | None = None
+) -> list[Ungrounded]:
+    """Everything in the turns from ``start`` on that names what had not been seen; empty when all is grounded.
+
+    Args:
+        start: First turn to judge (a continuation's own part); earlier turns only add what was seen.
+        vocabulary: Plain words, in place of the closed list of the scripted agents.
+    """
+    plain_list = frozenset(vocabulary) if vocabulary is not None else plain_words()
+    seen = _Seen()
+    for text in (prompt.system, prompt.question, *(tool.description for tool in prompt.tools)):
+        seen.add(text)
+    found: list[Ungrounded] = []
+    for number, step in enumerate(history):
+        if number >= start:
+            found += _turn(number, step.turn, seen, plain_list)
+        for result in step.results:
+            seen.add(result.content)
+    return found
+
+
+def _turn(number: int, turn: Turn, seen: _Seen, plain_list: frozenset[str]) -> Iterator[Ungrounded]:
+    for place, text in (("thought", turn.thought), ("said", turn.said), ("answer", turn.answer)):
+        for bad in _prose(text or "", seen, plain_list, strict=place == "answer"):
+            yield Ungrounded(number, place, bad)
+    for position, call in enumerate(turn.calls):
+        for name, value in call.arguments.items():
+            for bad in _argument(name, value, seen, plain_list):
+                yield Ungrounded(number, f"call {position}: {name}", bad)
+
+
+def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str]) -> Iterator[str]:
+    if isinstance(value, bool) or value is None:
+        return
+    if isinstance(value, int | float):
+        # A page may be turned to when a document is known to have that many; a small count of results claims nothing.
+        known = value == 1 or (name == "page" and value <= seen.pages) or (name == "k" and 1 <= value <= 20)
+        if not known and str(value) not in seen.words:
+            yield str(value)
+    elif isinstance(value, str):
+        if name == "document":
+            if value not in seen.ids:
+                yield value
+        else:
+            yield from _prose(value, seen, plain_list, strict=True)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _argument(name, item, seen, plain_list)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _prose(str(key), seen, plain_list, strict=True)
+            yield from _argument(str(key), item, seen, plain_list)
+
+
+def _prose(text: str, seen: _Seen, plain_list: frozenset[str], *, strict: bool) -> Iterator[str]:
+    """What in ``text`` was not seen. ``strict``: a single plain word is no answer and no argument."""
+    if not text:
+        return
+    text = unicodedata.normalize("NFC", text)
+    for match in _QUOTED.finditer(text):
+        quote = _normal(match.group(1) or match.group(2))
+        if quote and not seen.holds(quote):
+            yield match.group()
+            return
+    tokens = list(_tokens(text))
+    named = [_named(raw) for _, raw, _ in tokens]
+    for place, (left, right) in enumerate(pairwise(tokens)):
+        # Parts of a path or dotted name go together, and so do parts of a hyphenated word that is not all plain.
+        between = text[left[2] + len(left[1]) : right[2]]
+        if between in _GLUE or (between == "-" and not {left[0], right[0]} <= plain_list):
+            named[place] = named[place + 1] = True
+    run: list[_Token] = []
+    for token, is_named in zip(tokens, named, strict=True):
+        if run and not (is_named and _adjacent(text, run[-1], token)):
+            yield from _run(text, run, seen, plain_list, strict)
+            run = []
+        if is_named:
+            run.append(token)
+            continue
+        word, raw, _ = token
+        if word not in seen.words and (
+            word not in plain_list or word in _NUMBER_WORDS or (strict and len(tokens) == 1)
+        ):
+            yield raw
+    yield from _run(text, run, seen, plain_list, strict)
+
+
+def _named(raw: str) -> bool:
+    """A capitalised word, a number, or a token with digits or inner capitals: part of a name or value."""
+    return raw[0].isupper() or any(char.isdigit() or char.isupper() for char in raw)
+
+
+def _adjacent(text: str, left: _Token, right: _Token) -> bool:
+    return text[left[2] + len(left[1]) : right[2]] in _JOINS
+
+
+def _run(text: str, run: list[_Token], seen: _Seen, plain_list: frozenset[str], names: bool) -> Iterator[str]:
+    """Judge a run of name-like tokens: together they must stand somewhere in this order, or fall apart into pieces
+    that do at a comma or full stop, once plain words at the start of a sentence are taken off. Where ``names`` is true,
+    a piece may also be several whole names side by side."""
+    if not run:
+        return
+    if seen.holds(" ".join(word for word, _, _ in run)):
+        return
+    pieces: list[list[_Token]] = [[]]
+    for token in run:
+        if pieces[-1] and text[pieces[-1][-1][2] + len(pieces[-1][-1][1]) : token[2]] in (", ", ". "):
+            pieces.append([])
+        pieces[-1].append(token)
+    for piece in pieces:
+        while piece and _is_start(text, piece[0], plain_list):
+            piece = piece[1:]
+        words = " ".join(word for word, _, _ in piece)
+        if names and seen.holds_names(words.split()):
+            continue
+        if words and not seen.holds(words) and not _page_number(text, piece, seen):
+            yield text[piece[0][2] : piece[-1][2] + len(piece[-1][1])]
+
+
+def _is_start(text: str, token: _Token, plain_list: frozenset[str]) -> bool:
+    """A plain word that is capitalised only because a sentence starts with it (and "I" anywhere)."""
+    word, raw, at = token
+    if raw[0].isdigit() or word in _NUMBER_WORDS or word not in plain_list:
+        return False
+    return raw == "I" or bool(_SENTENCE_START.search(text[:at]))
+
+
+def _page_number(text: str, piece: list[_Token], seen: _Seen) -> bool:
+    word, _, at = piece[0]
+    return len(piece) == 1 and word.isdigit() and int(word) <= seen.pages and text[:at].endswith(("page ", "pages "))
