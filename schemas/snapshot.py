@@ -45,7 +45,7 @@ def snapshot(row_type: type[Row], version: str = SCHEMA_VERSION) -> dict[str, An
     """What is frozen about a row type."""
     return {
         "schema_version": version,
-        "arrow": {field.name: _full(field.type) for field in arrow_schema(row_type)},
+        "arrow": [f"{field.name}: {_full(field.type)}" for field in arrow_schema(row_type)],
         "json_schema": _bare(row_type.model_json_schema()),
     }
 
