@@ -7,7 +7,6 @@ retries of Prefect stay off for the same reason: the store knows better, and aft
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -81,10 +80,10 @@ def build(
         workers=workers,
         executor=executor,
         settings=settings or {},
-        terminal=sys.stderr.isatty(),
     )
     prepared = api.prepare(request)
-    return run_stages(prepared, prepared.recipe.name)
+    with prepared.engine:
+        return run_stages(prepared, prepared.recipe.name)
 
 
 def parameters_of(request: BuildRequest) -> dict[str, Any]:

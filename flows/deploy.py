@@ -71,6 +71,7 @@ def serve(
     from synth.flows.build import build, parameters_of
 
     prepared = api.prepare(request, progress="quiet")  # what can't be planned now would fail at night
+    prepared.engine.close()
     name = name or prepared.recipe.name
     if announce:
         announce(f"serving {name}: next run {first:%Y-%m-%d %H:%M %Z}; it runs as long as this command does.")
