@@ -1,1 +1,23 @@
-"""Data synthesis for agent post-training."""
+"""Data synthesis for agent post-training: tasks, rollouts and trajectories, each row with its proof.
+
+    import synth
+    result = synth.build("world-search", tasks=200)
+    tasks = synth.load(result.path)["tasks"]
+"""
+
+from synth.api import BuildRequest, BuildResult, build, load
+from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BuildError",
+    "BuildRequest",
+    "BuildResult",
+    "DatasetError",
+    "InputError",
+    "StoreError",
+    "SynthError",
+    "build",
+    "load",
+]

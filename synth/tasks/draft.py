@@ -10,7 +10,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
 from synth.schemas.tasks import CheckResult, Difficulty, Shape, Task, Walk
 
-__all__ = ["Draft", "finish", "gold_documents", "gold_entities", "task_id"]
+__all__ = ["Draft", "finish", "gold_documents", "gold_entities", "same_question", "task_id"]
 
 
 class Draft(Row):
@@ -75,3 +75,12 @@ def gold_entities(walk: Walk) -> tuple[str, ...]:
 def gold_documents(walk: Walk) -> tuple[str, ...]:
     """Ids of the documents whose evidence the walk needs, in order, once each."""
     return tuple(dict.fromkeys(hop.evidence.document_id for hop in walk.hops))
+
+
+def same_question(task: Task) -> str:
+    """Equal for tasks that ask the same: in the same words (case, blanks and punctuation apart), or by the same walk."""
+    hops = [(hop.source.id, hop.relation, hop.forward, hop.target.id) for hop in task.walk.hops]
+    if hops:
+        # A conjunction is the same in any order; a chain has one order anyway.
+        return digest("walk", task.shape, sorted(hops) if task.shape == "conjunction" else hops)
+    return digest("question", "".join(sign for sign in task.question.casefold() if sign.isalnum()))

@@ -1,0 +1,69 @@
+"""``synth``: one module per group of commands; heavy imports stay inside the commands."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+import click
+import typer
+
+from synth.cli import build, look, recipes, upkeep
+from synth.errors import SynthError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="synth",
+    help="Make data for post-training agents: tasks, rollouts, trajectories, each row with its proof.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("build")(build.build)
+app.command("plan")(build.plan)
+app.command("list")(recipes.list_datasets)
+app.command("init")(recipes.init)
+app.command("recipe")(recipes.recipe)
+app.command("validate")(look.validate)
+app.command("stats")(look.stats)
+app.command("show")(look.show)
+app.command("deploy")(upkeep.deploy)
+app.command("doctor")(upkeep.doctor)
+app.command("store")(upkeep.store)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 2 bad input, 3 build, 4 store, 5 dataset, 130 interrupted."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        app(args=arguments, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        sys.exit(0)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "synth"
+        _fail(f"{error.format_message()} See `{command} --help`.", 2)
+    except click.exceptions.Exit as error:
+        sys.exit(error.exit_code)
+    except SynthError as error:
+        _fail(str(error), error.exit_code)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        _fail("interrupted; everything that was finished is kept: the same command goes on from here.", 130)
+    except BrokenPipeError:
+        # The reader (head, less) went away: not an error of ours, and nothing more can be written to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+
+
+def _fail(line: str, code: int) -> None:
+    print(f"synth: {' '.join(line.split())}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

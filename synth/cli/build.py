@@ -1,0 +1,116 @@
+"""``synth build`` and ``synth plan``."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Annotated, Any
+
+import typer
+
+from synth.cli.options import (
+    Dataset,
+    ExecutorName,
+    ExecutorOption,
+    JsonOption,
+    OutOption,
+    RecipeOption,
+    SeedOption,
+    SetOption,
+    SourceOption,
+    StoreOption,
+    TasksFileOption,
+    TasksOption,
+    WorkersOption,
+)
+
+__all__ = ["build", "plan", "request_of"]
+
+
+def build(
+    dataset: Dataset = None,
+    recipe: RecipeOption = None,
+    source: SourceOption = None,
+    tasks: TasksOption = None,
+    tasks_file: TasksFileOption = None,
+    seed: SeedOption = None,
+    out: OutOption = None,
+    store: StoreOption = None,
+    workers: WorkersOption = 1,
+    executor: ExecutorOption = ExecutorName.LOCAL,
+    flow: Annotated[bool, typer.Option("--flow", help="Run through Prefect; the bytes are the same.")] = False,
+    settings: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build a dataset. The same command after any interruption goes on where it stopped."""
+    from synth import api
+
+    request = request_of(dataset, recipe, source, tasks, tasks_file, seed, out, store, workers, executor, settings)
+    if flow:
+        from synth.flows.build import run_request
+
+        result = runrequest_of(request)
+    else:
+        result = api.prepare(request, progress="quiet" if as_json else "auto").run()
+    if as_json:
+        print(json.dumps({"path": str(result.path), "report": json.loads(result.report.to_json())}, indent=2))
+        return
+    from synth.cli.text import build_summary
+
+    print(build_summary(result))
+
+
+def plan(
+    dataset: Dataset = None,
+    recipe: RecipeOption = None,
+    source: SourceOption = None,
+    tasks: TasksOption = None,
+    tasks_file: TasksFileOption = None,
+    seed: SeedOption = None,
+    store: StoreOption = None,
+    settings: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what a build would run, how large it is, and what the store holds already."""
+    from synth import api
+
+    request = request_of(
+        dataset, recipe, source, tasks, tasks_file, seed, None, store, 1, ExecutorName.LOCAL, settings
+    )
+    from synth.cli.text import outlook_json, outlook_text
+
+    outlook = api.prepare(request, progress="quiet").outlook()
+    print(json.dumps(outlook_json(outlook), indent=2) if as_json else outlook_text(outlook))
+
+
+def request_of(
+    dataset: str | None,
+    recipe: Any,
+    source: Any,
+    tasks: int | None,
+    tasks_file: Any,
+    seed: int | None,
+    out: Any,
+    store: Any,
+    workers: int,
+    executor: ExecutorName,
+    settings: list[str] | None,
+) -> Any:
+    from synth.api import BuildRequest
+    from synth.recipe.load import parse_setting
+    from synth.store.failpoints import activate
+
+    activate(os.environ.get("SYNTH_FAILPOINT"))
+    return BuildRequest(
+        dataset=dataset,
+        recipe=recipe,
+        source=source,
+        tasks=tasks,
+        tasks_file=tasks_file,
+        seed=seed,
+        out=out,
+        store=store,
+        workers=workers,
+        executor=str(executor),
+        settings=dict(parse_setting(text) for text in settings or []),
+    )

@@ -1,0 +1,106 @@
+"""What ``synth doctor`` looks at."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any, Literal
+
+__all__ = ["Finding", "checkup"]
+
+_NEEDED = ("pyarrow", "polars", "numpy", "pydantic", "datatrove", "datasets", "bm25s", "faiss", "networkx", "prefect")
+_EXTRAS = {
+    "ray": ("ray", "--executor ray"),
+    "embed": ("sentence_transformers", "embeddings by sentence-transformers"),
+    "train": ("trl", "training with TRL"),
+    "mcp": ("mcp", "MCP servers as environments"),
+    "web": ("playwright", "a browser as environment"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    state: Literal["ok", "absent", "broken"]
+    """``absent`` = an extra that is not installed: nothing is wrong."""
+    detail: str
+
+    def line(self) -> str:
+        mark = {"ok": "ok     ", "absent": "absent ", "broken": "BROKEN "}[self.state]
+        return f"{mark}{self.what}: {self.detail}"
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def checkup() -> list[Finding]:
+    """Look at the interpreter, the packages, the packaged files and the store. Changes nothing but a probe file."""
+    return [*_python(), *_packages(), *_extras(), *_files(), *_store()]
+
+
+def _python() -> Iterator[Finding]:
+    fine = sys.version_info >= (3, 11)
+    yield Finding("python", "ok" if fine else "broken", sys.version.split()[0] + ("" if fine else ", needs 3.11"))
+
+
+def _packages() -> Iterator[Finding]:
+    for name in _NEEDED:
+        if util.find_spec(name) is None:
+            yield Finding(name, "broken", "is not installed: install synth again")
+        else:
+            yield Finding(name, "ok", _version(name))
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, (name, gives) in _EXTRAS.items():
+        if util.find_spec(name) is None:
+            yield Finding(f"extra {extra}", "absent", f"pip install 'synth[{extra}]' gives {gives}")
+        else:
+            yield Finding(f"extra {extra}", "ok", f"{name} {_version(name)}")
+
+
+def _version(module: str) -> str:
+    names = metadata.packages_distributions().get(module, [module])
+    try:
+        return metadata.version(names[0])
+    except metadata.PackageNotFoundError:
+        return "version unknown"
+
+
+def _files() -> Iterator[Finding]:
+    from synth.errors import SynthError
+    from synth.prompting import list_prompts
+    from synth.recipe.load import builtin_names, load_recipe
+
+    try:
+        names = builtin_names()
+        for name in names:
+            load_recipe(name)
+        prompts = list_prompts()
+        importlib.import_module("synth.exporters.card")
+        yield Finding("packaged files", "ok", f"{len(names)} recipes, {len(prompts)} prompts")
+    except (SynthError, OSError) as error:
+        yield Finding("packaged files", "broken", str(error))
+
+
+def _store() -> Iterator[Finding]:
+    from synth.api import default_store
+    from synth.errors import SynthError
+    from synth.store import Store
+
+    place = Path(os.environ.get("SYNTH_STORE") or default_store())
+    try:
+        entries = Store(place).list()
+        free = shutil.disk_usage(place).free
+        size = sum(entry.bytes for entry in entries)
+        yield Finding("store", "ok", f"{place}: {len(entries)} stage runs, {size / 1e6:.1f} MB; {free / 1e9:.1f} GB free")
+    except (SynthError, OSError) as error:
+        yield Finding("store", "broken", str(error))

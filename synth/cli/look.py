@@ -1,0 +1,95 @@
+"""``synth show``, ``synth stats``, ``synth validate``: look at a finished dataset."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from synth.cli.options import JsonOption
+from synth.errors import DatasetError, InputError
+
+__all__ = ["show", "stats", "validate"]
+
+DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `synth build` printed.")]
+
+
+def show(
+    folder: DatasetFolder,
+    row_id: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="Id of a trajectory, task or document; else the first one.")
+    ] = None,
+    role: Annotated[str | None, typer.Option("--role", help="The first one of this role: teacher or policy.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="The first one that failed.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show long texts whole.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one trajectory (or task, or document) as a person can read it."""
+    from rich.console import Console
+
+    from synth.exporters.reader import load
+    from synth.exporters.show import render_row
+    from synth.schemas.trajectories import TrajectoryRow
+
+    dataset = load(folder)
+    row = _by_id(dataset, row_id) if row_id is not None else _first(dataset, role, failed)
+    if as_json:
+        print(row.model_dump_json(indent=2))
+        return
+    task = _by_id(dataset, row.task_id) if isinstance(row, TrajectoryRow) else None
+    console = Console(soft_wrap=False, highlight=False)
+    console.print(render_row(row, task, full=full))
+
+
+def _by_id(dataset: Any, row_id: str) -> Any:
+    for config in ("trajectories", "tasks", "documents"):
+        row = dataset.find(config, row_id) if config in dataset.configs else None
+        if row is not None:
+            return row
+    raise InputError(
+        f"no trajectory, task or document has the id {row_id!r}",
+        where=str(dataset.path),
+        mend="take an id from a table, for example from `synth show DIR --json`",
+    )
+
+
+def _first(dataset: Any, role: str | None, failed: bool) -> Any:
+    for row in dataset.rows("trajectories"):
+        if (role is None or row.role == role) and not (failed and row.success):
+            return row
+    wanted = " ".join(part for part in ("failed" if failed else "", role or "", "trajectory") if part)
+    raise InputError(f"the dataset has no {wanted}", where=str(dataset.path), mend="drop --role or --failed")
+
+
+def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
+    """Rows, yields per stage, success by role and hops, lengths."""
+    from rich.console import Console
+
+    from synth.exporters.stats import render_stats
+    from synth.exporters.stats import stats as count
+
+    numbers = count(folder)
+    if as_json:
+        print(json.dumps(numbers.model_dump(mode="json"), indent=2))
+        return
+    Console(highlight=False).print(render_stats(numbers))
+
+
+def validate(folder: DatasetFolder, as_json: JsonOption = False) -> None:
+    """Prove every row again: layout, schemas, ADP rules, evidence, splits, and that the card tells the truth."""
+    from synth.exporters.validate import validate as check
+
+    problems = check(folder)
+    if as_json:
+        print(json.dumps([{"file": p.file, "row": p.row, "what": p.what} for p in problems], indent=2))
+    else:
+        for problem in problems:
+            print(problem)
+    if problems:
+        print(f"synth: {folder}: {len(problems)} problems", file=sys.stderr)
+        raise typer.Exit(DatasetError.exit_code)
+    if not as_json:
+        print(f"{folder}: every row holds")

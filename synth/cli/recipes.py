@@ -1,0 +1,74 @@
+"""``synth list``, ``synth init``, ``synth recipe``: what can be built and how to say it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from synth.cli.options import Dataset, JsonOption, RecipeOption, SetOption
+from synth.errors import InputError
+
+__all__ = ["init", "list_datasets", "recipe"]
+
+
+def list_datasets(as_json: JsonOption = False) -> None:
+    """List the datasets that ship with synth, and what there is to choose from."""
+    from synth.recipe.load import builtin_names, load_recipe
+    from synth.registry import choices
+
+    recipes = [load_recipe(name) for name in builtin_names()]
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "datasets": [{"name": r.name, "description": r.description, "tasks": r.tasks} for r in recipes],
+                    **{t: choices(t) for t in ("sources", "environments", "backends", "exporters", "stages")},
+                },
+                indent=2,
+            )
+        )
+        return
+    width = max(len(r.name) for r in recipes)
+    for r in recipes:
+        print(f"{r.name:<{width}}  {' '.join(r.description.split())}")
+    print(f"\nsources: {', '.join(choices('sources'))}   backends: {', '.join(choices('backends'))}")
+    print("`synth init FILE` writes a recipe to change; `synth plan DATASET` says what a build would do.")
+
+
+def init(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("recipe.yaml"),
+    dataset: Annotated[str, typer.Option("--from", help="The builtin dataset to begin with.")] = "world-search",
+) -> None:
+    """Write a commented recipe to change."""
+    from synth.recipe.template import commented_recipe
+
+    text = commented_recipe(dataset)
+    if file.exists():
+        raise InputError("exists already", where=str(file), mend="name another file")
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"can't be written ({error.strerror})", where=str(file), mend="name another place") from None
+    print(f"wrote {file}; next: synth plan --recipe {file}; synth build --recipe {file}")
+
+
+def recipe(
+    dataset: Dataset = None,
+    recipe_file: RecipeOption = None,
+    settings: SetOption = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of recipes.")] = False,
+) -> None:
+    """Print the JSON Schema of recipes, or a recipe with every default filled in."""
+    import yaml
+
+    from synth.recipe.load import load_recipe, parse_setting
+    from synth.recipe.model import Recipe
+
+    if schema:
+        print(json.dumps(Recipe.model_json_schema(), indent=2))
+        return
+    loaded = load_recipe(dataset, file=recipe_file, settings=dict(parse_setting(s) for s in settings or []))
+    print(yaml.safe_dump(loaded.model_dump(mode="json"), sort_keys=False, allow_unicode=True), end="")

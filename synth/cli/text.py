@@ -1,0 +1,134 @@
+"""What commands print for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from synth.api import BuildResult, Outlook
+    from synth.store import StoreEntry
+
+__all__ = ["build_summary", "outlook_json", "outlook_text", "store_text"]
+
+
+def build_summary(result: BuildResult) -> str:
+    """What there is now, and how to look at it."""
+    report = result.report
+    lines = []
+    for config, splits in report.tables.items():
+        if splits:
+            parts = ", ".join(f"{split} {rows:,}" for split, rows in splits.items())
+            lines.append(f"  {config:<13} {sum(splits.values()):>8,}  ({parts})")
+        else:
+            lines.append(f"  {config:<13} {0:>8}")
+    for role in dict.fromkeys(outcome.role for outcome in report.outcomes):
+        mine = [outcome for outcome in report.outcomes if outcome.role == role]
+        total, good = sum(o.trajectories for o in mine), sum(o.successes for o in mine)
+        lines.append(f"  {role} success {100 * good / total:.1f} % of {total:,} trajectories")
+    state = "was finished already; nothing was run" if result.reused else "is finished"
+    path = _quoted(result.path)
+    return "\n".join(
+        [
+            f"{report.dataset} {state}: {result.path}",
+            *lines,
+            "look at it:",
+            f"  synth show {path}          one trajectory, readable",
+            f"  synth stats {path}         yields, success, lengths",
+            f"  synth validate {path}      prove every row again",
+            f'  python -c "import datasets; print(datasets.load_dataset({str(result.path)!r}, {_quote("tasks")}))"',
+        ]
+    )
+
+
+def _quoted(path: Path) -> str:
+    import shlex
+
+    return shlex.quote(str(path))
+
+
+def _quote(word: str) -> str:
+    return f"'{word}'"
+
+
+def outlook_json(outlook: Outlook) -> dict[str, Any]:
+    """``synth plan --json``."""
+    return {
+        "dataset": outlook.recipe.name,
+        "tasks": outlook.recipe.tasks,
+        "stages": [
+            {
+                "label": status.label,
+                "stage": status.stage,
+                "version": status.version,
+                "fingerprint": status.fingerprint,
+                "state": status.state,
+                "shards": status.shards,
+                "shards_total": status.shards_total,
+                "rows": dict(status.rows),
+                "bytes": status.bytes,
+            }
+            for status in outlook.stages
+        ],
+        "model_calls": 0,
+    }
+
+
+def outlook_text(outlook: Outlook) -> str:
+    """``synth plan``: a table of the stage runs."""
+    recipe = outlook.recipe
+    rows = [("stage run", "kind", "state", "shards", "in the store", "rows")]
+    for status in outlook.stages:
+        total = "?" if status.shards_total is None else str(status.shards_total)
+        rows.append(
+            (
+                status.label,
+                f"{status.stage} v{status.version}",
+                {"complete": "nothing to do", "partial": "goes on", "missing": "runs"}[status.state],
+                f"{status.shards}/{total}",
+                f"{status.bytes / 1e6:.1f} MB",
+                ", ".join(f"{name} {count:,}" for name, count in status.rows.items()),
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    table = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    wanted = "all given tasks" if recipe.tasks is None else f"exactly {recipe.tasks:,} tasks"
+    roles = ", ".join(f"{role}: {who.backend} x {who.rollouts}" for role, who in recipe.roles.items())
+    head = f"{recipe.name}: {wanted}; {roles}"
+    scripted = all(who.backend == "scripted" for who in recipe.roles.values())
+    cost = "No model is called: a build costs nothing but time." if scripted else ""
+    return "\n".join([head, "", *table, *(["", cost] if cost else [])])
+
+
+def store_text(root: Path, entries: Sequence[StoreEntry]) -> str:
+    """``synth store list``."""
+    import time
+
+    if not entries:
+        return f"{root}: empty"
+    rows = [("stage", "fingerprint", "shards", "size", "last used", "datasets")]
+    for entry in entries:
+        used = "never finished" if entry.last_used is None else _ago(time.time() - entry.last_used)
+        rows.append(
+            (
+                entry.stage,
+                entry.fingerprint,
+                f"{entry.shards}{'' if entry.complete else '+'}",
+                f"{entry.bytes / 1e6:.1f} MB",
+                used + (", in use" if entry.in_use else ""),
+                ", ".join(entry.datasets),
+            )
+        )
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    total = sum(entry.bytes for entry in entries)
+    return "\n".join([f"{root}: {len(entries)} stage runs, {total / 1e6:.1f} MB", *lines])
+
+
+def _ago(seconds: float) -> str:
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now"

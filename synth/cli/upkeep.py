@@ -1,0 +1,127 @@
+"""``synth store``, ``synth doctor``, ``synth deploy``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from synth.cli.options import (
+    Dataset,
+    ExecutorName,
+    ExecutorOption,
+    JsonOption,
+    OutOption,
+    RecipeOption,
+    SeedOption,
+    SetOption,
+    SourceOption,
+    StoreOption,
+    TasksFileOption,
+    TasksOption,
+    WorkersOption,
+)
+from synth.errors import InputError
+
+__all__ = ["deploy", "doctor", "store"]
+
+
+class StoreVerb(StrEnum):
+    """What to do with the store."""
+
+    LIST = "list"
+    PRUNE = "prune"
+
+
+def store(
+    verb: Annotated[StoreVerb, typer.Argument(help="list what is kept, or prune it.")] = StoreVerb.LIST,
+    path: StoreOption = None,
+    unused_for: Annotated[
+        float | None, typer.Option("--unused-for", metavar="DAYS", help="Prune what no build used for DAYS days.")
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", metavar="NAME", help="Prune what only this dataset used.")
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Prune all that no build is using now.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; remove nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List what the store holds, or prune it. What a running build uses is never touched."""
+    from synth.api import default_store
+    from synth.cli.text import store_text
+    from synth.store import Store
+
+    kept = Store(path if path is not None else default_store())
+    if verb is StoreVerb.LIST:
+        entries = kept.list()
+        if as_json:
+            print(json.dumps([_plain(entry) for entry in entries], indent=2))
+        else:
+            print(store_text(kept.root, entries))
+        return
+    if unused_for is None and dataset is None and not everything:
+        raise InputError(
+            "prune must be told what", where="synth store", mend="give --unused-for DAYS, --dataset NAME or --all"
+        )
+    if unused_for is not None and unused_for < 0:
+        raise InputError(f"{unused_for} days is no time", where="--unused-for", mend="give 0 or more")
+    seconds = None if unused_for is None else unused_for * 86_400
+    pruned = kept.prune(unused_for=seconds, dataset=dataset, everything=everything, dry=dry_run)
+    if as_json:
+        removed, in_use = ([_plain(entry) for entry in group] for group in (pruned.removed, pruned.in_use))
+        print(json.dumps({"removed": removed, "in_use": in_use, "bytes": pruned.bytes}, indent=2))
+        return
+    print(f"{'would remove' if dry_run else 'removed'} {len(pruned.removed)} stage runs, {pruned.bytes / 1e6:.1f} MB")
+    if pruned.in_use:
+        print(f"left alone, in use: {', '.join(sorted({entry.stage for entry in pruned.in_use}))}")
+
+
+def _plain(entry: Any) -> dict[str, Any]:
+    import dataclasses
+
+    return {name: str(value) if isinstance(value, Path) else value for name, value in dataclasses.asdict(entry).items()}
+
+
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what is installed, what works, and what an extra would add. Exits with 1 when something needed is broken."""
+    from synth.cli.checkup import checkup
+
+    findings = checkup()
+    if as_json:
+        print(json.dumps([finding.as_json() for finding in findings], indent=2))
+    else:
+        for finding in findings:
+            print(finding.line())
+    if any(finding.state == "broken" for finding in findings):
+        raise typer.Exit(1)
+
+
+def deploy(
+    cron: Annotated[str, typer.Option("--cron", metavar="CRON", help='Five fields, for example "0 3 * * *".')],
+    dataset: Dataset = None,
+    recipe: RecipeOption = None,
+    source: SourceOption = None,
+    tasks: TasksOption = None,
+    tasks_file: TasksFileOption = None,
+    seed: SeedOption = None,
+    out: OutOption = None,
+    store: StoreOption = None,
+    workers: WorkersOption = 1,
+    executor: ExecutorOption = ExecutorName.LOCAL,
+    timezone: Annotated[str, typer.Option("--timezone", metavar="ZONE", help="IANA time zone.")] = "UTC",
+    settings: SetOption = None,
+) -> None:
+    """Build on a schedule, through Prefect, for as long as this command runs."""
+    from synth.cli.build import request_of
+    from synth.flows import serve_request
+
+    request = request_of(
+        dataset, recipe, source, tasks, tasks_file, seed, out, store, workers, executor, settings
+    )
+    serve_request(request, cron, timezone=timezone, announce=lambda line: print(line, file=sys.stderr, flush=True))
+
+

@@ -1,0 +1,157 @@
+"""From finished stages to a dataset folder: tables in their order, the report, the card, the move into place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from synth.engine import Engine
+from synth.exporters.hub_layout import write_dataset
+from synth.recipe.model import Recipe
+from synth.schemas.reports import BuildReport, RoleReport, SourceReport
+from synth.schemas.row import JsonObject, Split
+from synth.sources.world.schema import HUB_TYPES
+from synth.store import StoredTable, publish
+
+__all__ = ["ROLES", "finish", "published_recipe"]
+
+ROLES = ("teacher", "policy")
+"""In the order of their rows in the dataset."""
+HUB_KINDS = frozenset({*HUB_TYPES, "index"})
+"""Kinds of entities that are exempt from the split rule: everything links to them."""
+
+
+def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
+    """Write the dataset of ``recipe`` and move it to ``out``.
+
+    Raises:
+        StoreError: the output folder can't be written; nothing in it was touched.
+        LookupError: a stage has not run.
+    """
+    report = _report(recipe, engine)
+    with engine.store.scratch("dataset") as scratch:
+        staging = scratch / "dataset"
+        done = write_dataset(staging, _tables(recipe, engine), report, file_bytes=recipe.file_bytes)
+        publish(staging, out)
+    return done
+
+
+def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
+    roles = [role for role in ROLES if role in recipe.roles]
+    return {
+        "documents": _batches(engine.table("documents", "documents")),
+        "tasks": _batches(engine.table("tasks", "tasks")),
+        "trajectories": _batches(*(engine.table(role, "trajectories") for role in roles)),
+        "rejected": _batches(engine.rejected()),
+    }
+
+
+def _batches(*tables: StoredTable) -> Iterator[pa.RecordBatch]:
+    for table in tables:
+        yield from table.arrow.to_batches()
+
+
+def _report(recipe: Recipe, engine: Engine) -> BuildReport:
+    from synth import __version__
+
+    roles = [role for role in ROLES if role in recipe.roles]
+    return BuildReport(
+        dataset=recipe.name,
+        title=recipe.name.replace("-", " ").capitalize(),
+        synth_version=__version__,
+        seed=recipe.seed,
+        wanted=recipe.tasks,
+        recipe=published_recipe(recipe),
+        source=_source(recipe, engine),
+        roles=tuple(_role(recipe, engine, role) for role in roles),
+        stages=tuple(engine.run_stage(node.label) for node in engine.plan.nodes),
+        split_fractions=fractions(recipe),
+        exempt_entities=_exempt(engine),
+        command=_command(recipe),
+        notes=_notes(recipe),
+    )
+
+
+def published_recipe(recipe: Recipe) -> JsonObject:
+    """The recipe as far as it may leave this machine: locations and the names of key variables stay here."""
+    plain: dict[str, Any] = recipe.model_dump(mode="json")
+    for part in ("source", "questions"):
+        plain[part].pop("path", None)
+    for role in plain["roles"].values():
+        role.pop("base_url")
+        role.pop("api_key_env")
+    return plain
+
+
+def fractions(recipe: Recipe) -> dict[Split, float]:
+    """Share of the source that each split owns as gold."""
+    source = recipe.source
+    if source.kind == "world":
+        return {"train": source.train, "validation": source.validation, "test": source.test}
+    return dict(source.fractions)
+
+
+def _source(recipe: Recipe, engine: Engine) -> SourceReport:
+    source = recipe.source
+    words = {
+        "world": "A fictional world, generated: entities, dated and measured facts, and one page about each entity.",
+        "docs": "A folder of linked pages that the user gave.",
+        "records": "Documents that the user gave as records.",
+    }
+    first = engine.plan.node("documents")
+    return SourceReport(
+        name=engine.plan.source,
+        kind=source.kind,
+        sha256=engine.fingerprint(first.label).provenance(engine.plan).source_sha256,
+        description=words[source.kind],
+        fictional=source.kind == "world",
+    )
+
+
+def _role(recipe: Recipe, engine: Engine, role: str) -> RoleReport:
+    who = recipe.roles[role]  # type: ignore[index]
+    return RoleReport(
+        role=role,
+        backend=who.backend,
+        model=who.model,
+        privileged=_first(engine.table(role, "trajectories"), "privileged"),
+        rollouts_per_task=who.rollouts,
+    )
+
+
+def _first(table: StoredTable, column: str) -> bool:
+    """The value that a column has in its first row: it is the same in all rows of a role."""
+    return bool(len(table)) and bool(table.arrow.column(column)[0].as_py())
+
+
+def _exempt(engine: Engine) -> tuple[str, ...]:
+    """Entities that every split may share as bridges: declared hubs, not gold of any split (METHODS 9)."""
+    import pyarrow.compute as pc
+
+    node = engine.plan.node("tasks")
+    if "entities" not in node.inputs:
+        return ()
+    label, name = node.source_of("entities")
+    table = engine.table(label, name).arrow.select(["id", "kind"])
+    return tuple(table.filter(pc.is_in(table["kind"], pa.array(sorted(HUB_KINDS))))["id"].to_pylist())
+
+
+def _command(recipe: Recipe) -> str:
+    words = ["synth", "build", "--recipe", "recipe.yaml"]
+    if recipe.source.kind != "world":
+        words += ["--source", "<your documents>"]
+    if recipe.questions.kind == "given":
+        words += ["--tasks-file", "<your questions>"]
+    return " ".join(words)
+
+
+def _notes(recipe: Recipe) -> tuple[str, ...]:
+    notes = []
+    if all(who.backend == "scripted" for who in recipe.roles.values()):
+        notes.append("Agents are scripted: no language model wrote a thought or an answer.")
+    if recipe.questions.kind != "given":
+        notes.append("Questions were worded by a grammar, not by a person.")
+    return tuple(notes)

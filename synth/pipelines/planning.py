@@ -1,0 +1,37 @@
+"""The plan of a recipe: which stages, with which configs, reading what from whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from synth.engine import Plan, StageNode
+from synth.pipelines.search import search_nodes
+from synth.recipe.model import Recipe
+
+__all__ = ["PIPELINES", "plan"]
+
+PIPELINES: Mapping[str, Callable[[Recipe], tuple[StageNode, ...]]] = {
+    "search": search_nodes,
+}
+"""By kind of environment."""
+
+
+def plan(recipe: Recipe) -> Plan:
+    """What the engine runs for ``recipe``. The source is not read yet: fingerprinting does that."""
+    return Plan(
+        dataset=recipe.name,
+        seed=recipe.seed,
+        source=source_name(recipe),
+        nodes=PIPELINES[recipe.environment.kind](recipe),
+        wanted=recipe.tasks,
+    )
+
+
+def source_name(recipe: Recipe) -> str:
+    return str(getattr(recipe.source, "name", recipe.source.kind))
+
+
+def plain(model: Any, *leave_out: str) -> dict[str, Any]:
+    """The fields of a recipe's part, without those that choose it."""
+    return {name: getattr(model, name) for name in type(model).model_fields if name not in leave_out}

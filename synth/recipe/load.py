@@ -1,0 +1,183 @@
+"""From a file, a name and ``--set`` options to a checked ``Recipe``; every mistake is one clear line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from synth.errors import InputError
+from synth.recipe.model import Recipe
+
+__all__ = ["builtin_names", "builtin_text", "load_recipe", "parse_recipe", "parse_setting"]
+
+_SUFFIX = ".yaml"
+
+
+def builtin_names() -> tuple[str, ...]:
+    """Names of the recipes that ship with the package, sorted."""
+    folder = resources.files("synth.recipe") / "builtin"
+    return tuple(sorted(f.name.removesuffix(_SUFFIX) for f in folder.iterdir() if f.name.endswith(_SUFFIX)))
+
+
+def builtin_text(name: str) -> str:
+    """The YAML of a builtin recipe.
+
+    Raises:
+        InputError: no builtin recipe has that name; the line names those that there are.
+    """
+    if name not in builtin_names():
+        raise InputError(
+            f"there is no dataset {name!r}",
+            mend=f"{_nearest(name, builtin_names())}builtin datasets: {', '.join(builtin_names())}; "
+            "or give a recipe of your own with --recipe FILE",
+        )
+    return (resources.files("synth.recipe") / "builtin" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def load_recipe(
+    dataset: str | None = None,
+    *,
+    file: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Recipe:
+    """The recipe of a builtin ``dataset``, or of ``file``, with ``settings`` (dotted key -> value) laid over it.
+
+    Raises:
+        InputError: unknown dataset, unreadable file, YAML that does not parse, a key or value that a recipe has not.
+    """
+    if file is not None:
+        path = Path(file)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise InputError(
+                "the recipe file does not exist", where=str(file), mend="`synth init FILE` writes one to begin with"
+            ) from None
+        except IsADirectoryError:
+            raise InputError("is a folder, not a recipe file", where=str(file), mend="name the YAML file") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"the recipe can't be read ({error.__class__.__name__})", where=str(file), mend="give a UTF-8 YAML file"
+            ) from None
+        where = str(file)
+    elif dataset is not None:
+        text, where = builtin_text(dataset), f"recipe {dataset}"
+    else:
+        raise InputError("no dataset was named", mend=f"name one of {', '.join(builtin_names())} or give --recipe FILE")
+    data = _mapping(text, where)
+    if file is not None and dataset is not None:
+        data["name"] = dataset
+    for key, value in (settings or {}).items():
+        _lay(data, key, value)
+    return parse_recipe(data, where)
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """``"a.b=3"`` -> ``("a.b", 3)``; the value is read as YAML.
+
+    Raises:
+        InputError: no ``=``, an empty key, or a value that is not YAML.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise InputError(f"{text!r} is not key=value", where="--set", mend="write for example --set limits.max_turns=16")
+    try:
+        return key.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise InputError(f"the value of {text!r} is not YAML", where="--set", mend="quote it") from None
+
+
+def parse_recipe(data: Mapping[str, Any], where: str) -> Recipe:
+    """A checked recipe from plain data.
+
+    Raises:
+        InputError: the first thing that is wrong, with its dotted key.
+    """
+    try:
+        return Recipe.model_validate(data)
+    except ValidationError as error:
+        raise InputError(_explain(error, data), where=where, mend=_mend(error, data)) from None
+
+
+def _mapping(text: str, where: str) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise InputError(f"this is not YAML{place}", where=where, mend="mend the line or start from `synth init`") from None
+    if not isinstance(data, dict):
+        raise InputError("a recipe is a mapping of keys to values", where=where, mend="start from `synth init`")
+    return data
+
+
+def _lay(data: dict[str, Any], dotted: str, value: Any) -> None:
+    at = data
+    *path, last = dotted.split(".")
+    for part in path:
+        below = at.get(part)
+        if below is None:
+            below = at[part] = {}
+        if not isinstance(below, dict):
+            raise InputError(
+                f"{dotted!r} goes below {part!r}, which holds a value, not keys", where="--set", mend="check the key"
+            )
+        at = below
+    at[last] = value
+
+
+_TAGS = frozenset({"world", "docs", "records", "given"})
+"""Discriminator values that pydantic puts into error locations; they are no keys of the recipe."""
+
+
+def _location(location: Sequence[int | str]) -> str:
+    return ".".join(str(part) for part in location if part not in _TAGS)
+
+
+def _explain(error: ValidationError, data: Mapping[str, Any]) -> str:
+    first = error.errors()[0]
+    key, kind = _location(first["loc"]), first["type"]
+    if kind == "extra_forbidden":
+        return f"unknown key {key!r}"
+    if kind == "missing":
+        return f"key {key!r} is missing"
+    given = first.get("input")
+    shown = f" (it is {given!r})" if isinstance(given, str | int | float | bool) or given is None else ""
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{key}: {message[0].lower()}{message[1:]}{shown}" if key else message
+
+
+def _mend(error: ValidationError, data: Mapping[str, Any]) -> str:
+    first = error.errors()[0]
+    if first["type"] == "extra_forbidden":
+        known = _siblings([part for part in first["loc"] if part not in _TAGS])
+        return f"{_nearest(str(first['loc'][-1]), known)}`synth recipe --schema` lists every key"
+    return "`synth recipe --schema` says what each key takes"
+
+
+def _siblings(location: Sequence[int | str]) -> list[str]:
+    """Keys that the schema knows beside the last part of ``location`` (all branches of a union together)."""
+    schema = Recipe.model_json_schema()
+    nodes: list[dict[str, Any]] = [schema]
+    for part in location[:-1]:
+        nodes = [below for node in nodes for below in _below(schema, node, str(part))]
+    return sorted({key for node in nodes for key in node.get("properties", {})})
+
+
+def _below(schema: dict[str, Any], node: dict[str, Any], part: str) -> list[dict[str, Any]]:
+    child = node.get("properties", {}).get(part, node.get("additionalProperties"))
+    if not isinstance(child, dict):
+        return []
+    found = [child, *child.get("oneOf", []), *child.get("anyOf", [])]
+    return [schema["$defs"][c["$ref"].rsplit("/", 1)[1]] if "$ref" in c else c for c in found]
+
+
+def _nearest(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}? " if close else ""

@@ -1,0 +1,75 @@
+"""A commented recipe, written from the model's own documentation, so that it can not go stale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+import yaml
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from synth.recipe.load import load_recipe
+
+__all__ = ["commented_recipe"]
+
+_WIDTH = 110
+
+
+def commented_recipe(dataset: str) -> str:
+    """The builtin recipe ``dataset`` as YAML: every key with its default and, above it, what it means.
+
+    Raises:
+        InputError: there is no such builtin dataset.
+    """
+    recipe = load_recipe(dataset)
+    head = [
+        f"# A recipe of synth, begun from {dataset}. Every key is shown with its value; what you leave out keeps it.",
+        "# synth plan --recipe FILE says what a build would do; synth build --recipe FILE does it.",
+        "",
+    ]
+    return "\n".join([*head, *_lines(recipe, "")]) + "\n"
+
+
+def _lines(part: BaseModel, indent: str) -> Iterator[str]:
+    for name, field in type(part).model_fields.items():
+        value = getattr(part, name)
+        yield from _comment(field, indent)
+        yield from _entry(name, value, indent)
+
+
+def _entry(name: str, value: Any, indent: str) -> Iterator[str]:
+    if isinstance(value, BaseModel):
+        yield f"{indent}{name}:"
+        yield from _lines(value, indent + "  ")
+    elif isinstance(value, Mapping) and any(isinstance(item, BaseModel) for item in value.values()):
+        yield f"{indent}{name}:"
+        for key, item in value.items():
+            yield from _entry(str(key), item, indent + "  ")
+    else:
+        yield f"{indent}{name}: {_scalar(value)}"
+
+
+def _comment(field: FieldInfo, indent: str) -> Iterator[str]:
+    import textwrap
+
+    text = " ".join((field.description or "").split())
+    choices = [str(choice) for choice in get_args(field.annotation) if isinstance(choice, str)]
+    if len(choices) > 1:
+        text += f" One of: {', '.join(choices)}."
+    for line in textwrap.wrap(text, _WIDTH - len(indent) - 2):
+        yield f"{indent}# {line}"
+
+
+def _scalar(value: Any) -> str:
+    plain = _plain(value)
+    text = yaml.safe_dump(plain, default_flow_style=True, width=10_000, allow_unicode=True)
+    return text.removesuffix("\n").removesuffix("\n...").strip()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    return value

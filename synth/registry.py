@@ -1,0 +1,84 @@
+"""Explicit tables of what there is to choose from. A new implementation is one module and one line here.
+
+Tables hold ``"module:attribute"`` so that naming the choices imports nothing heavy. Packages outside this one add to a
+table through entry points (group ``synth.<table>``); a name that is taken raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module, metadata
+from typing import Any
+
+from synth.errors import InputError
+
+__all__ = ["BACKENDS", "ENVIRONMENTS", "EXPORTERS", "SOURCES", "STAGES", "choices", "find"]
+
+SOURCES: Mapping[str, str] = {
+    "world": "synth.sources.world.config:WorldConfig",
+    "docs": "synth.sources.docs.source:DocsConfig",
+    "records": "synth.sources.records.source:RecordsConfig",
+}
+STAGES: Mapping[str, str] = {
+    "world_pages": "synth.stages.world:WorldPages",
+    "read_docs": "synth.stages.read_docs:ReadDocs",
+    "read_records": "synth.stages.read_records:ReadRecords",
+    "link_documents": "synth.stages.link_documents:LinkDocuments",
+    "link_records": "synth.stages.link_documents:LinkRecords",
+    "graph": "synth.stages.graph:BuildGraph",
+    "index": "synth.stages.index:BuildIndex",
+    "world_tasks": "synth.stages.world_tasks:WorldTasks",
+    "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
+    "given_tasks": "synth.stages.given_tasks:GivenTasks",
+    "search_rollouts": "synth.stages.rollouts:SearchRollouts",
+    "verify": "synth.stages.verify:Verify",
+}
+ENVIRONMENTS: Mapping[str, str] = {
+    "search": "synth.environments.search:SearchEnvironment",
+}
+BACKENDS: Mapping[str, str] = {
+    "scripted": "synth.agents.scripted.backend:scripted_policy",
+}
+EXPORTERS: Mapping[str, str] = {
+    "hub_layout": "synth.exporters.hub_layout:write_dataset",
+}
+
+_TABLES = {
+    "sources": SOURCES,
+    "stages": STAGES,
+    "environments": ENVIRONMENTS,
+    "backends": BACKENDS,
+    "exporters": EXPORTERS,
+}
+
+
+@cache
+def _table(name: str) -> Mapping[str, str]:
+    table = dict(_TABLES[name])
+    for entry in sorted(metadata.entry_points(group=f"synth.{name}"), key=lambda entry: (entry.name, entry.value)):
+        if entry.name in table:
+            raise InputError(
+                f"an installed package adds {entry.name!r} to {name}, which is taken by {table[entry.name]}",
+                mend=f"uninstall or rename {entry.value}",
+            )
+        table[entry.name] = entry.value
+    return table
+
+
+def choices(table: str) -> tuple[str, ...]:
+    """Names in a table, sorted."""
+    return tuple(sorted(_table(table)))
+
+
+def find(table: str, name: str) -> Any:
+    """The implementation of ``name`` in ``table`` (``sources``, ``stages``, ...).
+
+    Raises:
+        InputError: the table has no such name; the line lists those that it has.
+    """
+    entries = _table(table)
+    if name not in entries:
+        raise InputError(f"{table} has no {name!r}", mend=f"choose one of {', '.join(sorted(entries))}")
+    module, _, attribute = entries[name].partition(":")
+    return getattr(import_module(module), attribute)

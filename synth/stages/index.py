@@ -1,0 +1,49 @@
+"""Documents as an index that agents search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import Field
+
+from synth.retrieval.bm25 import Bm25Index
+from synth.stages.contract import Batch, StageConfig, Table, TableStage
+
+__all__ = ["BuildIndex", "IndexConfig"]
+
+
+class IndexConfig(StageConfig):
+    k1: float = Field(default=1.2, ge=0)
+    """How soon repetitions of a word stop counting (BM25)."""
+    b: float = Field(default=0.75, ge=0, le=1)
+    """How much a long document is held against its words (BM25)."""
+    title_weight: int = Field(default=3, ge=0)
+    """How often a word of the title counts."""
+    alias_weight: int = Field(default=1, ge=0)
+    """How often a word of an alias counts."""
+
+
+class BuildIndex(TableStage[IndexConfig]):
+    name = "index"
+    version = 1
+    config_type = IndexConfig
+    reads = ("documents",)
+    writes_arrays = True
+    libraries = ("bm25s", "numpy")
+
+    def run(self) -> Batch:
+        documents = self.context.inputs.table("documents")
+        arrays = Bm25Index.build(
+            _texts(documents),
+            k1=self.config.k1,
+            b=self.config.b,
+            title_weight=self.config.title_weight,
+            alias_weight=self.config.alias_weight,
+        )
+        return Batch(arrays=arrays, rows_in=len(documents), kept_in=len(documents))
+
+
+def _texts(documents: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """Title, text and aliases, a record batch at a time: a million texts never stand in memory together."""
+    for batch in documents.arrow.select(["title", "text", "aliases"]).to_batches(max_chunksize=1024):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

@@ -1,0 +1,52 @@
+"""What pages are about and what they state of each other: entities and edges out of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from synth.schemas.documents import Edge, Entity
+from synth.schemas.row import Row
+from synth.sources.docs.graph import graph_tables as document_graph
+from synth.sources.records.triples import graph_tables as triple_graph
+from synth.stages.contract import Batch, StageConfig, TableStage
+
+__all__ = ["LinkConfig", "LinkDocuments", "LinkRecords"]
+
+
+class LinkConfig(StageConfig):
+    pass
+
+
+class LinkDocuments(TableStage[LinkConfig]):
+    """From links, headings and definitions."""
+
+    name = "link_documents"
+    version = 1
+    config_type = LinkConfig
+    reads = ("documents",)
+    writes: ClassVar[Mapping[str, type[Row]]] = {"entities": Entity, "edges": Edge}
+
+    def run(self) -> Batch:
+        documents = self.context.inputs.table("documents")
+        entities, edges = document_graph(documents.arrow)
+        return Batch(
+            tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents)
+        )
+
+
+class LinkRecords(TableStage[LinkConfig]):
+    """From the same, and from the triples that came with the records."""
+
+    name = "link_records"
+    version = 1
+    config_type = LinkConfig
+    reads = ("documents", "triples")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"entities": Entity, "edges": Edge}
+
+    def run(self) -> Batch:
+        documents = self.context.inputs.table("documents")
+        entities, edges = triple_graph(documents.arrow, self.context.inputs.table("triples").arrow)
+        return Batch(
+            tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents)
+        )

@@ -1,0 +1,98 @@
+"""Let an agent work on every task, and record all that it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from synth.agents.contract import Policy
+from synth.agents.loop import Limits, rollout
+from synth.agents.trajectory import injected_rows, to_row
+from synth.environments.contract import Environment
+from synth.prompting import load_prompt
+from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import InjectedError, Role, TrajectoryRow
+from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
+
+__all__ = ["Rollouts", "RolloutsConfig", "SearchRollouts"]
+
+
+class RolloutsConfig(StageConfig):
+    role: Role
+    """Whom the agent plays: ``teacher`` makes good trajectories, ``policy`` is the model to improve."""
+    policy: Implementation
+    """Makes the policy: the factory takes the task beside its options."""
+    environment: Implementation
+    """Makes the environment: the factory takes the stage's inputs beside its options."""
+    prompt: str = "agents/search"
+    """The system prompt's file, without its version."""
+    prompt_version: int
+    prompt_sha256: str
+    """Version and hash of the file: a build never takes another one silently."""
+    limits: Limits = Limits()
+    rollouts: int = Field(default=1, ge=1, le=1000)
+    """Samples per task."""
+
+
+class Rollouts(RowStage[RolloutsConfig, Task]):
+    """Each sample draws from (seed, stage, task, role, sample, turn), so order and workers change nothing.
+
+    A subclass per environment says what that environment reads; nothing else differs.
+    """
+
+    config_type = RolloutsConfig
+    writes: ClassVar[Mapping[str, type[Row]]] = {"rollouts": TrajectoryRow, "injected_errors": InjectedError}
+    sealed: ClassVar[frozenset[str]] = frozenset({"injected_errors"})
+    over = "tasks"
+    libraries = ("numpy", "bm25s")
+
+    def __init__(self, config: RolloutsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._environment: Environment = config.environment.make(inputs=context.inputs)
+        prompt = load_prompt(config.prompt, config.prompt_version)
+        if prompt.ref.sha256 != config.prompt_sha256:
+            raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")
+        self._system = prompt.render(instructions=self._environment.instructions())
+        self._provenance = context.provenance.model_copy(
+            update={"backend": config.policy.kind, "prompt": str(prompt.ref)}
+        )
+
+    def process(self, row: Task) -> Outcome:
+        policy: Policy = self.config.policy.make(task=row)
+        kept: list[TrajectoryRow] = []
+        injected: list[InjectedError] = []
+        for number in range(self.config.rollouts):
+            done = rollout(
+                policy,
+                self._environment,
+                row,
+                system=self._system,
+                limits=self.config.limits,
+                generator_for_turn=self._turns(row, number),
+            )
+            trajectory = to_row(
+                done,
+                self._environment,
+                role=self.config.role,
+                number=number,
+                privileged=policy.privileged,
+                provenance=self._provenance,
+            )
+            kept.append(trajectory)
+            injected += injected_rows(done, trajectory)
+        return Outcome(kept=tuple(kept), side={"injected_errors": tuple(injected)})
+
+    def _turns(self, task: Task, number: int) -> Callable[[int], np.random.Generator]:
+        return lambda turn: self.context.generator(task.id, self.config.role, "rollout", number, turn)
+
+
+class SearchRollouts(Rollouts):
+    """Rollouts over the search environment."""
+
+    name = "search_rollouts"
+    version = 1
+    reads = ("tasks", "documents", "index")

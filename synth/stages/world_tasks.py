@@ -1,0 +1,60 @@
+"""Questions about the fictional world, from walks over its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from synth.graph.graph import Graph
+from synth.retrieval.bm25 import Bm25Index
+from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
+from synth.tasks.contract import Checked
+from synth.tasks.draft import finish, same_question
+from synth.tasks.search import IndexSearch
+from synth.tasks.world.config import WorldTasksConfig
+from synth.tasks.world.propose import WorldProposer
+
+__all__ = ["WorldTasks", "WorldTasksStageConfig"]
+
+
+class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
+    pass
+
+
+class WorldTasks(CandidateStage[WorldTasksStageConfig]):
+    name = "world_tasks"
+    version = 1
+    config_type = WorldTasksStageConfig
+    reads = ("documents", "entities", "edges", "graph", "index")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
+    libraries = ("numpy", "bm25s")
+
+    def __init__(self, config: WorldTasksStageConfig, context: Context) -> None:
+        super().__init__(config, context)
+        inputs = context.inputs
+        documents = inputs.table("documents").arrow
+        self._proposer = WorldProposer(
+            Graph.from_arrays(inputs.arrays("graph")),
+            inputs.table("entities").arrow,
+            documents,
+            inputs.table("edges").arrow,
+            IndexSearch(Bm25Index(inputs.arrays("index")), documents),
+            config,
+            stage=self.name,
+        )
+
+    def propose(self, start: int, stop: int) -> Sequence[Outcome]:
+        indices = range(start, stop)
+        outcomes = []
+        for index, verdict in zip(indices, self._proposer.propose(indices, self.context.seed), strict=True):
+            if isinstance(verdict, Checked):
+                task = finish(verdict.draft, verdict.checks, self.context.provenance, index)
+                outcomes.append(Outcome(kept=(task,)))
+            else:
+                outcomes.append(Outcome(rejected=(verdict,)))
+        return outcomes
+
+    def duplicate_key(self, row: Any) -> str:
+        return same_question(row)
