@@ -130,8 +130,8 @@ def _split(surface: str) -> tuple[list[str], list[str]]:
                 elif part:
                     atoms.append(part.casefold())
     whole = surface[:-2] if surface[-2:] in ("'s", "'S") else surface
-    joined = len(pieces) > 1 and not (len(pieces) == 2 and whole != surface)
-    if (joined or (pieces and "_" in whole)) and len(whole) <= _LONGEST_WHOLE:
+    several = len(pieces) > 1 and not (len(pieces) == 2 and whole != surface)
+    if (several or (pieces and "_" in whole)) and len(whole) <= _LONGEST_WHOLE:
         extras.append(whole.casefold())
     return atoms, extras
 
@@ -145,9 +145,12 @@ def contains_phrase(text: str, phrase: str) -> bool:
     """Is ``phrase`` mentioned in ``text``, word for word?
 
     Compared after NFKC, case folding and with any run of white space as one space; punctuation at the ends of the
-    phrase does not count. A mention begins and ends at the edge of a word (an underscore is part of a word, Han and
-    kana have no edges) and is no part of a longer number ("412" is not mentioned in "412.5").
+    phrase does not count, and a phrase without a letter or digit is mentioned nowhere. A mention begins and ends at the
+    edge of a word (an underscore is part of a word, Han and kana have no edges) and is no part of a longer number
+    ("412" is not mentioned in "412.5").
     """
+    if not phrase_atoms(phrase):
+        return False
     text, phrase = (_SPACES.sub(" ", _normalize(item)).casefold() for item in (text, phrase))
     inner = _patterns(text + phrase).inner
     begin, end = 0, len(phrase)
