@@ -330,8 +330,13 @@ def error_lines(error: ValidationError) -> list[str]:
         elif item["type"] == "union_tag_invalid":
             path, what = f"{path}.class_", f"{item['ctx']['tag']!r} is none of {item['ctx']['expected_tags']}"
         what = " ".join(what.removeprefix("Value error, ").split())
-        lines.append(f"{path}: {what}" if path else what)
+        lines.append(_printable(f"{path}: {what}" if path else what))
     return lines
+
+
+def _printable(line: str) -> str:
+    """One line, whatever the names of the fields hold."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)
 
 
 def field_path(loc: Sequence[str | int]) -> str:
