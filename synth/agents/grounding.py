@@ -22,7 +22,7 @@ from synth.environments.rendering import find_links, plain
 __all__ = ["Ungrounded", "plain_words", "ungrounded"]
 
 _TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\W_]+")
-_QUOTED = re.compile(r"\"([^\"]{2,})\"|“([^”]{2,})”")
+_QUOTED = re.compile(r"\"(?!\s)([^\"]{2,})(?<!\s)\"|“([^”]{2,})”")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _GLUE = frozenset((".", "_", "/", "::", "__"))
 _JOINS = _GLUE | {" ", "-", ", ", ". ", "'", "’", "&", " & "}

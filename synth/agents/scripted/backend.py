@@ -1,0 +1,43 @@
+"""The ``scripted`` backend: what the registry calls to make a policy for one task."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from synth.agents.contract import Policy
+from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
+from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Role
+
+__all__ = ["scripted_policy"]
+
+
+def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
+    """The scripted agent of ``role``. ``language`` chooses its understanding of words: ``world`` knows which words of the
+    world's pages and questions speak of which relation, anything else compares plain words. ``options`` are those of
+    :class:`TeacherConfig` or :class:`PolicyConfig`.
+
+    Raises:
+        pydantic.ValidationError: an option that the agent does not have.
+    """
+    lexicon = world_lexicon() if language == "world" else {}
+    if role == "policy":
+        return ScriptedPolicy(task, PolicyConfig(**options), lexicon)
+    return ScriptedTeacher(task, TeacherConfig(**options), lexicon)
+
+
+@cache
+def world_lexicon() -> dict[str, frozenset[str]]:
+    """Word -> relations, from the sentences of the world's pages and from the phrases of its questions."""
+    from synth.agents.scripted.matching import stem
+    from synth.sources.world.lexicon import lexicon
+    from synth.tasks.world.phrasebook import canonical, question_lexicon
+
+    found: dict[str, set[str]] = {}
+    for source in (lexicon(), question_lexicon()):
+        for word, relations in source.items():
+            names = {canonical(name, True)[0] for name in relations}
+            found.setdefault(stem(word), set()).update(names)
+    return {word: frozenset(names) for word, names in found.items()}

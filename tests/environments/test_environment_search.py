@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.search import DocumentIds, SearchEnvironment
+from synth.schemas.documents import Document, Link, Section
+from synth.schemas.tasks import Task
+from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
+from synth.testing.environments import EnvironmentContract
+
+
+def make(documents: list[Document], **options: Any) -> SearchEnvironment:
+    return SearchEnvironment(WordIndex(documents), ListTable(documents), **options)
+
+
+class TestSearchEnvironment(EnvironmentContract):
+    def environment(self) -> SearchEnvironment:
+        return make(small_documents(), page_size=120)
+
+    def tasks(self) -> Sequence[Task]:
+        return small_tasks()
+
+    def examples(self) -> dict[str, Sequence[Any]]:
+        return {
+            "query": ["Arvel Torrin", "Orl", "founded"],
+            "document": ["arvel-torrin", "korvan-works", "orl", "nowhere"],
+            "pattern": ["Torrin", "the", "412"],
+            "page": [1, 2, 3],
+        }
+
+
+def do(environment: SearchEnvironment, *calls: tuple[str, dict[str, Any]]) -> list[ToolResult]:
+    episode = environment.reset(small_tasks()[0])
+    return [
+        episode.step(ToolCall(id=f"c{number}", name=name, arguments=arguments))
+        for number, (name, arguments) in enumerate(calls)
+    ]
+
+
+def test_search_shows_rank_title_id_and_passage() -> None:
+    (result,) = do(make(small_documents()), ("search", {"query": "Arvel  Torrin\n founded", "k": 2}))
+    assert result.error is None
+    first, *rest = result.content.split("\n")
+    assert first == '2 results for "Arvel Torrin founded":'
+    assert rest[0] == "1. [Arvel Torrin](arvel-torrin)"
+    assert "founded the Korvan Works" in rest[1]
+    assert rest[2].startswith("2. [")
+
+
+def test_search_without_hits_and_blank_queries() -> None:
+    none, blank = do(make(small_documents()), ("search", {"query": "zzz"}), ("search", {"query": " \n"}))
+    assert none.error is None
+    assert none.content == '0 results for "zzz".'
+    assert blank.error == "bad_arguments"
+
+
+def test_open_shows_headings_and_links_that_can_be_opened() -> None:
+    (result,) = do(make(small_documents()), ("open", {"document": "arvel-torrin"}))
+    assert result.content.startswith("[Arvel Torrin](arvel-torrin), page 1 of 1\n\n")
+    assert "\n## Career\n" in result.content
+    assert "founded the [Korvan Works](korvan-works), which" in result.content
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (("open", {"document": "nowhere"}), "not_found"),
+        (("open", {"document": "orl", "page": 9}), "not_found"),
+        (("open", {"document": "orl", "page": 0}), "bad_arguments"),
+        (("open", {"document": ""}), "bad_arguments"),
+        (("open", {"document": 3}), "bad_arguments"),
+        (("open", {"id": "orl"}), "bad_arguments"),
+        (("search", {"query": "x", "k": 21}), "bad_arguments"),
+        (("find", {"pattern": "x"}), "refused"),
+        (("lookup", {}), "unknown_tool"),
+    ],
+)
+def test_wrong_calls(call: tuple[str, dict[str, Any]], error: str) -> None:
+    (result,) = do(make(small_documents()), call)
+    assert result.error == error
+    assert len(result.content) > 20
+
+
+def test_find_counts_and_shows_every_match_with_its_place() -> None:
+    environment = make(small_documents(), page_size=120)
+    results = do(environment, ("open", {"document": "arvel-torrin"}), ("find", {"pattern": "TORRIN"}))
+    found = results[1].content
+    text = next(document.text for document in small_documents() if document.id == "arvel-torrin")
+    assert found.startswith('3 matches for "TORRIN" in [Arvel Torrin](arvel-torrin) (')
+    for line in found.split("\n")[1:]:
+        at = int(line.split("character ")[1].split(":")[0])
+        assert text[at : at + 6] == "Torrin"
+    missing = do(environment, ("open", {"document": "orl"}), ("find", {"pattern": "T.rr"}))[1]
+    assert missing.error is None
+    assert missing.content.startswith('No match for "T.rr"')
+
+
+def test_a_failed_open_leaves_the_open_document_open() -> None:
+    results = do(
+        make(small_documents()),
+        ("open", {"document": "orl"}),
+        ("open", {"document": "nowhere"}),
+        ("find", {"pattern": "river"}),
+    )
+    assert results[2].content.startswith("1 match")
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    words = st.sampled_from(
+        ["alpha.", "beta", "gamma,", "Delta", "[x](y)", "a(b)", "\n", "\n\n", "e.g.", "é", "*", "\\"]
+    )
+    text = " ".join(draw(st.lists(words, min_size=1, max_size=80))) or "x"
+    text = text if text.strip() else "x"
+    links = []
+    for start in sorted(draw(st.lists(st.integers(0, max(0, len(text) - 2)), max_size=5, unique=True))):
+        end = min(len(text), start + draw(st.integers(1, 12)))
+        target = draw(st.sampled_from(["t", "a/b.html", "with space", "par(en)s"]))
+        links.append(Link(start=start, end=end, target=target))
+    sections = tuple(
+        Section(heading="Delta", level=2, start=at, end=len(text))
+        for at in draw(st.lists(st.integers(0, len(text)), max_size=2))
+    )
+    return Document(id="d", title="T", text=text, kind="page", links=tuple(links), sections=sections, source="s")
+
+
+@settings(max_examples=300, deadline=None)
+@given(documents(), st.integers(20, 200))
+def test_pages_join_to_the_whole_text(document: Document, size: int) -> None:
+    from synth.environments.rendering import page_borders
+
+    pages = page_borders(document, size)
+    assert pages[0][0] == 0
+    assert pages[-1][1] == len(document.text)
+    assert all(left[1] == right[0] for left, right in itertools.pairwise(pages))
+    assert all(end > start for start, end in pages)
+
+
+@settings(max_examples=300, deadline=None)
+@given(documents())
+def test_rendering_keeps_the_text_and_shows_links_that_can_be_read_back(document: Document) -> None:
+    from synth.environments.rendering import find_links, link, render
+
+    bare = document.model_copy(update={"links": (), "sections": ()})
+    assert render(bare, 0, len(document.text)) == document.text
+    for item in document.links:
+        anchor = " ".join(document.text[item.start : item.end].split())
+        if anchor:
+            shown = list(find_links(link(anchor, item.target)))
+            assert [(seen.anchor, seen.target) for seen in shown] == [(anchor, item.target)]
+
+
+def test_a_heading_is_not_left_alone_at_the_end_of_a_page() -> None:
+    text = "word " * 30 + "\nCareer\n" + "more " * 40
+    at = text.index("Career\n")
+    section = Section(heading="Career", level=2, start=at + 7, end=len(text))
+    document = Document(id="d", title="T", text=text, kind="page", sections=(section,), source="s")
+    (first, second) = do(
+        make([document], page_size=162), ("open", {"document": "d"}), ("open", {"document": "d", "page": 2})
+    )
+    assert "Career" not in first.content
+    assert "(The document goes on: page 2 of" in first.content
+    assert "## Career\nmore" in second.content
+
+
+def test_ids_are_found_whatever_their_order() -> None:
+    names = [f"d{number}" for number in range(500)] + ["é", "z/ü.html", "Ω", "𝄞", "a b"]
+    random.Random(0).shuffle(names)
+    ids = DocumentIds(pa.chunked_array([names[:100], names[100:101], names[101:]]))
+    assert [ids.row(name) for name in names] == list(range(len(names)))
+    assert [ids.row(name) for name in ("", "d500", "D1", "zz")] == [None] * 4
