@@ -82,6 +82,7 @@ class Engine:
         for lock in self._locks.values():
             lock.release()
         self._locks.clear()
+        self.executor.close()
         self.progress.close()
 
     # --- running -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import signal
 import threading
 from collections.abc import Callable
 
-__all__ = ["ACTIONS", "FAILPOINTS", "activate", "active", "failpoint"]
+__all__ = ["ACTIONS", "FAILPOINTS", "activate", "activate_once", "active", "failpoint"]
 
 FAILPOINTS: dict[str, str] = {
     "engine.row.processed": "A row's outcome is known and not yet in the journal.",
@@ -104,6 +104,12 @@ def activate(text: str | None) -> None:
     """
     global _active
     _active = _Active(text) if text else None
+
+
+def activate_once(text: str | None) -> None:
+    """Arm it in a worker process, unless it is armed already: several tasks in one worker count on."""
+    if active() != text:
+        activate(text)
 
 
 def active() -> str | None:

@@ -32,3 +32,6 @@ class Executor(Protocol):
             SynthError: one line for the user.
             Exception: a bug, with a note that says where. What other shards finished is kept.
         """
+
+    def close(self) -> None:
+        """Let go of workers. It may be used again."""

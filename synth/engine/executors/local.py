@@ -26,6 +26,8 @@ class LocalExecutor:
     def wave(self, estimate: int) -> int:
         return 1
 
+    def close(self) -> None: ...
+
     def run(self, work: Work, tasks: Sequence[ShardTask], observer: Observer, scratch: Path) -> None:
         if work.stage.threads and self.workers > 1 and len(tasks) > 1:
             self._threads(work, tasks, observer)

@@ -1,0 +1,14 @@
+"""What every worker process needs, imported once by the fork server that workers are forked from."""
+
+from __future__ import annotations
+
+import datatrove.executor.local
+import pyarrow as pa
+
+import synth.engine.executors.pipeline
+
+__all__ = ["LOADED"]
+
+LOADED = (datatrove.executor.local, synth.engine.executors.pipeline)
+
+pa.array([])  # pyarrow imports pandas when it makes its first array: over a second in every worker
