@@ -62,6 +62,7 @@ def serve(
 
     Raises:
         InputError: the request can't be planned, or the cron line is bad: before anything is served.
+        BuildError: Prefect's server did not start.
     """
     first = next_time(cron, timezone)
     from prefect.schedules import Cron
@@ -69,17 +70,19 @@ def serve(
 
     from synth import api
     from synth.flows.build import build, parameters_of
+    from synth.flows.server import scheduling_server
 
     prepared = api.prepare(request, progress="quiet")  # what can't be planned now would fail at night
     prepared.engine.close()
     name = name or prepared.recipe.name
-    if announce:
-        announce(f"serving {name}: next run {first:%Y-%m-%d %H:%M %Z}; it runs as long as this command does.")
-    build.serve(
-        name=name,
-        schedule=Cron(cron, timezone=timezone),
-        parameters=parameters_of(request),
-        limit=1,
-        print_starting_message=False,
-        entrypoint_type=EntrypointType.MODULE_PATH,
-    )
+    with scheduling_server() as url:
+        if announce:
+            announce(f"serving {name} at {url}: next run {first:%Y-%m-%d %H:%M %Z}, as long as this command runs")
+        build.serve(
+            name=name,
+            schedule=Cron(cron, timezone=timezone),
+            parameters=parameters_of(request),
+            limit=1,
+            print_starting_message=False,
+            entrypoint_type=EntrypointType.MODULE_PATH,
+        )
