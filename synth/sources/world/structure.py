@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ __all__ = ["NO_DATE", "World"]
 
 NO_DATE = people.NO_DATE
 
+_KINDS = tuple(ENTITY_TYPES)
 _SLUG = str.maketrans({"(": None, ")": None, "'": None, "&": None, ".": None, ",": None, " ": "-"})
 
 
@@ -56,6 +58,8 @@ class World:
     called: list[str]
     """What prose calls the entity, without article: its name, or the bare title of a work."""
     aliases: list[tuple[str, ...]]
+    starts: tuple[int, ...]
+    """First ordinal of each type, in order."""
     partition: list[str]
     """Split per community: ``split_of(id of the region)``."""
 
@@ -90,6 +94,7 @@ class World:
             names=names.name,
             called=names.called,
             aliases=names.aliases,
+            starts=tuple(draft.first.values()),
             partition=partition,
         )
 
@@ -98,10 +103,7 @@ class World:
 
     def kind_of(self, ordinal: int) -> str:
         """Entity type of an ordinal."""
-        for kind, start in self.first.items():
-            if start <= ordinal < start + self.count[kind]:
-                return kind
-        raise IndexError(ordinal)
+        return _KINDS[bisect_right(self.starts, ordinal) - 1]
 
     def split_of(self, ordinal: int) -> str:
         """The split that owns the entity; "train" for hubs, which are exempt."""
@@ -123,8 +125,9 @@ class World:
 def _with_inverses(draft: Draft) -> dict[tuple[str, str], tuple[Ints, Ints]]:
     """CSR of every list relation and of every inverse reading, grouped by the object's type."""
     lists = dict(draft.lists)
+    draft.facts.pop(("on_river", "city"))  # the generator drew rivers from the city's side; the primary is the river's
     for relation in RELATIONS.values():
-        if relation.primary or relation.inverse is None or relation.name == "on_river":
+        if relation.primary or relation.inverse is None:
             continue
         subjects, objects = [], []
         for kind in relation.object_types:  # the subjects of the primary reading

@@ -1,0 +1,130 @@
+"""Sentences compiled to pieces, once, so that writing a page is a loop over tuples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from synth.sources.world.filler import FILLERS
+from synth.sources.world.layout import LEADS, SECTIONS
+from synth.sources.world.relation import Joint
+from synth.sources.world.schema import JOINTS, RELATIONS
+
+__all__ = [
+    "AN",
+    "FAMILY",
+    "IS",
+    "OBJECT",
+    "POSSESSIVE",
+    "SUBJECT",
+    "THEIR",
+    "THEM",
+    "THEY",
+    "Page",
+    "Sentence",
+    "Unit",
+    "compiled",
+    "page_plan",
+]
+
+SUBJECT, POSSESSIVE, AN, THEIR, THEM, THEY, IS, OBJECT = 0, 1, 2, 3, 4, 5, 6, 10
+"""Slots. ``OBJECT + k`` is the object of the k-th relation of the sentence."""
+
+FAMILY = frozenset({"child_of", "parent_of", "spouse"})
+"""Relations between people of one surname: the subject is named in full there, or by a pronoun."""
+
+_SLOT = re.compile(r"(\{s\}'s|\{\w+\})")
+_CODES = {
+    "{s}": SUBJECT,
+    "{s}'s": POSSESSIVE,
+    "{an}": AN,
+    "{their}": THEIR,
+    "{them}": THEM,
+    "{they}": THEY,
+    "{is}": IS,
+    "{o}": OBJECT,
+    "{o2}": OBJECT + 1,
+    "{o3}": OBJECT + 2,
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    pieces: tuple[str | int, ...]
+    opens: bool
+    """The subject is the first thing in the sentence, so a pronoun may stand for it and the next may refer back."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One or more relations told by one sentence."""
+
+    relations: tuple[str, ...]
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class SectionProgram:
+    headings: tuple[str, ...]
+    forward: tuple[str, ...]
+    inverse: tuple[str, ...]
+    joints: tuple[Unit, ...]
+    free: bool
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that pages of one type may say."""
+
+    leads: tuple[Unit, ...]
+    sections: tuple[SectionProgram, ...]
+    single: Mapping[str, Unit]
+    fillers: tuple[Sentence, ...]
+    forward: tuple[str, ...]
+    inverse: tuple[str, ...]
+
+
+@cache
+def compiled(text: str) -> Sentence:
+    """A template as pieces: literal strings and slot numbers.
+
+    Raises:
+        KeyError: a slot is unknown.
+    """
+    pieces = tuple(_CODES[part] if part.startswith("{") else part for part in _SLOT.split(text) if part)
+    return Sentence(pieces, opens=pieces[0] in (SUBJECT, POSSESSIVE))
+
+
+def _unit(joint: Joint) -> Unit:
+    return Unit(joint.relations, tuple(compiled(text) for text in joint.sentences))
+
+
+@cache
+def page_plan(kind: str) -> Page:
+    """The program for pages of a type. Relations that no section names are told in the first one."""
+    mine = [item for item in RELATIONS.values() if kind in item.subject_types]
+    planned = {name for plan in SECTIONS[kind] for name in plan.relations}
+    rest = tuple(item.name for item in mine if item.name not in planned)
+    sections = []
+    for at, plan in enumerate(SECTIONS[kind]):
+        names = plan.relations + (rest if at == 0 else ())
+        joints = tuple(_unit(joint) for joint in JOINTS if set(joint.relations) <= set(names))
+        sections.append(
+            SectionProgram(
+                headings=plan.headings,
+                forward=tuple(name for name in names if RELATIONS[name].primary),
+                inverse=tuple(name for name in names if not RELATIONS[name].primary),
+                joints=joints,
+                free=plan.free,
+            )
+        )
+    return Page(
+        leads=tuple(_unit(joint) for joint in LEADS[kind]),
+        sections=tuple(sections),
+        single={item.name: Unit((item.name,), tuple(compiled(text) for text in item.sentences)) for item in mine},
+        fillers=tuple(compiled(text) for text in FILLERS[kind]),
+        forward=tuple(item.name for item in mine if item.primary),
+        inverse=tuple(item.name for item in mine if not item.primary),
+    )
