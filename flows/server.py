@@ -1,7 +1,7 @@
 """A Prefect server for the time of a ``synth deploy``.
 
-The temporary server that Prefect itself starts for a flow without ``PREFECT_API_URL`` runs no scheduler: a schedule that
-is served on it never fires. So a real one is started, on a free port of the loopback interface.
+The temporary server that Prefect itself starts for a flow without ``PREFECT_API_URL`` runs no scheduler: a schedule
+that is served on it never fires. So a real one is started, on a free port of the loopback interface.
 """
 
 from __future__ import annotations
