@@ -33,7 +33,7 @@ from synth.environments.answers import judge, normalize, parse_date, parse_quant
     ],
 )
 def test_right(answer: str, gold: str, kind: str, rule: str) -> None:
-    verdict = judge(answer, gold=gold, aliases=("Lutetia",) if gold == "Paris" else (), kind=kind)  # type: ignore[arg-type]
+    verdict = judge(answer, gold=gold, aliases=("Lutetia",) if gold == "Paris" else (), kind=kind)
     assert (verdict.correct, verdict.rule) == (True, rule), verdict
 
 
@@ -95,7 +95,7 @@ def test_sets() -> None:
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))
 def test_the_gold_answer_always_passes_and_nothing_raises(answer: str, gold: str) -> None:
     for kind in ("entity", "date", "year", "number", "quantity", "text"):
-        judge(answer, gold=gold, kind=kind)  # type: ignore[arg-type]
+        judge(answer, gold=gold, kind=kind)
         if normalize(gold):
             assert judge(gold, gold=gold, kind=kind).correct is True  # type: ignore[arg-type]
 

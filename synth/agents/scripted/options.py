@@ -17,7 +17,7 @@ _MONTH = "January|February|March|April|May|June|July|August|September|October|No
 _DATE = re.compile(
     rf"\b(?:\d{{1,2}} (?:{_MONTH}),? \d{{3,4}}|(?:{_MONTH}) \d{{1,2}},? \d{{3,4}}|\d{{4}}-\d{{2}}-\d{{2}})\b"
 )
-_YEAR = re.compile(r"(?<![\d,.])[1-9]\d{2,3}(?![\d,.]*\d)")
+_YEAR = re.compile(r"(?<![\d,.])[12]\d{3}(?![\d,.]*\d)")
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:\.\d+)?(?!\w)")
 _UNIT = re.compile(r"\s?(?:%|(?:square |cubic |sq )?[^\W\d_]+²?)")
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|the|de|von|van|and)\s+)*(?:[A-Z][\w'’-]*|\d+))*")
