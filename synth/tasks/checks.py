@@ -15,7 +15,7 @@ from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult, Hop, Node
 from synth.tasks.contract import CheckConfig, Checked, Failed, Finding, Surroundings
 from synth.tasks.draft import Draft
-from synth.tasks.text import content_words, distinctive_words, gives_away, mentions, value_forms
+from synth.tasks.text import content_words, distinctive_words, gives_away, mentions, tokens, value_forms
 
 __all__ = [
     "CHECKS",
@@ -78,8 +78,9 @@ def check_answer_not_in_question(draft: Draft, around: Surroundings, config: Che
     if draft.answer_kind == "entity":
         kinds = {node.kind for node in ends[-1:]}
         person = bool(kinds & set(config.person_kinds))
+        generic = around.generic.union(*(tokens(kind) for kind in kinds))  # "lake" does not give "Lake Brun" away
         for name in dict.fromkeys([draft.answer, *draft.answer_aliases]):
-            if word := gives_away(draft.question, distinctive_words(name, around.generic, person=person)):
+            if word := gives_away(draft.question, distinctive_words(name, generic, person=person)):
                 return _failed(check, reason, f"the question holds {word!r}, which gives {name!r} away")
     return _passed(check)
 

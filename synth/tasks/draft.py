@@ -77,8 +77,8 @@ def gold_documents(walk: Walk) -> tuple[str, ...]:
     return tuple(dict.fromkeys(hop.evidence.document_id for hop in walk.hops))
 
 
-def same_question(task: Task) -> str:
-    """Equal for tasks that ask the same: in the same words (case, blanks and punctuation apart), or by the same walk."""
+def same_question(task: Task | Draft) -> str:
+    """Equal for tasks that ask the same: in the same words (case, blanks and punctuation apart) or by the same walk."""
     hops = [(hop.source.id, hop.relation, hop.forward, hop.target.id) for hop in task.walk.hops]
     if hops:
         # A conjunction is the same in any order; a chain has one order anyway.

@@ -61,8 +61,8 @@ class Predicate:
     @classmethod
     def parse(cls, spec: str) -> Predicate:
         """From ``"was born | in"``, ``"studied~study | under"``, ``"rises~rise on the slopes | of"``; where words
-        follow the object, ``_`` shows its place: ``"succeeded~succeed | _ as mayor"``. ``a(n)`` as the last word before the
-        object becomes "a" or "an".
+        follow the object, ``_`` shows its place: ``"succeeded~succeed | _ as mayor"``. ``a(n)`` as the last word before
+        the object becomes "a" or "an".
 
         Raises:
             ValueError: no ``|``, or a verb that is no auxiliary has no base form.

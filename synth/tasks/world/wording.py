@@ -1,7 +1,8 @@
 """What the question grammar knows about one relation: how its two ends are spoken of.
 
 All strings are lists separated by ``;``. Predicates are in the notation of
-:class:`synth.tasks.world.grammar.Predicate`; noun phrases have the slot ``{x}`` (the known end) or ``{x's}`` (its possessive).
+:class:`synth.tasks.world.grammar.Predicate`; noun phrases have the slot ``{x}`` (the known end) or ``{x's}`` (its
+possessive).
 """
 
 from __future__ import annotations
