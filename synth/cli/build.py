@@ -47,9 +47,9 @@ def build(
 
     request = request_of(dataset, recipe, source, tasks, tasks_file, seed, out, store, workers, executor, settings)
     if flow:
-        from synth.flows.build import run_request
+        from synth.flows import run_request
 
-        result = runrequest_of(request)
+        result = run_request(request)
     else:
         result = api.prepare(request, progress="quiet" if as_json else "auto").run()
     if as_json:
