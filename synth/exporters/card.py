@@ -12,7 +12,7 @@ import pyarrow as pa
 import yaml
 
 from synth.exporters.columns import columns
-from synth.exporters.configs import CONFIGS
+from synth.exporters.configs import CONFIGS, SPLITS, Config
 from synth.exporters.licences import licence_of
 from synth.identity import canonical_json
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
@@ -59,7 +59,7 @@ def front_matter(report: BuildReport) -> dict[str, Any]:
             "config_name": config.name,
             **({"default": True} if config.name == "trajectories" else {}),
             "data_files": [
-                {"split": split, "path": f"{config.name}/{split}-*.parquet"} for split in report.tables[config.name]
+                {"split": split, "path": f"{config.name}/{split}-*.parquet"} for split in _splits(report, config)
             ],
         }
         for config in full
@@ -75,7 +75,7 @@ def front_matter(report: BuildReport) -> dict[str, Any]:
                     "num_bytes": report.sizes[config.name][split].uncompressed_bytes,
                     "num_examples": rows,
                 }
-                for split, rows in report.tables[config.name].items()
+                for split, rows in _splits(report, config).items()
             ],
             "download_size": sum(size.bytes for size in report.sizes[config.name].values()),
             "dataset_size": sum(size.uncompressed_bytes for size in report.sizes[config.name].values()),
@@ -83,6 +83,12 @@ def front_matter(report: BuildReport) -> dict[str, Any]:
         for config in full
     ]
     return matter
+
+
+def _splits(report: BuildReport, config: Config) -> dict[str, int]:
+    """Rows by split in the order of the config: that of the report is lost in ``report.json``."""
+    rows = report.tables.get(config.name, {})
+    return {split: rows[split] for split in config.splits if split in rows}
 
 
 def _tags(report: BuildReport) -> Iterator[str]:
@@ -116,7 +122,7 @@ def _context(report: BuildReport) -> dict[str, Any]:
         {
             "name": config.name,
             "summary": config.summary,
-            "splits": report.tables.get(config.name, {}),
+            "splits": _splits(report, config),
             "rows": sum(report.tables.get(config.name, {}).values()),
             "columns": columns(config.row_type),
             "json": parquet_json_columns(config.row_type),
@@ -128,6 +134,7 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "title": report.title or report.dataset,
         "tables": [table for table in tables if table["rows"]],
         "empty": [table["name"] for table in tables if not table["rows"]],
+        "fractions": {split: report.split_fractions[split] for split in SPLITS if split in report.split_fractions},
         "rows": {table["name"]: table["rows"] for table in tables},
         "roles": _roles(report),
         "scripted": sorted({role.role for role in report.roles if role.backend == "scripted"}),

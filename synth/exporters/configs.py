@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Rejection
-from synth.schemas.row import Row
+from synth.schemas.row import Row, Split
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
 
-SPLITS = ("train", "validation", "test")
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
 @dataclass(frozen=True)

@@ -172,8 +172,8 @@ def sample_tables(tasks: int = 20, rejected: int = 4) -> dict[str, pa.Table]:
     }
 
 
-def sample_report(tables: Mapping[str, pa.Table], **changes: object) -> BuildReport:
-    tasks, rejected = tables["tasks"].num_rows, tables["rejected"].num_rows
+def sample_report(tables_: Mapping[str, pa.Table], /, **changes: object) -> BuildReport:
+    tasks, rejected = tables_["tasks"].num_rows, tables_["rejected"].num_rows
     values: dict[str, object] = {
         "dataset": "world-search",
         "title": "World search",

@@ -1,0 +1,185 @@
+"""The card: its numbers come from the report, the same report gives the same bytes, and it claims nothing more."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+from exporter_samples import sample_report, sample_tables
+from huggingface_hub import DatasetCard
+
+from synth.exporters.card import front_matter, render_card
+from synth.exporters.columns import columns
+from synth.exporters.configs import CONFIGS
+from synth.exporters.licences import licence_of
+from synth.schemas.arrow import arrow_schema
+from synth.schemas.reports import BuildReport, OutcomeReport, RoleReport, SourceReport, SplitSize
+
+
+def report(**changes: Any) -> BuildReport:
+    """A report as the exporter completes it."""
+    size = SplitSize(files=1, bytes=1, uncompressed_bytes=2)
+    values: dict[str, Any] = {
+        "tables": {"tasks": {"train": 1_234_567}, "trajectories": {"train": 98_765, "test": 4_321}, "documents": {}},
+        "sizes": {"tasks": {"train": size}, "trajectories": {"train": size, "test": size}},
+        "outcomes": (
+            OutcomeReport(
+                role="policy", hops=2, trajectories=400, successes=100, abstained=7, turns=2_000, tool_calls=1_600
+            ),
+            OutcomeReport(
+                role="policy", hops=3, trajectories=600, successes=50, abstained=0, turns=6_000, tool_calls=5_400
+            ),
+        ),
+        "document_licences": {"CC0-1.0": 3},
+        **changes,
+    }
+    return sample_report(sample_tables(5, 2), **values)
+
+
+def test_the_hub_reads_the_front_matter() -> None:
+    card = DatasetCard(render_card(report()))
+    assert card.data.license == "cc0-1.0"
+    assert card.data.language == ["en"]
+    assert {"synthetic", "agent-traces", "scripted-agents", "fictional-world"} <= set(card.data.tags)
+    assert card.data.size_categories == ["100K<n<1M"]
+    assert [config["config_name"] for config in card.data.configs] == ["tasks", "trajectories"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "name"), [(0, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (10**6, "1M<n<10M"), (10**9, "n>100M")]
+)
+def test_size_categories(rows: int, name: str) -> None:
+    sizes = {"trajectories": {"train": SplitSize(files=1, bytes=1, uncompressed_bytes=1)}}
+    made = report(tables={"trajectories": {"train": rows}} if rows else {}, sizes=sizes)
+    assert front_matter(made)["size_categories"] == [name]
+
+
+def test_features_are_those_of_the_files() -> None:
+    from datasets import Features
+
+    for info in front_matter(report())["dataset_info"]:
+        schema = arrow_schema(next(config.row_type for config in CONFIGS if config.name == info["config_name"]))
+        assert Features._from_yaml_list(info["features"]).arrow_schema.remove_metadata() == schema.remove_metadata()
+
+
+def test_numbers_come_from_the_report() -> None:
+    card = render_card(report())
+    assert "| tasks | 1,234,567 |" in card
+    assert "| trajectories | train | 98,765 |" in card
+    assert "| policy | 1,000 | 150 | 15.0 % | 7 | 8.00 | 7.00 | no |" in card
+    assert "| policy | 3 | 600 | 8.3 % | 10.00 |" in card
+    assert "| tasks | tasks v1 | 7 | 5 | 2 | 0 |" in card
+    assert "| `shortcut` | 2 |" in card
+    assert "train 60.0 %, validation 20.0 %, test 20.0 %." in card
+
+
+def test_every_number_of_the_text_follows_the_report() -> None:
+    """No number of a row, a rate or a stage is written into the template or the prose."""
+    text = render_card(report()).split("\n---\n", 1)[1]
+    text = re.sub(r"```.*?```|`[^`]*`|https?://\S+|<details>.*?</details>", " ", text, flags=re.S)
+    numbers = set(re.findall(r"\d[\d,.]*\d|\d", text))
+    empty = render_card(report(tables={}, sizes={}, outcomes=(), stages=(), split_fractions={}, source=source()))
+    empty = re.sub(
+        r"```.*?```|`[^`]*`|https?://\S+|<details>.*?</details>", " ", empty.split("\n---\n", 1)[1], flags=re.S
+    )
+    left = set(re.findall(r"\d[\d,.]*\d|\d", empty))
+    assert "98,765" in numbers
+    # Seed and schema version, zero rows, generation 2 of ADP, sha256, the licence's name.
+    assert left == {"7", "1.0.0", "0", "2", "256", "1.0"}
+
+
+def source(**changes: Any) -> SourceReport:
+    return SourceReport(**{"name": "mine", "kind": "docs", "sha256": "a" * 64, **changes})
+
+
+def test_the_same_report_gives_the_same_bytes_whatever_the_run() -> None:
+    made = report()
+    again = BuildReport.model_validate_json(made.to_json())
+    assert render_card(again) == render_card(made)
+    slower = made.model_copy(
+        update={"stages": tuple(stage.model_copy(update={"seconds": 9e9, "reused_shards": 5}) for stage in made.stages)}
+    )
+    assert render_card(slower) == render_card(made)
+
+
+def test_a_script_is_called_a_script() -> None:
+    assert "A script wrote these trajectories, not a language model." in render_card(report())
+    mixed = (RoleReport(role="teacher", backend="openai", model="m", model_revision="r1"),)
+    card = render_card(report(roles=(*mixed, RoleReport(role="policy", backend="scripted"))))
+    assert "Scripted agents wrote a part" in card
+    assert "The role teacher was played by m (revision r1) through the `openai` backend." in card
+    card = render_card(report(roles=mixed))
+    assert "script" not in card.split("## Tables")[0].split("\n---\n", 1)[1].lower()
+    assert "scripted-agents" not in card
+
+
+def test_fiction_is_called_fiction() -> None:
+    assert "**The world is fictional.**" in render_card(report())
+    card = render_card(report(dataset="docs-search", source=source()))
+    assert "fictional" not in card.split("## Tables")[0]
+
+
+@pytest.mark.parametrize("dataset", ["world-search", "docs-search", "my-own-recipe"])
+def test_prose_for_known_and_unknown_datasets(dataset: str) -> None:
+    card = render_card(report(dataset=dataset, title=""))
+    assert card.count(f"# {dataset}\n") == 1
+    assert "{{" not in card
+    assert "\n\n\n" not in card
+
+
+def test_every_column_is_explained() -> None:
+    card = render_card(report(tables={config.name: {config.splits[0]: 1} for config in CONFIGS}, sizes=_sizes()))
+    for config in CONFIGS:
+        explained = columns(config.row_type)
+        assert [column.path for column in explained if "." not in column.path] == arrow_schema(config.row_type).names
+        for column in explained:
+            assert column.text, column
+            assert f"| `{column.path}` |" in card
+
+
+def _sizes() -> dict[str, dict[str, SplitSize]]:
+    size = SplitSize(files=1, bytes=1, uncompressed_bytes=1)
+    return {config.name: {config.splits[0]: size} for config in CONFIGS}
+
+
+def test_exempt_entities_are_listed() -> None:
+    assert "No entity is exempt" in render_card(report())
+    card = render_card(report(exempt_entities=("hub-1", "type-2")))
+    assert "`hub-1`, `type-2`." in card
+
+
+def test_what_reproduces_it_is_there() -> None:
+    card = render_card(report())
+    assert "synth build world-search --tasks 20 --seed 7" in card
+    assert "kind: world" in card
+    assert "f" * 64 in card
+    assert "5" * 64 in card
+
+
+def test_data_can_not_break_the_tables() -> None:
+    stage = sample_report(sample_tables(1, 1)).stages[0].model_copy(update={"label": "a | b\n<script>"})
+    card = render_card(report(stages=(stage,)))
+    assert "| a \\| b &lt;script> |" in card
+
+
+@pytest.mark.parametrize(
+    ("documents", "identifier", "name", "words"),
+    [
+        ({"CC0-1.0": 5}, "cc0-1.0", None, "Every document is under CC0-1.0."),
+        ({"GPL-3.0-or-later": 5}, "gpl-3.0", None, "Every document is under GPL-3.0-or-later."),
+        ({"PSF-2.0": 5}, "other", "psf-2.0", "Every document is under PSF-2.0."),
+        ({"CC0-1.0": 5, "MIT": 2}, "other", "mixed", "CC0-1.0 (5 documents), MIT (2 documents)"),
+        ({"MIT": 2, "unknown": 3}, "other", "mixed-or-not-stated", "3 documents state none"),
+        ({"unknown": 3}, "other", "not-stated", "states none"),
+        ({}, "other", "not-stated", "states none"),
+    ],
+)
+def test_no_licence_is_guessed(documents: dict[str, int], identifier: str, name: str | None, words: str) -> None:
+    licence = licence_of(documents)
+    assert (licence.id, licence.name) == (identifier, name)
+    assert words in licence.sentence
+    matter = yaml.safe_load(render_card(report(document_licences=documents)).split("---\n")[1])
+    assert matter["license"] == identifier
+    assert matter.get("license_name") == name
