@@ -31,19 +31,31 @@ class Draws:
         key = np.array([int(digest("draws", seed, name)[:16], 16)], dtype=np.uint64)
         self._state = _mix(key + (indices.astype(np.uint64) + _ONE) * _GOLDEN)
 
-    def uniform(self, rows: NDArray[Any], counter: int) -> NDArray[np.float64]:
-        """(len(rows),) numbers in [0, 1) of 53 random bits: number ``counter`` of each row (places in ``indices``)."""
-        position = np.array([counter + 1], dtype=np.uint64) * _GOLDEN
-        bits = _mix(self._state[rows] + position) >> np.uint64(11)
-        return bits.astype(np.float64) * 2.0**-53
+    def uniform(self, rows: NDArray[Any], counter: int | NDArray[Any]) -> NDArray[np.float64]:
+        """Numbers in [0, 1) of 53 random bits: number ``counter`` of each row (places in ``indices``).
 
-    def below(self, rows: NDArray[Any], counter: int, bound: NDArray[Any]) -> NDArray[np.int64]:
-        """(len(rows),) integers in [0, bound), uniform to within ``bound / 2**53``; 0 where the bound is 0."""
+        (len(rows),) for one counter, (len(rows), c) for an array of ``c`` counters.
+        """
+        state = self._state[rows]
+        if isinstance(counter, np.ndarray):
+            position = (counter.astype(np.uint64) + _ONE) * _GOLDEN
+            bits = _mix(state[:, None] + position)
+        else:
+            bits = _mix(state + np.array([counter + 1], dtype=np.uint64) * _GOLDEN)
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def below(self, rows: NDArray[Any], counter: int | NDArray[Any], bound: NDArray[Any]) -> NDArray[np.int64]:
+        """Integers in [0, bound), uniform to within ``bound / 2**53``; 0 where the bound is 0. Shaped as ``uniform``,
+        with which ``bound`` must broadcast."""
         drawn: NDArray[np.int64] = (self.uniform(rows, counter) * bound).astype(np.int64)
         return drawn
 
 
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    """SplitMix64's output function, in place: ``z`` must be the caller's own."""
+    z ^= z >> np.uint64(30)
+    z *= np.uint64(0xBF58476D1CE4E5B9)
+    z ^= z >> np.uint64(27)
+    z *= np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return z

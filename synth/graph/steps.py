@@ -40,7 +40,8 @@ class Steps:
     """(n_groups,) size of the group in the whole graph: how many nodes fit (source, relation, direction)."""
     target: Ints
     fact: Ints
-    """(n_steps,) each."""
+    group: Ints
+    """(n_steps,) each; ``group`` is the step's group, so that it need not be searched for."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,11 @@ class Drawn:
 def admissible_steps(graph: Graph, targets: Bools | None, groups: Bools | None, steps: Bools | None = None) -> Steps:
     """Steps whose target (n_nodes,), group (n_groups,) and own place (n_steps,) pass the masks; None lets all pass.
 
-    Costs O(steps) once; nothing is copied where every mask is None.
+    Costs O(steps) once; the graph's own arrays are used where every mask is None.
     """
     sizes = np.diff(graph.group_step)
     if targets is None and groups is None and steps is None:
-        return Steps(graph.group_start, graph.group_port, graph.group_step, sizes, graph.step_target, graph.step_fact)
+        return _steps(graph.group_start, graph.group_port, graph.group_step, sizes, graph.step_target, graph.step_fact)
     keep = np.ones(len(graph.step_target), dtype=np.bool_) if steps is None else steps.copy()
     if targets is not None:
         keep &= targets[graph.step_target]
@@ -73,7 +74,7 @@ def admissible_steps(graph: Graph, targets: Bools | None, groups: Bools | None, 
     left = np.flatnonzero(np.diff(bounds) > 0)
     groups_before = np.zeros(len(sizes) + 1, dtype=index_dtype(len(sizes)))
     np.cumsum(np.diff(bounds) > 0, out=groups_before[1:])
-    return Steps(
+    return _steps(
         groups_before[graph.group_start],
         graph.group_port[left],
         np.append(bounds[left], bounds[-1]).astype(bounds.dtype),
@@ -81,6 +82,11 @@ def admissible_steps(graph: Graph, targets: Bools | None, groups: Bools | None, 
         graph.step_target[keep],
         graph.step_fact[keep],
     )
+
+
+def _steps(group_start: Ints, group_port: Ints, group_step: Ints, fanout: Ints, target: Ints, fact: Ints) -> Steps:
+    group = np.repeat(np.arange(len(group_port), dtype=group_start.dtype), np.diff(group_step))
+    return Steps(group_start, group_port, group_step, fanout, target, fact, group)
 
 
 def draw_steps(
@@ -102,56 +108,48 @@ def draw_steps(
     """
     n = len(at)
     place = np.full(n, -1, dtype=np.int64)
-    group = np.full(n, -1, dtype=np.int64)
     first = steps.group_start[at].astype(np.int64)
     count = steps.group_start[at + 1].astype(np.int64) - first
     open_ = np.flatnonzero(count > 0)
-    for attempt in range(_TRIES):
+    for tries in (slice(0, 1), slice(1, _TRIES)):
         if len(open_) == 0:
             break
-        g, p = _propose(steps, weighting, draws, rows[open_], counter + 2 * attempt, first[open_], count[open_])
-        good = _absent(visited[open_], steps.target[p]) & _absent(used[open_], steps.group_port[g] >> 1)
-        settled = open_[good]
-        place[settled], group[settled] = p[good], g[good]
-        open_ = open_[~good]
+        counters = counter + 2 * np.arange(_TRIES)[tries]
+        proposed, relation = _propose(steps, weighting, draws, rows[open_], counters, first[open_], count[open_])
+        good = _absent(visited[open_], steps.target[proposed]) & _absent(used[open_], relation)
+        settled = good.any(axis=1)
+        earliest = np.argmax(good[settled], axis=1)
+        place[open_[settled]] = proposed[settled, earliest]
+        open_ = open_[~settled]
     if len(open_):
+        last = counter + 2 * _TRIES
         chunk = max(1, _CELLS // int(count[open_].max()))
         for begin in range(0, len(open_), chunk):
             part = open_[begin : begin + chunk]
-            group[part], place[part] = _exact(
-                steps,
-                weighting,
-                (draws.uniform(rows[part], counter + 2 * _TRIES), draws.uniform(rows[part], counter + 2 * _TRIES + 1)),
-                first[part],
-                count[part],
-                visited[part],
-                used[part],
-            )
+            uniforms = draws.uniform(rows[part], last), draws.uniform(rows[part], last + 1)
+            place[part] = _exact(steps, weighting, uniforms, first[part], count[part], visited[part], used[part])
     found = place >= 0
-    if not found.any():
-        nothing = np.full(n, -1, dtype=np.int64)
-        return Drawn(found, nothing, nothing, nothing, nothing)
-    return Drawn(
-        found,
-        np.where(found, steps.target[place], -1),
-        np.where(found, steps.fact[place], -1),
-        np.where(found, steps.group_port[group], -1),
-        np.where(found, steps.fanout[group], -1),
-    )
+    target, fact, port, fanout = (np.full(n, -1, dtype=np.int64) for _ in range(4))
+    place = place[found]
+    group = steps.group[place]
+    target[found], fact[found] = steps.target[place], steps.fact[place]
+    port[found], fanout[found] = steps.group_port[group], steps.fanout[group]
+    return Drawn(found, target, fact, port, fanout)
 
 
 def _propose(
-    steps: Steps, weighting: Weighting, draws: Draws, rows: Ints, counter: int, first: Ints, count: Ints
+    steps: Steps, weighting: Weighting, draws: Draws, rows: Ints, counters: Ints, first: Ints, count: Ints
 ) -> tuple[Ints, Ints]:
-    """A group and a place in it for each row, whether admissible or not."""
+    """A place and its relation for each row and counter, two arrays (n, c), whether admissible or not."""
+    first, count = first[:, None], count[:, None]
     if weighting == "relation":
-        g = first + draws.below(rows, counter, count)
-        start = steps.group_step[g].astype(np.int64)
-        return g, start + draws.below(rows, counter + 1, steps.group_step[g + 1] - start)
+        group = first + draws.below(rows, counters, count)
+        start = steps.group_step[group].astype(np.int64)
+        place = start + draws.below(rows, counters + 1, steps.group_step[group + 1] - start)
+        return place, steps.group_port[group] >> 1
     start = steps.group_step[first].astype(np.int64)
-    p = start + draws.below(rows, counter, steps.group_step[first + count] - start)
-    # The group of place p is the last one that begins at or before it.
-    return search_ranges(steps.group_step, first, first + count, p + 1) - 1, p
+    place = start + draws.below(rows, counters, steps.group_step[first + count] - start)
+    return place, steps.group_port[steps.group[place]] >> 1
 
 
 def _exact(
@@ -162,8 +160,11 @@ def _exact(
     count: Ints,
     visited: Ints,
     used: Ints,
-) -> tuple[Ints, Ints]:
-    """The same draw by counting. Sums run along each row alone, so no row can change another's rounding."""
+) -> Ints:
+    """Places (n,) of the same draw by counting, -1 where nothing is admissible.
+
+    Sums run along each row alone, so no row can change another's rounding.
+    """
     n, width = len(first), int(count.max())
     columns = np.arange(width)
     inside = columns < count[:, None]
@@ -195,10 +196,12 @@ def _exact(
     holes = np.sort(seen[each, column], axis=1)
     for j in range(v):
         place += place >= holes[:, j]
-    return np.where(possible, g[each, column], -1), np.where(possible, place, -1)
+    return np.where(possible, place, -1)
 
 
-def _absent(held: Ints, wanted: Ints) -> Bools:
-    """(n,) True where ``wanted[i]`` is not in row ``i`` of ``held``."""
-    result: Bools = ~(held == wanted[:, None]).any(axis=1)
+def _absent(held: Ints, proposed: Ints) -> Bools:
+    """(n, c) True where ``proposed[i, j]`` is not in row ``i`` of ``held`` (n, h)."""
+    result = np.ones(proposed.shape, dtype=np.bool_)
+    for column in range(held.shape[1]):
+        result &= proposed != held[:, column, None]
     return result

@@ -160,7 +160,7 @@ class Walker:
         for hop in range(longest):
             alive = alive[hops[alive] > hop]
             ends = hops[alive] == hop + 1
-            stuck = []
+            walked = []
             for rows, last in ((alive[~ends], False), (alive[ends], True)):
                 if len(rows) == 0:
                     continue
@@ -176,8 +176,8 @@ class Walker:
                 )
                 self._record(walks, used, rows, hop, drawn)
                 walks.nodes[rows, hop + 1] = drawn.target
-                stuck.append(rows[~drawn.found])
-            alive = np.setdiff1d(alive, np.concatenate(stuck), assume_unique=True) if stuck else alive
+                walked.append(rows[drawn.found])
+            alive = np.concatenate(walked) if walked else alive
         walks.valid[:] = walks.answers >= 0
         return walks
 
