@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -32,7 +32,7 @@ from synth.schemas.documents import Document
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["DocumentIds", "DocumentTable", "FoundDocument", "SearchEnvironment", "SearchEpisode", "SearchIndex"]
+__all__ = ["DocumentIds", "DocumentTable", "FoundDocument", "Resources", "SearchEnvironment", "SearchEpisode", "SearchIndex", "open_search"]
 
 
 class FoundDocument(Protocol):
@@ -225,7 +225,7 @@ class SearchEpisode(Episode):
         lines: list[str] = []
         for hit in environment.index.search(query, int(call.arguments.get("k", environment.default_k))):
             document = environment._read(int(hit.document))
-            snippet = " ".join(environment.snippet(document.text, query).split())
+            snippet = _one_line(environment.snippet(document.text, query))
             lines.append(f"{len(lines) + 1}. {link(document.title, document.id)}\n   {snippet}")
         count = len(lines)
         head = f'{count} {"result" if count == 1 else "results"} for "{query}"' + (":" if lines else ".")
@@ -293,6 +293,12 @@ class SearchEpisode(Episode):
         return check_task(self.task, answer)
 
 
+def _one_line(passage: str) -> str:
+    """A passage on one line; a heading in it leaves a gap."""
+    lines = ["…" if line.startswith("#") else line for line in passage.split("\n")]
+    return re.sub(r"(?:… )+…", "…", " ".join(" ".join(lines).split())).strip("… ")
+
+
 def _count(matches: int) -> str:
     return "1 match" if matches == 1 else f"{matches} matches"
 
@@ -316,3 +322,26 @@ def _around(document: Document, start: int, end: int, context: int) -> tuple[int
         if item.start < high < item.end:
             high = item.end
     return low, high
+
+
+class Resources(Protocol):
+    """Where a build keeps tables and arrays; a stage's inputs are one."""
+
+    def table(self, name: str) -> Any: ...
+
+    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
+
+
+def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
+    """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
+    :class:`SearchEnvironment`. Snippets weigh words as the index does."""
+    from synth.retrieval.bm25 import Bm25Index
+    from synth.retrieval.snippets import best_passage
+
+    index = Bm25Index(inputs.arrays("index"))
+
+    def snippet(text: str, query: str) -> str:
+        passage = best_passage(text, query, weight=index.weight)
+        return text[passage.start : passage.end]
+
+    return SearchEnvironment(index, inputs.table("documents"), snippet=snippet, **options)

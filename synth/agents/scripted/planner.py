@@ -15,11 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.matching import FUNCTION_WORDS, fold, likeness, same_name
+from synth.agents.scripted.matching import FUNCTION_WORDS, content_stems, fold, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.seen import Hit, SeenDocument, Sentence, sentences_of
 from synth.agents.scripted.state import State, Value
 from synth.environments.contract import ToolCall
 
@@ -117,6 +117,9 @@ class Planner:
         name, document = self._source(clue)
         if clue.target in self.state.values:
             return self._test(number, clue, name, document)
+        if clue.value:
+            self._begin(number, f'"{clue.name}"')
+            return self._from_the_other_end(number, clue, name, None)
         page = self._source_page(number, name, document)
         if isinstance(page, list):
             return page
@@ -244,12 +247,24 @@ class Planner:
         chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
         if chosen is None:
             return None
-        quoted = bool(chosen.snippet) and (not name or name.casefold() in chosen.snippet.casefold())
-        if quoted and len(chosen.snippet) < 260 and '"' not in chosen.snippet:
-            self.thoughts.add("hit_snippet", title=chosen.title, quote=chosen.snippet)
+        quote = self._telling(number, name, chosen)
+        if quote:
+            self.thoughts.add("hit_snippet", title=chosen.title, quote=quote)
         else:
             self.thoughts.add("hit_try", title=chosen.title)
         return [("open", {"document": chosen.document})]
+
+    def _telling(self, number: int, name: str, hit: Hit) -> str:
+        """The sentence of a snippet that made the agent look; empty when none stands out."""
+        wanted = content_stems(self.state.reading.clues[number].cue)
+        best, score = "", 0
+        for sentence in sentences_of(hit.snippet, hit.document, 0):
+            shared = len(wanted & content_stems(sentence.text))
+            if name and name.casefold() not in sentence.text.casefold():
+                continue
+            if _quotable(sentence.text) and shared > score:
+                best, score = sentence.text, shared
+        return best
 
     def _described(self, number: int, clue: Clue) -> list[Call] | None:
         queries = self._reverse_queries(clue, "")
@@ -280,7 +295,7 @@ class Planner:
                 return []
             if document.unread is not None and self.chooser.reads_on(number, document):
                 return self._read_on(document)
-        sides = [self._reach_candidate, self._reach_source]
+        sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
         for side in sides:

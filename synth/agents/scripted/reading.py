@@ -11,6 +11,8 @@ from synth.schemas.tasks import Hop, Task
 
 __all__ = ["Clue", "Reading", "read_task"]
 
+_VALUES = frozenset(("date", "year", "number", "quantity", "text"))
+
 
 @dataclass(frozen=True)
 class Clue:
@@ -24,6 +26,8 @@ class Clue:
     """The name in the question that it starts from; empty when the start is an unknown or only described."""
     target: int
     """The unknown that it leads to."""
+    value: bool = False
+    """The name is no page but a date, a number or a word ("founded in 1874"): it tests candidates."""
     described: bool = False
     """The question describes a page without naming it; the cue is the description."""
 
@@ -48,7 +52,9 @@ def read_task(task: Task) -> Reading:
         target = unknowns.setdefault(hop.target.id, len(unknowns))
         described = source is None and hop.source.kind == "description"
         name = "" if source is not None or described else named_in(task.question, hop)
-        clues.append(Clue(hop.cue or task.question, source, name, target, described or (source is None and not name)))
+        value = bool(name) and hop.source.kind in _VALUES
+        described = described or (source is None and not name)
+        clues.append(Clue(hop.cue or task.question, source, name, target, value, described))
     if not clues:
         return Reading(task.question, (Clue(task.question, None, "", 0, described=True),), 0, task.answer_kind)
     return Reading(task.question, tuple(clues), clues[-1].target, task.answer_kind)

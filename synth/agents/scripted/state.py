@@ -35,9 +35,13 @@ class State:
     """(clue, document id or folded name)."""
 
     def open_clue(self) -> int | None:
-        """The first clue that is not settled and whose source is known; None when all are settled."""
-        for number, clue in enumerate(self.reading.clues):
-            if number not in self.resolved and (clue.source is None or clue.source in self.values):
+        """The first clue that is not settled and whose source is known, those that start from a mere value last; None
+        when all are settled."""
+        clues = self.reading.clues
+        order = sorted(range(len(clues)), key=lambda number: (clues[number].value, number))
+        for number in order:
+            source = clues[number].source
+            if number not in self.resolved and (source is None or source in self.values):
                 return number
         return None
 
