@@ -66,7 +66,7 @@ class Acceptance:
         side = [name for name in self._stage.writes if name != self._main]
         at = dict.fromkeys(self._spans, 0)
         self._manifests.append(manifest)
-        self._numbers += Counts(numbers=manifest.facts["numbers"])
+        self._numbers += Counts(numbers=Counts.of_facts(manifest.facts).numbers)
         rows: pa.Table | None = None
         for place, key in enumerate(columns["key"]):
             if self.done:
@@ -160,7 +160,7 @@ def _view(
     stage: type[CandidateStage[Any]], folder: StageFolder, manifest: Manifest, shards: list[Manifest]
 ) -> StageView:
     parts = {name: list(_parts(name, spans, folder, manifest)) for name, spans in manifest.facts["spans"].items()}
-    return view_of(stage, parts, Counts(**manifest.facts["counts"]), shards)
+    return view_of(stage, parts, Counts.of_facts(manifest.facts["counts"]), shards)
 
 
 def _parts(table: str, spans: list[tuple[str, int, int]], folder: StageFolder, manifest: Manifest) -> Iterator[Part]:

@@ -199,7 +199,7 @@ def _report(fingerprint: Fingerprint, view: StageView, reused: int, seconds: flo
         rows=dict(view.counts.rows),
         shards=view.shards,
         reused_shards=reused,
-        numbers=dict(view.counts.numbers),
+        numbers={name: float(number) for name, number in view.counts.numbers.items()},
         seconds=seconds,
     )
 

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import pyarrow as pa
@@ -27,6 +28,7 @@ __all__ = [
     "Unit",
     "content_hash",
     "count_units",
+    "exact",
     "key_hash",
     "main_table",
     "read_units",
@@ -126,7 +128,8 @@ class Counts:
     rejected: Mapping[str, int] = field(default_factory=dict)
     """Units by the reason of their first rejection."""
     rows: Mapping[str, int] = field(default_factory=dict)
-    numbers: Mapping[str, float] = field(default_factory=dict)
+    numbers: Mapping[str, Fraction] = field(default_factory=dict)
+    """What the stage noted, summed exactly: so the sum can't depend on how the units are cut into shards."""
 
     def __add__(self, other: Counts) -> Counts:
         return Counts(
@@ -142,7 +145,14 @@ class Counts:
         return self.rows_in == self.kept + sum(self.rejected.values())
 
     def facts(self) -> dict[str, Any]:
-        return {key: dict(value) if isinstance(value, Mapping) else value for key, value in vars(self).items()}
+        """As JSON; ``of_facts`` reads it."""
+        plain = {key: dict(value) if isinstance(value, Mapping) else value for key, value in vars(self).items()}
+        return {**plain, "numbers": {key: str(number) for key, number in self.numbers.items()}}
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> Counts:
+        numbers = {key: Fraction(number) for key, number in facts["numbers"].items()}
+        return cls(facts["rows_in"], facts["kept"], facts["rejected"], facts["rows"], numbers)
 
 
 def _sum(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,6 +160,11 @@ def _sum(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in right.items():
         total[key] = total.get(key, 0) + value
     return {key: total[key] for key in sorted(total)}
+
+
+def exact(numbers: Mapping[str, float]) -> dict[str, Fraction]:
+    """Floats as the exact numbers that they are. Raises ValueError when one is not finite."""
+    return {key: Fraction(number) for key, number in numbers.items()}
 
 
 def write_units(writer: ShardWriter, stage: type[Stage[Any]], units: Sequence[Unit]) -> Counts:
@@ -177,10 +192,10 @@ def count_units(stage: type[Stage[Any]], units: pa.Table) -> Counts:
     for reason in units["reason"].to_pylist():
         if reason is not None:
             rejected[reason] = rejected.get(reason, 0) + 1
-    numbers: dict[str, float] = {}
+    numbers: dict[str, Fraction] = {}
     for text in units["numbers"].to_pylist():
         if text is not None:
-            numbers = _sum(numbers, json.loads(text))
+            numbers = _sum(numbers, exact(json.loads(text)))
     main = units[f"rows:{main_table(stage)}"].to_pylist()
     rows = {name: sum(units[f"rows:{name}"].to_pylist()) for name in stage.writes}
     return Counts(

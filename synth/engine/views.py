@@ -62,14 +62,14 @@ def batch_view(stage: type[Stage[Any]], manifests: Sequence[Manifest]) -> StageV
             raise ValueError(f"{stage.name}: two shards wrote the array {twice[0]!r}; a shard names its arrays")
         arrays |= own
     parts = {name: [manifest.part(name) for manifest in manifests] for name in (*stage.writes, REJECTED)}
-    return view_of(stage, parts, total(Counts(**manifest.facts) for manifest in manifests), manifests, arrays)
+    return view_of(stage, parts, total(Counts.of_facts(manifest.facts) for manifest in manifests), manifests, arrays)
 
 
 def cut(stage: type[Stage[Any]], manifest: Manifest, units: int) -> tuple[dict[str, Part], Counts]:
     """The first ``units`` units of a shard of a row stage: its part of each table, and the counts."""
     table = manifest.open(UNITS)
     if units >= len(table):
-        return {name: manifest.part(name) for name in (*stage.writes, REJECTED)}, Counts(**manifest.facts)
+        return {name: manifest.part(name) for name in (*stage.writes, REJECTED)}, Counts.of_facts(manifest.facts)
     head = table.slice(0, units)
     parts = {name: _head(manifest, name, head[f"rows:{name}"]) for name in stage.writes}
     parts[REJECTED] = _head(manifest, REJECTED, head["rejected"])

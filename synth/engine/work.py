@@ -17,6 +17,7 @@ from synth.engine.units import (
     Counts,
     Unit,
     content_hash,
+    exact,
     key_hash,
     read_units,
     write_units,
@@ -229,7 +230,7 @@ class Work:
         with ShardWriter(self.folder.shard(task.start, task.stop)) as writer:
             counts = write_units(writer, self.stage, units)
             if numbers is not None:
-                counts = counts + Counts(numbers=numbers)
+                counts = counts + Counts(numbers=exact(numbers))
             self._conserve(counts, task)
             if counts.rows_in != task.units:
                 raise ConservationError(f"stage {self.label!r}: {counts.rows_in} units counted, {task.units} expected")
@@ -275,4 +276,4 @@ def _count_batch(batch: Batch, rows: dict[str, int], numbers: dict[str, float]) 
     rejected: dict[str, int] = {}
     for reason in reasons.values():
         rejected[reason] = rejected.get(reason, 0) + 1
-    return Counts(batch.rows_in, batch.kept_in, {key: rejected[key] for key in sorted(rejected)}, rows, numbers)
+    return Counts(batch.rows_in, batch.kept_in, {key: rejected[key] for key in sorted(rejected)}, rows, exact(numbers))

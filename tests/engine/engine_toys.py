@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from synth.engine import Plan, StageNode
-from synth.errors import InputError
+from synth.engine import Engine, Executor, LocalExecutor, Plan, ProcessesExecutor, StageNode
+from synth.engine.units import Unit
+from synth.errors import InputError, SynthError
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.reports import StageReport
 from synth.schemas.row import NonEmpty, Row
 from synth.stages.contract import (
     Batch,
@@ -23,6 +30,9 @@ from synth.stages.contract import (
     StageConfig,
     TableStage,
 )
+from synth.store import Store, activate
+from synth.store.journal import read_journal
+from synth.store.ledger import LedgerEntry
 
 
 class Page(Row):
@@ -273,3 +283,107 @@ def plan(
             StageNode("summary", Summary, SummaryConfig(), {"answers": "answers"}),
         ),
     )
+
+
+def executor(name: str, workers: int = 1) -> Executor:
+    return LocalExecutor(workers) if name == "local" else ProcessesExecutor(workers)
+
+
+def build(
+    store: Path,
+    plan: Plan,
+    *,
+    name: str = "local",
+    workers: int = 1,
+    ledger: Path | None = None,
+    failpoint: str | None = None,
+) -> Built:
+    """Build ``plan`` and read everything back."""
+    activate(failpoint)
+    try:
+        with Engine(plan, Store(store, ledger=ledger), executor(name, workers)) as engine:
+            return Built.of(engine, engine.run())
+    finally:
+        activate(None)
+
+
+def build_and_forget(*args: Any, **kwargs: Any) -> None:
+    """``build`` for a child process that is killed: it prints no traceback and returns nothing."""
+    try:
+        build(*args, **kwargs)
+    except SynthError as error:
+        sys.exit(error.exit_code)
+
+
+@dataclass(frozen=True)
+class Built:
+    """All that a build made: equal builds are equal, byte for byte."""
+
+    tables: Mapping[str, bytes]
+    """``label/table`` -> Parquet."""
+    arrays: Mapping[str, bytes]
+    rejected: bytes
+    reports: tuple[StageReport, ...]
+
+    @classmethod
+    def of(cls, engine: Engine, reports: Sequence[StageReport]) -> Built:
+        tables: dict[str, bytes] = {}
+        arrays: dict[str, bytes] = {}
+        for node in engine.plan.nodes:
+            for name in node.stage.writes:
+                tables[f"{node.label}/{name}"] = parquet(engine.table(node.label, name).arrow)
+            for name, array in engine.arrays(node.label).items():
+                arrays[f"{node.label}/{name}"] = array.tobytes()
+        return cls(tables, arrays, parquet(engine.rejected().arrow), tuple(map(published, reports)))
+
+
+def parquet(table: pa.Table) -> bytes:
+    """The Parquet file of a table, whatever chunks it came in."""
+    sink = io.BytesIO()
+    pq.write_table(table.combine_chunks(), sink)
+    return sink.getvalue()
+
+
+def published(report: StageReport) -> StageReport:
+    """A report without what depends on the run and on shard sizes."""
+    return report.model_copy(update={"seconds": None, "reused_shards": 0, "shards": 0})
+
+
+def run_twice(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+    """Work that was begun although it was finished."""
+    finished: set[tuple[str, int, str | None]] = set()
+    again: list[LedgerEntry] = []
+    for entry in entries:
+        name = (entry.stage, entry.shard if entry.row is None else -1, entry.row)
+        if entry.event == "done":
+            finished.add(name)
+        elif name in finished:
+            again.append(entry)
+    return again
+
+
+def finished_on_disk(store: Path) -> set[tuple[str, int, str | None]]:
+    """What stands in the store: shards as ``(stage, shard, None)``, rows as ``(stage, -1, key)``."""
+    found: set[tuple[str, int, str | None]] = set()
+    for entry in Store(store).list():
+        name = f"{entry.stage}/{entry.fingerprint}"
+        for manifest in entry.path.glob("shards/[0-9]*/manifest.json"):
+            start = int(manifest.parent.name.partition("-")[0])
+            if (manifest.parent / "_units.arrow").exists():
+                units = pa.ipc.open_file(str(manifest.parent / "_units.arrow")).read_all()
+                if units["content"].to_pylist()[:1] != [""]:
+                    found |= {(name, -1, key) for key in units["key"].to_pylist()}
+                    continue
+            found.add((name, start, None))
+        for journal in entry.path.glob("journals/*.journal"):
+            found |= {(name, -1, Unit.name_of(record)[0]) for record in read_journal(journal)}
+    return found
+
+
+def begun(entries: Sequence[LedgerEntry]) -> set[tuple[str, int, str | None]]:
+    """What was begun, named as in ``finished_on_disk``."""
+    return {
+        (entry.stage, entry.shard if entry.row is None else -1, entry.row)
+        for entry in entries
+        if entry.event == "begin"
+    }
