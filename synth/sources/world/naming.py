@@ -345,7 +345,7 @@ class _Namer:
             lambda row, root, variant: f"{root} {sides[variant % len(sides)]}",
             fixed=borrowed("team", "home_city", 0.25),
         )
-        spans = ("{} Bridge", "Old {} Bridge", "{} Viaduct", "{} Crossing", "{} Footbridge")
+        spans = ("{} Bridge", "Old {} Bridge", "{} Viaduct", "{} Crossing", "High {} Bridge")
         self._name_type("bridge", "surname", lambda row, root, variant: spans[variant % len(spans)].format(root))
         feasts = ("Lantern", "Harvest", "Winter Music", "Folk", "Chamber Music", "Spring", "Theatre", "Poetry", "Dance")
         self._name_type(

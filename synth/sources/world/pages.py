@@ -26,6 +26,7 @@ from synth.sources.world.templates import (
     THEM,
     THEY,
     Page,
+    SectionProgram,
     Sentence,
     Unit,
     page_plan,
@@ -35,6 +36,9 @@ __all__ = ["pages"]
 
 _DRAWS = 64
 """Random numbers per page; a page that needs more starts over with the first."""
+
+_SHORTEST, _SPREAD, _PER_SENTENCE = 560, 200, 72
+"""Characters: what filler brings a page to at least, how much more it may aim at, and what a sentence takes about."""
 
 _LISTED = 3
 """Objects that an inverse sentence lists at most."""
@@ -165,34 +169,37 @@ class _PageWriter:
         begin = self.pos
         lead = self._lead(present)
         present.difference_update(lead.relations)
+        if draw() % 2:
+            self._aside(present, chosen)
         columns.section(title, 1, begin, self.pos)
 
+        told = [(section, units) for section in plan.sections if (units := self._units(section, present, chosen))] or [
+            (plan.sections[0], [])
+        ]
+        # Filler evens out the length: its share per section follows from what the facts will take, about.
         turn, step = draw() % len(plan.fillers), 0
-        told = 0
-        target = 620 + draw() % 260
-        last = len(plan.sections) - 1
-        for at, section in enumerate(plan.sections):
-            units = self._units(section.forward, section.inverse, section.joints, section.free, present, chosen)
-            if not units and not (at == last and not told):
-                continue
-            told += 1
+        target = _SHORTEST + draw() % _SPREAD
+        missing = target - self.pos - _PER_SENTENCE * sum(len(units) for _, units in told)
+        share = max(0, -(-missing // (_PER_SENTENCE * len(told))))
+        for section, units in told:
             heading = section.headings[draw() % len(section.headings)]
             self._literal(f"\n\n## {heading}\n\n")
             begin = self.pos
             self.referable = False
-            extra = draw() % 2 if at < last else 0
-            for number, unit in enumerate(units):
+            items: list[Unit | Sentence] = list(units)
+            for _ in range(min(share, len(plan.fillers) - step)):
+                place = min(len(items), 1 + draw() % (len(items) + 1))
+                items.insert(place, plan.fillers[(turn + step) % len(plan.fillers)])
+                step += 1
+            for number, item in enumerate(items):
                 if number:
                     self._literal(" ")
-                self._tell(unit, number == 0)
-            wanted = step + extra
-            while step < len(plan.fillers) and (step < wanted or (at == last and self.pos < target)):
-                if self.pos > begin:
-                    self._literal(" ")
-                self._sentence(plan.fillers[(turn + step) % len(plan.fillers)], (), first=self.pos == begin)
-                step += 1
+                if isinstance(item, Unit):
+                    self._tell(item, number == 0)
+                else:
+                    self._sentence(item, (), first=number == 0)
             columns.section(heading, 2, begin, self.pos)
-        while step < len(plan.fillers) and self.pos < target:
+        while step < len(plan.fillers) and self.pos < _SHORTEST:
             self._literal(" ")
             self._sentence(plan.fillers[(turn + step) % len(plan.fillers)], (), first=False)
             step += 1
@@ -203,30 +210,21 @@ class _PageWriter:
         self.parts.append(text)
         self.pos += len(text)
 
-    def _units(
-        self,
-        forward: tuple[str, ...],
-        inverse: tuple[str, ...],
-        joints: tuple[Unit, ...],
-        free: bool,
-        present: set[str],
-        chosen: set[str],
-    ) -> list[Unit]:
+    def _units(self, section: SectionProgram, present: set[str], chosen: set[str]) -> list[Unit]:
         """What a section tells, in order; two facts become one sentence for half of the pairs that can."""
         single = self.block.plan.single
-        names = [name for name in forward if name in present]
+        names = [name for name in section.forward if name in present]
         units: dict[str, Unit] = {name: single[name] for name in names}
-        for joint in joints:
-            if all(name in units for name in joint.relations) and self.draw() % 2:
+        for joint in section.joints:
+            if all(name in units for name in joint.relations) and (joint.always or self.draw() % 2):
                 units[joint.relations[0]] = joint
                 for name in joint.relations[1:]:
                     del units[name]
         out = [units[name] for name in names if name in units]
-        # A joint may stand under its first name while a later one was deleted: order is that of first names.
-        if free and len(out) > 1:
+        if section.free and len(out) > 1:
             turn = self.draw() % len(out)
             out = out[turn:] + out[:turn]
-        out.extend(single[name] for name in inverse if name in chosen)
+        out.extend(single[name] for name in section.inverse if name in chosen)
         return out
 
     def _lead(self, present: set[str]) -> Unit:
@@ -239,6 +237,18 @@ class _PageWriter:
                 self._tell(unit, True, lead=True, alias=self._alias_clause(aliases))
                 return unit
         raise AssertionError(f"no opening fits {self.world.names[self.ordinal]}")
+
+    def _aside(self, present: set[str], chosen: set[str]) -> None:
+        """One more fact in the opening, if there is a fitting one."""
+        plan = self.block.plan
+        pool = plan.inverse if self.block.person else plan.forward
+        names = [name for name in pool if name in plan.asides and (name in present or name in chosen)]
+        if names:
+            name = names[self.draw() % len(names)]
+            self._literal(" ")
+            self._tell(plan.single[name], False)
+            present.discard(name)
+            chosen.discard(name)
 
     def _alias_clause(self, aliases: tuple[str, ...]) -> str:
         if not aliases or aliases[0] == self.world.called[self.ordinal]:
@@ -281,11 +291,12 @@ class _PageWriter:
         full: bool = False,
         after_subject: str = "",
     ) -> None:
-        draw = self.draw() % 4
-        if sentence.opens and self.referable and not first and draw < 3:
+        draw = self.draw() % 8
+        if sentence.opens and self.referable and not first and draw < 6:
             subject, possessive = self.they, self.their
         else:
-            subject = self.full if full or (draw == 3 and (first or not sentence.opens)) else self.short
+            often = draw < 4 if first or not self.block.person else draw < 1
+            subject = self.full if full or often or sentence.by_name else self.short
             possessive = subject + "'s"
         parts, pos, initial, others = self.parts, self.pos, True, False
         for piece in sentence.pieces:

@@ -58,8 +58,8 @@ class Joint:
 
     relations: tuple[str, ...]
     sentences: tuple[str, ...]
-    subject_types: tuple[str, ...] = ()
-    """Empty: wherever all relations apply."""
+    always: bool = False
+    """Told together whenever both hold; else for half of the pages."""
 
 
 def relation(

@@ -132,7 +132,7 @@ RELATIONS: tuple[Relation, ...] = (
         "affiliated_with",
         "Research institutions affiliated with {s} include {o}.",
         "{s} oversees {o}.",
-        "Attached to {s} for research purposes is the work of {o}.",
+        "For part of its research, {s} relies on affiliates such as {o}.",
         "{s} maintains {o} for its research.",
         primary=False,
     ),
@@ -272,7 +272,7 @@ RELATIONS: tuple[Relation, ...] = (
         "{s} employs {o} people.",
         "{s} has a workforce of {o}.",
         "The workforce of {s} numbers {o}.",
-        "Some call {s} a household name; it has {o} employees.",
+        "{s} has {o} employees on its payroll.",
     ),
     value(
         "circulation",

@@ -339,7 +339,11 @@ JOINTS: tuple[Joint, ...] = (
         (
             "{s} died in {o} on {o2}.",
             "On {o2}, {s} died in {o}.",
+            "{s} spent {their} last years in {o} and died there on {o2}.",
+            "{s}'s death occurred in {o} on {o2}.",
+            "The life of {s} ended in {o} on {o2}.",
         ),
+        always=True,
     ),
     Joint(
         ("studied_at", "mentor"),

@@ -157,7 +157,7 @@ RELATIONS: tuple[Relation, ...] = (
         "starred_in",
         "The cast of {s} includes {o}.",
         "{s} stars {o}.",
-        "Leading parts in {s} are played by {o}.",
+        "The leading actors of {s} include {o}.",
         "On screen, {s} features {o}.",
         functional=False,
         note="actors were adults and alive in the year of release",

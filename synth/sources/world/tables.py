@@ -119,7 +119,7 @@ class Columns:
             "licence": [LICENCE] * n,
             "partition": partitions,
         }
-        documents = pa.table(
+        documents = pa.Table.from_arrays(
             [
                 _column(known[field.name], field.type) if field.name in known else _absent(field.type, n)
                 for field in schema
@@ -127,20 +127,18 @@ class Columns:
             schema=schema,
         )
         schema = arrow_schema(Entity)
-        entities = pa.table(
-            {
-                "ordinal": pa.array(self._ordinals, type=pa.int64()),
-                "id": pa.array(self._ids, type=pa.string()),
-                "name": pa.array(self._names, type=pa.string()),
-                "kind": pa.array(self._kinds, type=pa.string()),
-                "aliases": aliases,
-                "document": pa.array(self._ordinals, type=pa.int64()),
-                "partition": partitions,
-            },
-            schema=schema,
-        )
+        known = {
+            "ordinal": self._ordinals,
+            "id": self._ids,
+            "name": self._names,
+            "kind": self._kinds,
+            "aliases": aliases,
+            "document": self._ordinals,
+            "partition": partitions,
+        }
+        entities = pa.Table.from_arrays([_column(known[field.name], field.type) for field in schema], schema=schema)
         schema = arrow_schema(Edge)
-        edges = pa.table(
+        edges = pa.Table.from_arrays(
             [pa.array(column, type=field.type) for column, field in zip(self._edges, schema, strict=True)],
             schema=schema,
         )

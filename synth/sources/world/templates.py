@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from synth.sources.world.filler import FILLERS
 from synth.sources.world.layout import LEADS, SECTIONS
-from synth.sources.world.relation import Joint
-from synth.sources.world.schema import JOINTS, RELATIONS
+from synth.sources.world.schema import ENTITY_TYPES, JOINTS, RELATIONS
 
 __all__ = [
     "AN",
@@ -23,6 +22,7 @@ __all__ = [
     "THEM",
     "THEY",
     "Page",
+    "SectionProgram",
     "Sentence",
     "Unit",
     "compiled",
@@ -55,6 +55,8 @@ class Sentence:
     pieces: tuple[str | int, ...]
     opens: bool
     """The subject is the first thing in the sentence, so a pronoun may stand for it and the next may refer back."""
+    by_name: bool = False
+    """The sentence holds the noun of the subject's type: "the twin city of the city" needs the name instead."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class Unit:
 
     relations: tuple[str, ...]
     sentences: tuple[Sentence, ...]
+    always: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Page:
     fillers: tuple[Sentence, ...]
     forward: tuple[str, ...]
     inverse: tuple[str, ...]
+    asides: frozenset[str]
+    """What the second sentence of an opening may tell."""
 
 
 @cache
@@ -97,8 +102,14 @@ def compiled(text: str) -> Sentence:
     return Sentence(pieces, opens=pieces[0] in (SUBJECT, POSSESSIVE))
 
 
-def _unit(joint: Joint) -> Unit:
-    return Unit(joint.relations, tuple(compiled(text) for text in joint.sentences))
+def _sentences(kind: str, texts: tuple[str, ...]) -> tuple[Sentence, ...]:
+    """Templates compiled for subjects of a type."""
+    noun = ENTITY_TYPES[kind].noun
+    out = []
+    for text in texts:
+        words = set(re.findall(r"[a-z]+", _SLOT.sub(" ", text.lower())))
+        out.append(replace(compiled(text), by_name=noun in words))
+    return tuple(out)
 
 
 @cache
@@ -110,7 +121,11 @@ def page_plan(kind: str) -> Page:
     sections = []
     for at, plan in enumerate(SECTIONS[kind]):
         names = plan.relations + (rest if at == 0 else ())
-        joints = tuple(_unit(joint) for joint in JOINTS if set(joint.relations) <= set(names))
+        joints = tuple(
+            Unit(joint.relations, _sentences(kind, joint.sentences), joint.always)
+            for joint in JOINTS
+            if set(joint.relations) <= set(names)
+        )
         sections.append(
             SectionProgram(
                 headings=plan.headings,
@@ -121,10 +136,24 @@ def page_plan(kind: str) -> Page:
             )
         )
     return Page(
-        leads=tuple(_unit(joint) for joint in LEADS[kind]),
+        leads=tuple(Unit(joint.relations, _sentences(kind, joint.sentences)) for joint in LEADS[kind]),
         sections=tuple(sections),
-        single={item.name: Unit((item.name,), tuple(compiled(text) for text in item.sentences)) for item in mine},
-        fillers=tuple(compiled(text) for text in FILLERS[kind]),
+        single={item.name: Unit((item.name,), _sentences(kind, item.sentences)) for item in mine},
+        fillers=_sentences(kind, FILLERS[kind]),
         forward=tuple(item.name for item in mine if item.primary),
         inverse=tuple(item.name for item in mine if not item.primary),
+        asides=_asides(kind),
     )
+
+
+def _asides(kind: str) -> frozenset[str]:
+    # A person is known for works; of all else, a plain fact may follow the opening.
+    names = {
+        item.name
+        for item in RELATIONS.values()
+        if kind in item.subject_types and item.primary == (kind != "person") and item.name not in _PRIVATE
+    }
+    return frozenset(names)
+
+
+_PRIVATE = frozenset({"parent_of", "dedicatee_of", "depicted_in", "successor", "mentored"})

@@ -21,7 +21,7 @@ __all__ = [
     "TITLE_PLURALS",
 ]
 
-SPORTS = ("football", "handball", "ice hockey", "cricket", "basketball", "volleyball", "water polo", "rugby")
+SPORTS = ("football", "rugby", "cricket", "field hockey", "lacrosse", "baseball")
 
 OCCUPATIONS = (
     "novelist", "poet", "playwright",
@@ -112,7 +112,7 @@ GENRES_BY_OCCUPATION: tuple[tuple[int, ...], ...] = ((0, 1, 2, 3, 4), (5, 6, 7),
 """Genres (indexes into the text values of ``genre``) of books by novelists, poets and playwrights."""
 
 _FILM_GENRES = (
-    "romantic drama", "crime thriller", "silent comedy", "war film", "family melodrama",
+    "romantic drama", "crime thriller", "slapstick comedy", "war film", "family melodrama",
     "musical comedy", "psychological drama", "spy thriller",
 )  # fmt: skip
 

@@ -1,0 +1,203 @@
+"""What a reader without a model knows of English: which words speak of which relation, and how a sentence states one.
+
+Both follow from the templates that pages are written with, so a scripted policy reads no more than is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+
+from synth.sources.world.layout import LEADS
+from synth.sources.world.schema import JOINTS, PRESENT_YEAR, RELATIONS
+
+__all__ = ["Reading", "content_words", "lexicon", "read_sentence", "stem"]
+
+_STOP = frozenset(
+    """
+    a about after all also among an and are as at be been before by can did do does for from had has have he her him his
+    how i in include includes including into is it its known made many more most much no not of on one only or other out
+    over own s she some such than that the their them there these they this those through to under up was were what when
+    where which who whom whose will with year years day people name named names part held
+    """.split()
+)
+
+_SUFFIXES = (
+    "ations",
+    "ation",
+    "ings",
+    "ing",
+    "ments",
+    "ment",
+    "ions",
+    "ion",
+    "ors",
+    "ers",
+    "or",
+    "er",
+    "ed",
+    "es",
+    "s",
+    "e",
+)
+
+
+def stem(word: str) -> str:
+    """A crude stem: lower case, one suffix off, at least four letters kept: "directed", "director" -> "direct"."""
+    word = word.lower()
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
+            return word[: -len(suffix)]
+    return word
+
+
+def content_words(text: str) -> list[str]:
+    """Stems of the words of ``text`` that are not function words, in order."""
+    return [stem(word) for word in re.findall(r"[a-z]+", re.sub(r"\{\w+\}", " ", text.lower())) if word not in _STOP]
+
+
+@cache
+def lexicon() -> Mapping[str, frozenset[str]]:
+    """Stem of a content word -> names of the relations whose sentences (or name) use it."""
+    found: dict[str, set[str]] = {}
+    for item in RELATIONS.values():
+        for text in (*item.sentences, item.name.replace("_", " ")):
+            for word in content_words(text):
+                found.setdefault(word, set()).add(item.name)
+    return MappingProxyType({word: frozenset(names) for word, names in sorted(found.items())})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A fact that a sentence states: ``subject`` and ``objects`` as written, articles off.
+
+    ``subject`` may be a short name or a pronoun, and is empty when the sentence leaves it out.
+    """
+
+    relation: str
+    subject: str
+    objects: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    relations: tuple[str, ...]
+    anchor: str
+    """The longest literal of the template: a sentence without it can't match, and ``in`` is cheaper than a match."""
+    regex: re.Pattern[str]
+
+
+_VALUE_FORMS = {
+    "date": r"\d{1,2} [A-Z][a-z]+ \d{3,4}",
+    "year": r"\d{3,4}",
+    "number": r"\d{1,3}(?:,\d{3})*",
+    "text": r"[a-z][a-z -]*",
+}
+_SLOTS = re.compile(r"(\{\w+\})")
+
+
+def _regex(text: str, relations: tuple[str, ...]) -> re.Pattern[str]:
+    out, used = [], set()
+    for part in _SLOTS.split(text):
+        if part == "{s}":
+            out.append("(?P<s>.+?)" if "s" not in used else "(?P=s)")
+            used.add("s")
+        elif part in ("{o}", "{o2}", "{o3}"):
+            at = 0 if part == "{o}" else int(part[2]) - 1
+            relation = RELATIONS[relations[at]]
+            if relation.value_kind == "entity":
+                form = ".+?"
+            elif relation.value_kind == "quantity":
+                form = rf"\d{{1,3}}(?:,\d{{3}})* {relation.unit}"
+            else:
+                form = _VALUE_FORMS[relation.value_kind]
+            out.append(f"(?P<o{at}>{form})")
+        elif part == "{an}":
+            out.append("an?")
+        elif part == "{their}":
+            out.append("(?:his|her|its)")
+        elif part == "{them}":
+            out.append("(?:him|her|it)")
+        elif part == "{they}":
+            out.append("(?:he|she|it)")
+        elif part == "{is}":
+            out.append("(?:is|was)")
+        else:
+            out.append(re.escape(part))
+    # A possessive pronoun stands for "{s}'s".
+    pattern = "".join(out).replace(
+        "(?P<s>.+?)'s", "(?P<s>.+?)(?:'s|(?<=His)|(?<=Her)|(?<=Its)|(?<=his)|(?<=her)|(?<=its))"
+    )
+    return re.compile(pattern)
+
+
+@cache
+def _patterns() -> tuple[_Pattern, ...]:
+    texts: list[tuple[tuple[str, ...], str]] = [
+        ((item.name,), text) for item in RELATIONS.values() for text in item.sentences
+    ]
+    joints = [*JOINTS, *(lead for leads in LEADS.values() for lead in leads)]
+    texts += [(joint.relations, text) for joint in joints for text in joint.sentences]
+    out = []
+    for relations, text in dict.fromkeys(texts):
+        # The ends of a sentence may be capitalised or a slot: only what stands inside is a safe anchor.
+        literals = [part for part in _SLOTS.split(text) if part and not part.startswith("{")]
+        anchor = max((part[1:] if text.startswith(part) else part for part in literals), key=len)
+        out.append(_Pattern(relations, anchor.replace("'s ", " "), _regex(text, relations)))
+    return tuple(out)
+
+
+def read_sentence(sentence: str, names: Collection[str] | None = None) -> tuple[Reading, ...]:
+    """The facts that a sentence of a page may state; none when it matches no template.
+
+    Args:
+        sentence: one sentence, with its full stop.
+        names: names that the reader knows. If given, a reading whose object is an entity counts only when the object
+            (or every item of a list) is one of them; it also tells "A and B" from a title that holds "and".
+    """
+    found: dict[Reading, None] = {}
+    for pattern in _patterns():
+        if pattern.anchor not in sentence:
+            continue
+        match = pattern.regex.fullmatch(sentence)
+        if match is None:
+            continue
+        readings: list[Reading] = []
+        for at, name in enumerate(pattern.relations):
+            relation = RELATIONS[name]
+            text = match.group(f"o{at}")
+            year_off = relation.value_kind == "year" and not 100 <= int(text) <= PRESENT_YEAR
+            entity = relation.value_kind == "entity"
+            objects = _items(text, relation.functional, names) if entity else (text,)
+            if year_off or not objects:
+                readings = []
+                break
+            readings.append(Reading(name, _bare(match.groupdict().get("s") or ""), objects))
+        found.update(dict.fromkeys(readings))
+    return tuple(found)
+
+
+def _bare(text: str) -> str:
+    return text[4:] if text.startswith(("the ", "The ")) and text[4:5].isupper() else text
+
+
+def _items(text: str, single: bool, names: Collection[str] | None) -> tuple[str, ...]:
+    """The names in "A, B and C"; empty when one is unknown."""
+    if names is None:
+        if single:
+            return (_bare(text),)
+        parts = re.split(r", (?:and )?| and (?=[A-Z]|the [A-Z])", text)
+        return tuple(_bare(part) for part in parts)
+    for form in (text, _bare(text)):
+        if form in names:
+            return (form,)
+    if single:
+        return ()
+    for cut in re.finditer(r", | and ", text):
+        for head in (text[: cut.start()], _bare(text[: cut.start()])):
+            if head in names and (rest := _items(text[cut.end() :], False, names)):
+                return (head, *rest)
+    return ()
