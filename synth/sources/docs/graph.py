@@ -18,6 +18,7 @@ that a link can lead to. Relations, subject first:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -175,8 +176,9 @@ class _Builder:
             if section is None:
                 return page.entity  # the title
             named = section_name(text)
-            if anchor.name.startswith("module-"):
-                named = Named(anchor.name.removeprefix("module-"), "module", (named.name,))
+            module = anchor.name.removeprefix("module-")
+            if module != anchor.name and re.match(rf"{re.escape(module)}(?!\w)", section_name(text).name):
+                named = Named(module, "module", (named.name,) if named.name != module else ())
         else:
             named, entry = entry_name(anchor, text), page.outline.entry(anchor)
             if entry is None:

@@ -10,17 +10,19 @@ __all__ = ["sentence_around", "sentences"]
 _END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s+|$)")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"'])(?:e\.g|i\.e|etc|cf|vs|viz|resp|approx|incl|al|no|nos|fig|figs|sec|sect|ch|chap|eq|ref|vol|pp|ed|eds"
-    r"|mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|co|corp|dept|ver|min|max|op|[A-Za-z])\.$",
+    r"|mr|mrs|ms|dr|prof|st|jr|sr|inc|ltd|co|corp|dept|ver|min|max|op|(?-i:[A-Z]))\.$",
     re.IGNORECASE,
 )
+_WORD_END = re.compile(r"(?:[A-Za-z]{3,}|[)\]])\.$")
+"""Before a lower-case letter, only a stop behind a word ends a sentence: "A name. id holds it." (an identifier)."""
 _OPEN, _CLOSE = "([{", ")]}"
 
 
 def sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
     """Spans of the sentences in ``text[start:end]`` (one paragraph), in order; nothing between them but white space.
 
-    A full stop ends a sentence when white space and then no lower-case letter follows, it stands in no parenthesis, and
-    it does not belong to an abbreviation, an initial or a number. Text that ends without a stop is a sentence too.
+    A full stop ends a sentence when white space follows, it stands in no parenthesis, and it does not belong to an
+    abbreviation, an initial or a number. Text that ends without a stop is a sentence too.
     """
     end = len(text) if end is None else end
     found: list[tuple[int, int]] = []
@@ -37,7 +39,10 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[i
         closes = sum(c in _CLOSE for c in match.group())
         if depth - closes > 0 and following < end:
             continue
-        if following < end and (text[following].islower() or _ABBREVIATION.search(text[begin : match.start() + 1])):
+        before = text[begin : match.start() + 1]
+        if following < end and (
+            _ABBREVIATION.search(before) or (text[following].islower() and not _WORD_END.search(before))
+        ):
             # "etc." and "No." may end a sentence, but a wrong cut spoils two sentences and a missed one only makes a
             # long one, which is then not used.
             continue
