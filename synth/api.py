@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from synth.errors import InputError
 
 if TYPE_CHECKING:
-    from synth.engine import Engine, StageStatus
+    from synth.engine import Engine, Executor, StageStatus
     from synth.exporters.reader import Dataset
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
@@ -110,19 +110,34 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
         InputError: something that the user gave can't be used.
         StoreError: the store or the output folder can't be used.
     """
-    from synth.engine import Engine, Quiet, executor_named, progress_for
+    from synth.engine import Engine, Quiet, progress_for
     from synth.pipelines import plan
     from synth.store import Store, check_destination
 
     recipe = resolve(request)
-    if request.workers < 1:
-        raise InputError(f"{request.workers} workers can do no work", where="--workers", mend="give 1 or more")
-    executor = executor_named(request.executor, request.workers)
+    executor = _executor(request)
     out = Path(request.out) if request.out is not None else Path("out") / recipe.name
     check_destination(out)
     store = Store(Path(request.store) if request.store is not None else default_store())
     engine = Engine(plan(recipe), store, executor, Quiet() if progress == "quiet" else progress_for())
     return Prepared(recipe, engine, out)
+
+
+def _executor(request: BuildRequest) -> Executor:
+    from synth.engine import LocalExecutor, ProcessesExecutor, RayExecutor
+
+    if request.workers < 1:
+        raise InputError(f"{request.workers} workers can do no work", where="--workers", mend="give 1 or more")
+    kinds: dict[str, Callable[[int], Executor]] = {
+        "local": LocalExecutor,
+        "processes": ProcessesExecutor,
+        "ray": RayExecutor,
+    }
+    if request.executor not in kinds:
+        raise InputError(
+            f"there is no executor {request.executor!r}", where="--executor", mend=f"choose one of {', '.join(kinds)}"
+        )
+    return kinds[request.executor](request.workers)
 
 
 def resolve(request: BuildRequest) -> Recipe:

@@ -35,7 +35,7 @@ STAGES: Mapping[str, str] = {
     "verify": "synth.stages.verify:Verify",
 }
 ENVIRONMENTS: Mapping[str, str] = {
-    "search": "synth.environments.search:SearchEnvironment",
+    "search": "synth.environments.search:open_search",
 }
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",

@@ -7,8 +7,8 @@ import signal
 import sys
 from types import FrameType
 
-import click
 import typer
+from typer.exceptions import TyperException
 
 from synth.cli import build, look, recipes, upkeep
 from synth.errors import SynthError
@@ -41,18 +41,21 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 bad input, 3 build, 4 store, 5 dataset, 130 interrupted."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        app(args=arguments, standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
-        sys.exit(0)
-    except click.UsageError as error:
-        command = error.ctx.command_path if error.ctx else "synth"
-        _fail(f"{error.format_message()} See `{command} --help`.", 2)
-    except click.exceptions.Exit as error:
+        code = app(args=arguments, standalone_mode=False)
+        if isinstance(code, int) and code:
+            sys.exit(code)
+    except TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())
+            sys.exit(0)
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "synth"
+        _fail(f"{error.format_message().rstrip('.')}. See `{command} --help`", 2)
+    except typer.Exit as error:
         sys.exit(error.exit_code)
     except SynthError as error:
         _fail(str(error), error.exit_code)
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _fail("interrupted; everything that was finished is kept: the same command goes on from here.", 130)
     except BrokenPipeError:
         # The reader (head, less) went away: not an error of ours, and nothing more can be written to it.

@@ -7,18 +7,15 @@ from typing import ClassVar
 
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
-from synth.sources.world.config import GENERATOR_VERSION, WorldConfig
-from synth.sources.world.pages import pages
-from synth.sources.world.structure import World
+from synth.sources.world.config import WorldConfig
+from synth.sources.world.source import shard_count, shard_range, shard_tables, source_digest
 from synth.stages.contract import Batch, Context, ShardStage, StageConfig
 
 __all__ = ["WorldPages", "WorldPagesConfig"]
 
 
 class WorldPagesConfig(WorldConfig, StageConfig):
-    generator: int = GENERATOR_VERSION
-    """Version of the generator that is asked for."""
-    entities_per_shard: ClassVar[int] = 5_000
+    pass
 
 
 class WorldPages(ShardStage[WorldPagesConfig]):
@@ -32,21 +29,25 @@ class WorldPages(ShardStage[WorldPagesConfig]):
 
     def __init__(self, config: WorldPagesConfig, context: Context) -> None:
         super().__init__(config, context)
-        fields = {name: getattr(config, name) for name in WorldConfig.model_fields}
-        self._config = WorldConfig(**fields)
-        self._world: World | None = None
+        self._world = _world_config(config)
+
+    @classmethod
+    def content_digest(cls, config: WorldPagesConfig) -> str:
+        """The generator and its parameters stand for the content: nothing is read."""
+        return source_digest(_world_config(config))
 
     def shards(self) -> int:
-        return -(-self.config.entities // self.config.entities_per_shard)
+        return shard_count(self._world)
 
     def produce(self, shard: int) -> Batch:
-        if self._world is None:
-            self._world = World.generate(self._config)
-        start = shard * self.config.entities_per_shard
-        stop = min(start + self.config.entities_per_shard, self.config.entities)
-        documents, entities, edges = pages(self._world, start, stop)
+        documents, entities, edges = shard_tables(self._world, shard)
+        start, stop = shard_range(self._world, shard)
         return Batch(
             tables={"documents": documents, "entities": entities, "edges": edges},
             rows_in=stop - start,
             kept_in=stop - start,
         )
+
+
+def _world_config(config: WorldPagesConfig) -> WorldConfig:
+    return WorldConfig(**{name: getattr(config, name) for name in WorldConfig.model_fields})

@@ -12,7 +12,7 @@ from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
-from synth.tasks.search import IndexSearch
+from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.propose import WorldProposer
 
@@ -40,7 +40,7 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
             inputs.table("entities").arrow,
             documents,
             inputs.table("edges").arrow,
-            IndexSearch(Bm25Index(inputs.arrays("index")), documents),
+            IndexSearch(Bm25Index(inputs.arrays("index")), documents.column("id")),
             config,
             stage=self.name,
         )
