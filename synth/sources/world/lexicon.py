@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from synth.sources.world.layout import LEADS
 from synth.sources.world.schema import JOINTS, PRESENT_YEAR, RELATIONS
+from synth.sources.world.vocabulary import TEXT_VALUES
 
 __all__ = ["Reading", "content_words", "lexicon", "read_sentence", "stem"]
 
@@ -88,13 +89,14 @@ class _Pattern:
     anchor: str
     """The longest literal of the template: a sentence without it can't match, and ``in`` is cheaper than a match."""
     regex: re.Pattern[str]
+    kinds: frozenset[str]
+    """Types of the subject."""
 
 
 _VALUE_FORMS = {
     "date": r"\d{1,2} [A-Z][a-z]+ \d{3,4}",
     "year": r"\d{3,4}",
     "number": r"\d{1,3}(?:,\d{3})*",
-    "text": r"[a-z][a-z -]*",
 }
 _SLOTS = re.compile(r"(\{\w+\})")
 
@@ -112,6 +114,9 @@ def _regex(text: str, relations: tuple[str, ...]) -> re.Pattern[str]:
                 form = ".+?"
             elif relation.value_kind == "quantity":
                 form = rf"\d{{1,3}}(?:,\d{{3}})* {relation.unit}"
+            elif relation.value_kind == "text":
+                known = {text for kind in relation.subject_types for text in TEXT_VALUES[relation.name, kind]}
+                form = "|".join(sorted(known, key=lambda item: (-len(item), item)))
             else:
                 form = _VALUE_FORMS[relation.value_kind]
             out.append(f"(?P<o{at}>{form})")
@@ -134,33 +139,43 @@ def _regex(text: str, relations: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
+def _kinds(relations: tuple[str, ...]) -> frozenset[str]:
+    return frozenset.intersection(*(frozenset(RELATIONS[name].subject_types) for name in relations))
+
+
 @cache
 def _patterns() -> tuple[_Pattern, ...]:
-    texts: list[tuple[tuple[str, ...], str]] = [
-        ((item.name,), text) for item in RELATIONS.values() for text in item.sentences
-    ]
+    texts: list[tuple[tuple[str, ...], str]] = []
+    for item in RELATIONS.values():
+        texts += [((item.name,), text) for text in item.sentences]
     joints = [*JOINTS, *(lead for leads in LEADS.values() for lead in leads)]
     texts += [(joint.relations, text) for joint in joints for text in joint.sentences]
     out = []
     for relations, text in dict.fromkeys(texts):
         # The ends of a sentence may be capitalised or a slot: only what stands inside is a safe anchor.
         literals = [part for part in _SLOTS.split(text) if part and not part.startswith("{")]
-        anchor = max((part[1:] if text.startswith(part) else part for part in literals), key=len)
-        out.append(_Pattern(relations, anchor.replace("'s ", " "), _regex(text, relations)))
+        inner = (part[1:] if text.startswith(part) else part.removeprefix("'s") for part in literals)
+        anchor = max(inner, key=len)
+        out.append(_Pattern(relations, anchor, _regex(text, relations), _kinds(relations)))
     return tuple(out)
 
 
-def read_sentence(sentence: str, names: Collection[str] | None = None) -> tuple[Reading, ...]:
+def read_sentence(
+    sentence: str, names: Collection[str] | None = None, *, kind: str | None = None
+) -> tuple[Reading, ...]:
     """The facts that a sentence of a page may state; none when it matches no template.
+
+    "A was a parent of B" reads both as ``parent_of(A, B)`` and as ``child_of(B, A)``: ``subject`` tells which is which.
 
     Args:
         sentence: one sentence, with its full stop.
+        kind: entity type that the page is about; relations that don't apply to it are left out.
         names: names that the reader knows. If given, a reading whose object is an entity counts only when the object
             (or every item of a list) is one of them; it also tells "A and B" from a title that holds "and".
     """
     found: dict[Reading, None] = {}
     for pattern in _patterns():
-        if pattern.anchor not in sentence:
+        if pattern.anchor not in sentence or (kind and kind not in pattern.kinds):
             continue
         match = pattern.regex.fullmatch(sentence)
         if match is None:
