@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -19,7 +20,7 @@ from synth.schemas.arrow import arrow_schema, parquet_json_columns
 from synth.schemas.rejections import Reason
 from synth.schemas.reports import BuildReport, OutcomeReport
 
-__all__ = ["front_matter", "render_card"]
+__all__ = ["card_text", "front_matter", "render_card"]
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -33,14 +34,18 @@ _SIZES = (
 
 def render_card(report: BuildReport) -> str:
     """The text of README.md: the same report gives the same bytes."""
+    matter = yaml.safe_dump(front_matter(report), sort_keys=False, allow_unicode=True, width=120)
+    return f"---\n{matter}---\n\n{card_text(report)}"
+
+
+def card_text(report: BuildReport) -> str:
+    """The card below its front matter."""
     environment = _environment()
     context = _context(report)
     name = f"{report.dataset}.md"
     prose = name if files("synth").joinpath("data_cards", name).is_file() else "other.md"
     context["prose"] = environment.get_template(prose).render(context).strip()
-    body = environment.get_template("card.md.j2").render(context)
-    matter = yaml.safe_dump(front_matter(report), sort_keys=False, allow_unicode=True, width=120)
-    return f"---\n{matter}---\n\n{body.strip()}\n"
+    return environment.get_template("card.md.j2").render(context).strip() + "\n"
 
 
 def front_matter(report: BuildReport) -> dict[str, Any]:
@@ -180,6 +185,7 @@ def _reasons(report: BuildReport) -> list[tuple[Reason, int]]:
     return [(reason, counts[reason.value]) for reason in Reason if counts[reason.value]]
 
 
+@cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_source),

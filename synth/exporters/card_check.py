@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from synth.exporters.card import front_matter, render_card
+from synth.exporters.card import card_text, front_matter
 from synth.exporters.problems import Problems
 from synth.schemas.reports import BuildReport
 
@@ -31,7 +31,7 @@ def check_card(path: Path, report: BuildReport | None, counts: dict[str, dict[st
     if report is None:
         return
     try:
-        wanted_matter, wanted = front_matter(report), _parted(render_card(report))[1]
+        wanted_matter, wanted = front_matter(report), card_text(report)
     except (KeyError, ZeroDivisionError) as error:
         found.add(path.name, None, f"the report is not complete enough for a card: {error}")
         return
@@ -49,7 +49,7 @@ def _parted(text: str) -> tuple[dict[str, Any] | None, str]:
     if len(parts) < 3 or parts[0]:
         return None, text
     try:
-        matter = yaml.safe_load(parts[1])
+        matter = yaml.load(parts[1], Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError:
         return None, text
     return (matter if isinstance(matter, dict) else None), parts[2]

@@ -75,7 +75,7 @@ def rejection(number: int, **changes: Any) -> Rejection:
 def test_any_row_comes_back(name: str) -> None:
     row_type = TABLES[name]
 
-    @settings(max_examples=60)
+    @settings(max_examples=40)
     @given(st.lists(rows_of(row_type), max_size=4))
     def check(rows: list[Any]) -> None:
         table = to_arrow(rows, row_type)
@@ -104,7 +104,7 @@ def _sorted_keys(row: Row) -> Any:
     return walk(row.model_dump())
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(rows_of(TrajectoryRow), min_size=1, max_size=4), st.data())
 def test_slices_and_single_rows(rows: list[TrajectoryRow], data: st.DataObject) -> None:
     table = to_arrow(rows, TrajectoryRow)
