@@ -42,8 +42,8 @@ def card_text(report: BuildReport) -> str:
     """The card below its front matter."""
     environment = _environment()
     context = _context(report)
-    name = f"{report.dataset}.md"
-    prose = name if files("synth").joinpath("data_cards", name).is_file() else "other.md"
+    there = {file.name for file in files("synth").joinpath("data_cards").iterdir()}
+    prose = f"{report.dataset}.md" if f"{report.dataset}.md" in there else "other.md"
     context["prose"] = environment.get_template(prose).render(context).strip()
     return environment.get_template("card.md.j2").render(context).strip() + "\n"
 

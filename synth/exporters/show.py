@@ -150,11 +150,12 @@ def _action(item: ApiAction | CodeAction | MessageAction, full: bool) -> Iterato
         yield _part("says", Text(clean(item.description)), "magenta")
     if isinstance(item, ApiAction):
         arguments = ", ".join(
-            f"{name}={json.dumps(value, ensure_ascii=False, sort_keys=True)}" for name, value in item.kwargs.items()
+            f"{name}={json.dumps(value, ensure_ascii=False, sort_keys=True)}"
+            for name, value in sorted(item.kwargs.items())
         )
         yield _part("calls", _styled(f"{item.function}({arguments})", "cyan"), "cyan")
     elif isinstance(item, CodeAction):
-        yield _part(f"runs {clean(item.language)}", _body(item.content, full, 40), "cyan")
+        yield _part("runs", Group(_styled(item.language, "dim"), _body(item.content, full, 40)), "cyan")
     else:
         yield _part("answers", _styled(item.content, "bold"), "green")
     if item.reward is not None:
