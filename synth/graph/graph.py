@@ -65,7 +65,9 @@ class Graph:
         self.n_nodes = n_nodes
         self.n_edges = n_edges
         """Rows of the ``edges`` table."""
-        self._arrays = {name: arrays[name] for name in _ARRAYS}
+        # As plain arrays: still memory-mapped, but slices of np.memmap cost microseconds each.
+        self._arrays = {name: np.asarray(arrays[name]) for name in _ARRAYS}
+        arrays = self._arrays
         self.relations = decode_strings(arrays["relation_bytes"], arrays["relation_offsets"])
         """Names of the relations, sorted; a relation's number is its place here."""
         self.kinds = decode_strings(arrays["kind_bytes"], arrays["kind_offsets"])

@@ -24,6 +24,10 @@ Ints = NDArray[Any]
 _FORMAT = 1
 _DECIMALS = 4
 """Scores are rounded to this before they are compared, so that the last bits of a float decide nothing."""
+_MARGIN = 1e-3
+"""Room for rounding, and for the order of additions, where scores are compared before they are rounded."""
+_LOOK_UP = 20
+"""What finding a document in a column costs, in additions of a posting. Sets the speed of search, nothing else."""
 _CHUNK = 4096
 """Documents that are counted at once."""
 _CACHE = 1 << 20
@@ -53,11 +57,12 @@ class Bm25Index:
             raise ValueError(
                 f"index of format {version} and tokenizer {tokenizer}, this is {_FORMAT} and {TOKENIZER_VERSION}"
             )
-        self._start = arrays["indptr"]
-        self._documents = arrays["indices"]
-        self._scores = arrays["data"]
-        self._largest = arrays["largest"]
-        self._bytes, self._offsets = arrays["vocabulary_bytes"], arrays["vocabulary_offsets"]
+        # As plain arrays: still memory-mapped, but slices of np.memmap cost microseconds each.
+        self._start = np.asarray(arrays["indptr"])
+        self._documents = np.asarray(arrays["indices"])
+        self._scores = np.asarray(arrays["data"])
+        self._largest = np.asarray(arrays["largest"])
+        self._bytes, self._offsets = np.asarray(arrays["vocabulary_bytes"]), np.asarray(arrays["vocabulary_offsets"])
         k1, b = (float(number) for number in arrays["parameters"][:2])
         self._bm25 = bm25s.BM25(method="lucene", k1=k1, b=b)
         self._bm25.scores = {
@@ -168,28 +173,30 @@ class Bm25Index:
     def _candidates(self, tokens: Ints, k: int) -> tuple[Ints, Ints]:
         """Documents (ascending) that hold the best ``k``, with their full scores (float32, as bm25s sums them).
 
-        Frequent tokens have long columns and small scores. Where the k-th best document by the rare tokens alone beats
-        all that the frequent ones can add (MaxScore), documents without a rare token are out, and the long columns are
-        only looked up, not added up.
+        Frequent tokens have long columns and small scores. So columns are added from the rarest token on. As soon as
+        the k-th best sum beats all that the columns left out can add to a document (MaxScore), only documents whose sum
+        comes close enough can still be among the best; once these are few, only they are scored in full.
         """
         counts = self._start[tokens + 1] - self._start[tokens]
-        rare = counts <= max(1024, self.n_documents // 64)
-        if rare.any() and not rare.all():
-            part = self._bm25.get_scores_from_ids(tokens[rare].tolist())
-            columns = [self._documents[self._start[t] : self._start[t + 1]] for t in tokens[rare]]
-            documents = np.unique(np.concatenate(columns))
-            sums = part[documents].astype(np.float64)
-            slack = (
-                float(self._largest[tokens[~rare]].astype(np.float64).sum()) + 2 * 10.0**-_DECIMALS
-            )  # room for rounding
-            if len(sums) >= k:
-                best = _kth_largest(sums, k)
-                if best > slack:
-                    documents = documents[sums + slack >= best]
-                    return documents, self._score(tokens, documents)
-        scores = self._bm25.get_scores_from_ids(tokens.tolist())
-        documents = np.flatnonzero(scores > 0)
-        return documents, scores[documents]
+        by_count = np.lexsort((tokens, counts))
+        order = tokens[by_count]
+        left = np.append(np.cumsum(self._largest[order][::-1].astype(np.float64))[::-1], 0.0)
+        postings = np.append(np.cumsum(counts[by_count][::-1])[::-1], 0)
+        added = max(1, int(np.count_nonzero(counts <= self.n_documents // 64)))
+        sums = self._bm25.get_scores_from_ids(order[:added].tolist())
+        while True:
+            best = _kth_largest(sums, k) if len(sums) >= k else 0.0
+            close = (sums > 0) & (sums >= best - left[added] - _MARGIN)
+            if added == len(order):
+                break
+            look_ups = int(np.count_nonzero(close)) * len(tokens)
+            if best > left[added] + _MARGIN and look_ups * _LOOK_UP < postings[added]:
+                break
+            start, stop = self._start[order[added]], self._start[order[added] + 1]
+            sums[self._documents[start:stop]] += self._scores[start:stop]
+            added += 1
+        documents = np.flatnonzero(close)
+        return documents, self._score(tokens, documents)
 
     def _score(self, tokens: Ints, documents: Ints) -> Ints:
         """Scores of ``documents``, added in the order in which bm25s adds them: equal to the last bit."""

@@ -210,7 +210,8 @@ def show(report: Mapping[str, Any]) -> None:
     for shape in ("composition", "conjunction"):
         print(
             f"  {shape}s {report[f'{shape}_walks_per_s']:12,.0f} walks/s, "
-            f"{report[f'{shape}_walks_per_valid']:.2f} walks per valid one, rules ready in {report[f'{shape}_prepare_s']:.2f} s"
+            f"{report[f'{shape}_walks_per_valid']:.2f} walks per valid one, "
+            f"rules ready in {report[f'{shape}_prepare_s']:.2f} s"
         )
     print(f"  peak RSS {report['peak_gb']:.2f} GB", flush=True)
 
