@@ -2,8 +2,8 @@
 
 The checks (:mod:`synth.tasks.checks`) judge a candidate with indexes and a graph in memory. The audit judges the row
 that came out of it, and shares no code with them: it reads the ``entities``, ``edges`` and ``documents`` tables row by
-row, follows every edge, and asks the same questions again. It is slow (O(edges) once, then O(neighbourhood) per task) and
-meant for tests and for ``synth validate --deep``.
+row, follows every edge, and asks the same questions again. It is slow (O(edges) once, then O(neighbourhood) per task)
+and meant for tests and for ``synth validate --deep``.
 """
 
 from __future__ import annotations

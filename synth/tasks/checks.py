@@ -221,6 +221,9 @@ def check_retrievable(
 ) -> Finding:
     """Each hop's evidence is among the ``k`` best results of a query made only of what is known at that hop.
 
+    The constraints of a conjunction are all named in the question: with ``join_names``, a constraint's page may have
+    been found by an earlier constraint already (proposers put the narrowest first), and then it need only be read.
+
     ``results``: results by query, when the caller searched for many drafts at once.
     """
     check, reason = "retrievable", Reason.NOT_RETRIEVABLE
@@ -232,8 +235,12 @@ def check_retrievable(
         queries = _queries(draft)
         results = dict(zip(queries, around.search.ranked(queries, config.k), strict=True))
     ranks = []
-    for number, hop in enumerate(draft.walk.hops):
-        found = [list(results[query][: config.k]) for query in hop_queries(hop)]
+    hops = draft.walk.hops
+    for number, hop in enumerate(hops):
+        together = [hop]
+        if config.join_names and not hop.needs:
+            together += [other for other in hops[:number] if other.target.id == hop.target.id]
+        found = [list(results[query][: config.k]) for other in together for query in hop_queries(other)]
         places = [ids.index(hop.evidence.document_id) + 1 for ids in found if hop.evidence.document_id in ids]
         if not places:
             return _failed(check, reason, f"hop {number}: {hop_queries(hop)[0]!r} does not find its page")

@@ -101,9 +101,11 @@ class CheckConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    k: int = Field(default=5, ge=1)
-    """A hop is retrievable when its evidence is among this many best results: what the agent sees when it does not ask
-    for more."""
+    k: int = Field(default=10, ge=1)
+    """A hop is retrievable when its evidence is among this many best results."""
+    join_names: bool = True
+    """Whether the evidence of a conjunction's constraint may be found by an earlier of its constraints. When False,
+    each constraint must find its evidence alone, which keeps only narrow ones."""
     shortcut_rank: int = Field(default=1, ge=0)
     """A composition is a shortcut when the whole question, searched as it stands, finds the answer's page (or the page
     that states the answer) at this rank or better. 0 turns this part of the check off."""

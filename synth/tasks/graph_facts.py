@@ -23,6 +23,7 @@ __all__ = ["GraphFacts", "PageText", "TablePages"]
 
 Ints = NDArray[Any]
 _SAMPLE = 5
+_LARGE = 4096
 
 
 class _Rows:
@@ -117,13 +118,28 @@ class GraphFacts:
         return bool(np.any(steps == two))
 
     def competitors(self, hop: Hop) -> int:
-        """Neighbours of the hop's source that are of the target's kind, by whatever relation."""
+        """Neighbours of the hop's source that are of the target's kind, by whatever relation.
+
+        Of a relation that leads to more than 4,096 nodes, as a hub's do, only the first is looked at: the rest are
+        taken to be of its kind.
+        """
         source, target = self.number(hop.source), self.number(hop.target)
         if source is None or target is None:
             return 1
         graph = self._graph
-        near = np.unique(graph.step_target[graph.step_start[source] : graph.step_start[source + 1]])
-        return max(1, int(np.count_nonzero(graph.node_kind[near] == graph.node_kind[target])))
+        kind = graph.node_kind[target]
+        count = 0
+        near: list[Ints] = []
+        for group in range(int(graph.group_start[source]), int(graph.group_start[source + 1])):
+            members = graph.step_target[graph.group_step[group] : graph.group_step[group + 1]]
+            if len(members) > _LARGE:
+                count += len(members) * bool(graph.node_kind[members[0]] == kind)
+            else:
+                near.append(members)
+        if near:
+            few = np.unique(np.concatenate(near))
+            count += int(np.count_nonzero(graph.node_kind[few] == kind))
+        return max(1, count)
 
     def partition(self, node: str) -> Split | None:
         row = self._rows.find(node)

@@ -82,6 +82,9 @@ def evidence(row: Task, number: int, **changes: Any) -> Task:
     return hop(row, number, evidence=row.walk.hops[number].evidence.model_copy(update=changes))
 
 
+OTHER_WAY = [("molde", "on_river", "bo"), ("bo", "flows_into", "ida")]
+OTHER_PUPIL = [("ida", "mentor", "bo"), ("ida", "born_in", "molde")]
+NATIVE = ("bo", "born_in", "molde")
 MUTATIONS: list[tuple[str, Draft, Callable[[Task], Task], dict[str, Any], str]] = [
     ("answer replaced", chain(), lambda t: put(t, answer="Lake Senn"), {}, "answer"),
     ("cue not in question", chain(), lambda t: hop(t, 0, cue="the harbour"), {}, "cue"),
@@ -96,9 +99,9 @@ MUTATIONS: list[tuple[str, Draft, Callable[[Task], Task], dict[str, Any], str]] 
     ("fact turned round", chain(), lambda t: hop(t, 1, forward=False), {}, "evidence"),
     ("edge gone", chain(), lambda t: t, {"triples": [x for x in TRIPLES if x[1] != "flows_into"]}, "evidence"),
     ("second answer", chain(), lambda t: t, {"triples": [*TRIPLES, ("senn", "flows_into", "orrin")]}, "unique"),
-    ("second bridge", chain(), lambda t: t, {"triples": [*TRIPLES, ("molde", "on_river", "bo"), ("bo", "flows_into", "ida")]}, "unique"),
-    ("second match", pair(), lambda t: t, {"triples": [*TRIPLES, ("ida", "mentor", "bo"), ("ida", "born_in", "molde")]}, "unique"),
-    ("constraint idle", pair(), lambda t: t, {"triples": [x for x in TRIPLES if x != ("bo", "born_in", "molde")]}, "shortcut"),
+    ("second bridge", chain(), lambda t: t, {"triples": [*TRIPLES, *OTHER_WAY]}, "unique"),
+    ("second match", pair(), lambda t: t, {"triples": [*TRIPLES, *OTHER_PUPIL]}, "unique"),
+    ("constraint idle", pair(), lambda t: t, {"triples": [x for x in TRIPLES if x != NATIVE]}, "shortcut"),
     ("direct edge", chain(), lambda t: t, {"triples": [*TRIPLES, ("brun", "near", "molde")]}, "shortcut"),
     ("bridge of another split", chain(), lambda t: t, {"partitions": {"senn": "test"}}, "split"),
     ("page of another split", chain(), lambda t: t, {"partitions": {"molde": "test"}}, "split"),

@@ -74,10 +74,10 @@ def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Genera
         found = _tell(part, known, told, rng, first=at == 0)
         if found is None:
             return None
-        sentence, known, family, head = found
+        sentence, known, family = found
         sentences.append(capitalise(sentence))
         families.append(family)
-        told.append(head)
+        told += [HEADS[link.kind][0] for link in part]
         at += size
     for link in links[at:-1]:
         ways = noun_phrases(link, known, choose(rng, HEADS[link.kind]))
@@ -97,11 +97,15 @@ def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Genera
 
 def _tell(
     part: Sequence[Link], known: Phrase, told: list[str], rng: np.random.Generator, *, first: bool
-) -> tuple[str, Phrase, str, str] | None:
-    """A sentence that covers ``part``: (sentence, how the next one refers to its end, family, head)."""
+) -> tuple[str, Phrase, str] | None:
+    """A sentence that covers ``part``: (sentence, how the next one refers to its end, family)."""
     end = part[-1]
     head = HEADS[end.kind][0]
     refer = Phrase(f"{choose(rng, ('that', 'this'))} {head}", NAME)
+    if head in told:
+        if told.count(head) > 1:
+            return None  # a third city could not be told from the other two
+        refer = Phrase(f"that other {head}", NAME)
     options: dict[str, list[str]] = {}
     if first:
         inner = known
@@ -127,7 +131,7 @@ def _tell(
     if not options:
         return None
     family = choose(rng, sorted(options))
-    return choose(rng, options[family]), refer, family, head
+    return choose(rng, options[family]), refer, family
 
 
 def _two_hops(one: Link, two: Link, known: Phrase, told: list[str], head: str) -> list[str]:

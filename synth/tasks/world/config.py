@@ -32,6 +32,8 @@ class WorldTasksConfig(BaseModel):
     """Whether hubs (countries, languages, awards) may be bridges or answers. They are exempt from the split rule."""
     blocked_relations: tuple[str, ...] = ()
     """Relations that no question uses. Inverse readings go by the name of their primary relation."""
+    attempts: int = Field(default=24, ge=1, le=256)
+    """How many walks a candidate may try. Three constraints of which each is needed are rare in a small world."""
     largest_set: int = Field(default=4096, ge=2)
     """A conjunction is dropped when even its narrowest constraint fits more nodes than this."""
     checks: CheckConfig = CheckConfig()

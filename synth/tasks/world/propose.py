@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from synth.graph.graph import Graph
 from synth.graph.walks import Walker, Walks, WalkStep
-from synth.identity import derive_generator
+from synth.identity import derive_generator, digest
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -37,6 +37,14 @@ from synth.tasks.world.phrasebook import WORDINGS, canonical
 __all__ = ["WorldProposer", "difficulty_of"]
 
 Ints = NDArray[Any]
+_CROWDS = frozenset(
+    """
+    born_in died_in citizen_of studied_at taught_at worked_at employed_by wrote_for played_for in_region part_of
+    written_in official_language
+    """.split()
+)
+"""Relations to which many subjects belong by nature: "the person who died in X" is no way to speak, even where the
+pages know of one only. Walked against their direction they are constraints, never a step of a chain."""
 _GENERIC_SAMPLE = 20_000
 """Names that are looked at to learn which words are generic."""
 
@@ -90,10 +98,23 @@ class WorldProposer:
         for plan in plans:
             groups.setdefault((plan.split, plan.shape, plan.value_end), []).append(plan)
         for key in sorted(groups):
-            batch = groups[key]
-            walks = self._walk(batch, seed)
-            for row, plan in enumerate(batch):
-                done[plan.index] = self._draft(plan, walks, row, seed)
+            left = groups[key]
+            for attempt in range(self._config.attempts):
+                walks = self._walk(left, seed, attempt)
+                last = attempt == self._config.attempts - 1
+                again: list[_Plan] = []
+                for row, plan in enumerate(left):
+                    steps = self._steps(plan, walks, row)
+                    if steps is not None:
+                        done[plan.index] = self._draft(plan, steps, seed)
+                    elif last:
+                        detail = f"no {plan.shape} of {plan.size} in {attempt + 1} walks"
+                        done[plan.index] = self._reject(plan, Reason.NO_WALK, detail)
+                    else:
+                        again.append(plan)
+                left = again
+                if not left:
+                    break
         drafts = [(i, item) for i in indices if isinstance(item := done[i], Draft)]
         checked = run_checks([draft for _, draft in drafts], self.surroundings, self._config.checks)
         verdicts: dict[int, Checked | Rejection] = {}
@@ -116,8 +137,10 @@ class WorldProposer:
         size = _draw(rng, config.constraints)
         return _Plan(index, split, "conjunction", size, False, rng.random() < config.tail_share)
 
-    def _walk(self, batch: Sequence[_Plan], seed: int) -> Walks:
+    def _walk(self, batch: Sequence[_Plan], seed: int, attempt: int) -> Walks:
         first = batch[0]
+        if attempt:
+            seed = int(digest("world_tasks", "walk", seed, attempt)[:15], 16)
         indices = np.array([plan.index for plan in batch], dtype=np.int64)
         sizes = np.array([plan.size for plan in batch], dtype=np.int64)
         if first.shape == "composition":
@@ -154,11 +177,21 @@ class WorldProposer:
 
     # -- from a walk to a draft --------------------------------------------------------------------------------------
 
-    def _draft(self, plan: _Plan, walks: Walks, row: int, seed: int) -> Draft | Rejection:
+    def _steps(self, plan: _Plan, walks: Walks, row: int) -> list[WalkStep] | None:
+        """The walk of a row, or None when it has none that a person would ask about."""
         if not walks.valid[row]:
-            return self._reject(plan, Reason.NO_WALK, f"{plan.shape} of {plan.size} got stuck or is not unique")
-        rng = derive_generator(seed, "world_tasks", "words", plan.index)
+            return None
         steps = list(walks.steps(row, self._graph))
+        if plan.shape == "composition":
+            crowded = any(step.relation in _CROWDS and not step.forward for step in steps)
+            return None if crowded else steps
+        # Nothing but numbers ("founded in 1334, 3 metres above the sea") is no question about anything.
+        if all(step.source >= self._graph.n_entities and self._graph.kind(step.source) != "text" for step in steps):
+            return None
+        return sorted(steps, key=lambda step: step.fanout)  # the narrowest constraint is where a solver starts
+
+    def _draft(self, plan: _Plan, steps: list[WalkStep], seed: int) -> Draft | Rejection:
+        rng = derive_generator(seed, "world_tasks", "words", plan.index)
         if plan.tail:
             step = self._tail(plan, steps, rng)
             if step is None:
@@ -193,6 +226,8 @@ class WorldProposer:
                 continue
             fact = int(graph.step_fact[start])
             forward = bool(graph.symmetric[port >> 1]) or port & 1 == 0
+            if relation in _CROWDS and not forward:
+                continue
             options.append(WalkStep(at, target, relation, forward, fact, 1))
         return options[int(rng.integers(len(options)))] if options else None
 

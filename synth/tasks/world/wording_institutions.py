@@ -17,7 +17,7 @@ WORDINGS: tuple[Wording, ...] = (
         "located_in",
         subject_does="is located | in; stands~stand | in; is found | in; is situated | in",
         object_does="is the site | of; is home | to; is the location | of",
-        object_is="the home city of {x}; the city around {x}; the city that is home to {x}",
+        object_is="the home city of {x}; {x's} home city; the city that is home to {x}",
         past=False,
     ),
     entity(
@@ -95,8 +95,8 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "home_city",
-        subject_does="is based | in; represents~represent the city | of; has | _ as its home city; comes~come | from",
-        object_does="is the home city | of; is home to the players | of; is represented in sport | by",
+        subject_does="is based | in; represents~represent |; has | _ as its home city; comes~come | from",
+        object_does="is the home city | of; is the base | of; is represented in sport | by",
         object_is="the home city of {x}; {x's} home city",
         subject_is="the team based in {x}; the team from {x}",
         past=False,
@@ -173,9 +173,9 @@ WORDINGS: tuple[Wording, ...] = (
     value(
         "first_awarded",
         subject_does="was first awarded | in; has been awarded | since; was awarded for the first time | in",
-        object_is="the year in which {x} was first awarded; the first year of {x}; the year of the first winner of {x}",
+        object_is="the year in which {x} was first awarded; the inaugural year of {x}; {x's} inaugural year",
         asks="In what year was {x} first awarded?; When was {x} first awarded?; Since what year has {x} been awarded?; "
-        "What year saw the first winner of {x}?",
+        "What year saw the first presentation of {x}?",
     ),
     value(
         "student_count",

@@ -9,14 +9,13 @@ __all__ = ["WORDINGS"]
 WORDINGS: tuple[Wording, ...] = (
     entity(
         "born_in",
-        subject_does="was born | in; came~come into the world | in; was a native | of",
+        subject_does="was born | in; was a native | of; was born | in; came~come into the world | in",
         object_does="is the birthplace | of; is the city of birth | of; saw~see the birth | of",
         object_is="the birthplace of {x}; {x's} birthplace; the city of {x's} birth; the native city of {x}",
-        subject_is="the native of {x}",
     ),
     entity(
         "died_in",
-        subject_does="died~die | in; passed~pass away | in; spent~spend the last days of life | in",
+        subject_does="died~die | in; passed~pass away | in; died~die | in; spent~spend the last days of life | in",
         object_does="is the place of death | of; is the city of death | of; saw~see the death | of",
         object_is="the city of {x's} death; the place of death of {x}; {x's} place of death",
     ),
@@ -31,27 +30,23 @@ WORDINGS: tuple[Wording, ...] = (
         subject_does="studied~study | at; was educated | at; took~take a degree | at; graduated~graduate | from",
         object_does="educated~educate |; counts~count | _ among its graduates; has | _ among its alumni",
         object_is="the alma mater of {x}; {x's} alma mater",
-        subject_is="the graduate of {x}",
     ),
     entity(
         "taught_at",
         subject_does="taught~teach | at; lectured~lecture | at; held~hold a chair | at; was a professor | at",
         object_does="had~have | _ as a professor; counts~count | _ among its former professors; gave~give a chair | to",
-        subject_is="the professor at {x}",
     ),
     entity(
         "worked_at",
         subject_does="did~do research | at; worked~work | at; carried~carry out research | at; was a researcher | at",
         object_does="had~have | _ on its research staff; counts~count | _ among its former researchers; "
         "gave~give a research post | to",
-        subject_is="the researcher at {x}",
     ),
     entity(
         "employed_by",
         subject_does="was employed | by; made~make a career | at; was an employee | of; was on the payroll | of",
         object_does="employed~employ |; had~have | _ on its payroll; was the employer | of; gave~give employment | to",
         object_is="the employer of {x}; {x's} employer",
-        subject_is="the employee of {x}",
     ),
     entity(
         "wrote_for",
@@ -59,7 +54,6 @@ WORDINGS: tuple[Wording, ...] = (
         "contributed~contribute articles | to",
         object_does="printed~print the articles | of; had~have | _ as a contributor; "
         "counts~count | _ among its contributors",
-        subject_is="the contributor to {x}",
     ),
     symmetric(
         "spouse",
@@ -76,7 +70,7 @@ WORDINGS: tuple[Wording, ...] = (
     entity(
         "child_of",
         subject_does="was a child | of; grew~grow up as a child | of; had~have | _ as a parent",
-        object_does="was a parent | of; had~have | _ as a child; raised~raise as a child of the family |",
+        object_does="was a parent | of; had~have | _ as a child; raised~raise |",
         object_is="the parent of {x}; {x's} parent",
         subject_is="the child of {x}; {x's} child",
     ),
@@ -102,20 +96,18 @@ WORDINGS: tuple[Wording, ...] = (
         "appeared~appear on the field | for",
         object_does="fielded~field |; had~have | _ as a player; counts~count | _ among its former players",
         object_is="the team of {x's} playing career; the team of {x's} playing days",
-        subject_is="the player of {x}",
     ),
     value(
         "birth_date",
         subject_does="was born | on; came~come into the world | on",
-        object_is="the date of birth of {x}; {x's} date of birth; the exact date of {x's} birth; the birthday of {x}",
+        object_is="the date of birth of {x}; {x's} date of birth; the exact date of {x's} birth",
         asks="When was {x} born?; On what date was {x} born?; On which day was {x} born?; On what date did {x} come "
         "into the world?; What day saw the birth of {x}?",
     ),
     value(
         "death_date",
         subject_does="died~die | on; passed~pass away | on",
-        object_is="the date of death of {x}; {x's} date of death; the exact date of {x's} death; "
-        "the day of death of {x}",
+        object_is="the date of death of {x}; {x's} date of death; the exact date of {x's} death",
         asks="When did {x} die?; On what date did {x} die?; On which day did {x} pass away?; "
         "What day saw the death of {x}?",
     ),

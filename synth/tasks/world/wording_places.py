@@ -41,8 +41,9 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "in_region",
-        subject_does="lies~lie | in; is situated | in; is one of the cities | of; belongs~belong to the region | of",
-        object_does="contains~contain the city | of; counts~count | _ among its cities; includes~include the city | of",
+        subject_does="lies~lie | in; is situated | in; is one of the cities | of; belongs~belong | to",
+        object_does="contains~contain |; counts~count | _ among its cities; includes~include |; "
+        "has | _ among its cities",
         object_is="the region around {x}; the region that contains {x}",
         past=False,
     ),
