@@ -8,8 +8,6 @@
 from synth.api import BuildRequest, BuildResult, build, load
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
-__version__ = "0.1.0"
-
 __all__ = [
     "BuildError",
     "BuildRequest",

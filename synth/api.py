@@ -1,8 +1,8 @@
 """The Python side of the command line: prepare a build, run it, load what it made.
 
-    import synth
-    result = synth.build("world-search", tasks=200)
-    dataset = synth.load(result.path)
+import synth
+result = synth.build("world-search", tasks=200)
+dataset = synth.load(result.path)
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class BuildRequest:
     executor: str = "local"
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Dotted recipe key -> value, laid over everything else."""
+
 
 @dataclass(frozen=True)
 class BuildResult:

@@ -60,14 +60,15 @@ def derive_generator(seed: int, *names: str | int) -> np.random.Generator:
 def split_of(unit: str, fractions: Mapping[str, float], salt: str = "split") -> str:
     """The split that owns ``unit`` (an entity or page id): stable whatever else is in the source.
 
-    ``fractions`` maps split name to its share, in order; shares sum to 1.
+    ``fractions`` maps split name to its share; shares sum to 1. The order of its keys decides nothing.
     """
     point = int(digest(salt, unit)[:13], 16) / 16**13
     total = 0.0
     last = ""
-    for name, share in fractions.items():
-        total += share
-        if share > 0:
+    # Sorted: configs are equal, and so hashed equally, whatever order a user wrote their keys in.
+    for name in sorted(fractions):
+        total += fractions[name]
+        if fractions[name] > 0:
             last = name
             if point < total:
                 return name

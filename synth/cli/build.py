@@ -74,9 +74,7 @@ def plan(
     """Say what a build would run, how large it is, and what the store holds already."""
     from synth import api
 
-    request = request_of(
-        dataset, recipe, source, tasks, tasks_file, seed, None, store, 1, ExecutorName.LOCAL, settings
-    )
+    request = request_of(dataset, recipe, source, tasks, tasks_file, seed, None, store, 1, ExecutorName.LOCAL, settings)
     from synth.cli.text import outlook_json, outlook_text
 
     outlook = api.prepare(request, progress="quiet").outlook()

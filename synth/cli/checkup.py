@@ -101,6 +101,8 @@ def _store() -> Iterator[Finding]:
         entries = Store(place).list()
         free = shutil.disk_usage(place).free
         size = sum(entry.bytes for entry in entries)
-        yield Finding("store", "ok", f"{place}: {len(entries)} stage runs, {size / 1e6:.1f} MB; {free / 1e9:.1f} GB free")
+        yield Finding(
+            "store", "ok", f"{place}: {len(entries)} stage runs, {size / 1e6:.1f} MB; {free / 1e9:.1f} GB free"
+        )
     except (SynthError, OSError) as error:
         yield Finding("store", "broken", str(error))

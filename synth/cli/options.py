@@ -39,7 +39,9 @@ Dataset = Annotated[
 RecipeOption = Annotated[Path | None, typer.Option("--recipe", metavar="FILE", help="A recipe of your own (YAML).")]
 SourceOption = Annotated[
     Path | None,
-    typer.Option("--source", metavar="PATH", help="Folder of HTML or Markdown, or a JSONL or Parquet file of documents."),
+    typer.Option(
+        "--source", metavar="PATH", help="Folder of HTML or Markdown, or a JSONL or Parquet file of documents."
+    ),
 ]
 TasksOption = Annotated[int | None, typer.Option("--tasks", metavar="N", help="Exactly how many tasks to make.")]
 TasksFileOption = Annotated[

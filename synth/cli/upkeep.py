@@ -119,9 +119,5 @@ def deploy(
     from synth.cli.build import request_of
     from synth.flows import serve_request
 
-    request = request_of(
-        dataset, recipe, source, tasks, tasks_file, seed, out, store, workers, executor, settings
-    )
+    request = request_of(dataset, recipe, source, tasks, tasks_file, seed, out, store, workers, executor, settings)
     serve_request(request, cron, timezone=timezone, announce=lambda line: print(line, file=sys.stderr, flush=True))
-
-

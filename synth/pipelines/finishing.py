@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +56,11 @@ def _batches(*tables: StoredTable) -> Iterator[pa.RecordBatch]:
 
 
 def _report(recipe: Recipe, engine: Engine) -> BuildReport:
-    from synth import __version__
-
     roles = [role for role in ROLES if role in recipe.roles]
     return BuildReport(
         dataset=recipe.name,
         title=recipe.name.replace("-", " ").capitalize(),
-        synth_version=__version__,
+        synth_version=metadata.version("synth"),
         seed=recipe.seed,
         wanted=recipe.tasks,
         recipe=published_recipe(recipe),

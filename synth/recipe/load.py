@@ -86,7 +86,9 @@ def parse_setting(text: str) -> tuple[str, Any]:
     """
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise InputError(f"{text!r} is not key=value", where="--set", mend="write for example --set limits.max_turns=16")
+        raise InputError(
+            f"{text!r} is not key=value", where="--set", mend="write for example --set limits.max_turns=16"
+        )
     try:
         return key.strip(), yaml.safe_load(value)
     except yaml.YAMLError:
@@ -111,7 +113,9 @@ def _mapping(text: str, where: str) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise InputError(f"this is not YAML{place}", where=where, mend="mend the line or start from `synth init`") from None
+        raise InputError(
+            f"this is not YAML{place}", where=where, mend="mend the line or start from `synth init`"
+        ) from None
     if not isinstance(data, dict):
         raise InputError("a recipe is a mapping of keys to values", where=where, mend="start from `synth init`")
     return data

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from synth.agents.loop import Limits
+from synth.agents.scripted.backend import scripted_options
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.world.config import WorldConfig
@@ -27,6 +28,9 @@ __all__ = [
     "WorldQuestions",
     "WorldSource",
 ]
+
+
+RoleName = Literal["teacher", "policy"]
 
 
 class _Part(BaseModel):
@@ -121,7 +125,7 @@ class Recipe(_Part):
     """Where agents act."""
     limits: Limits = Limits()
     """When a rollout is stopped."""
-    roles: dict[Literal["teacher", "policy"], Role] = {"teacher": Role(), "policy": Role()}
+    roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip it."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
@@ -138,4 +142,17 @@ class Recipe(_Part):
             raise ValueError("tasks says how many tasks to make, and is missing")
         if not self.roles:
             raise ValueError("roles names nobody: give teacher, policy or both")
+        for role, who in self.roles.items():
+            if who.backend == "scripted":
+                _check_options(role, who.options)
         return self
+
+
+def _check_options(role: RoleName, options: dict[str, Any]) -> None:
+    try:
+        scripted_options(role).model_validate(options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        known = ", ".join(scripted_options(role).model_fields)
+        raise ValueError(f"roles.{role}.options.{key}: {first['msg']}; there are {known}") from None

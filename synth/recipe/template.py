@@ -63,7 +63,7 @@ def _comment(field: FieldInfo, indent: str) -> Iterator[str]:
 
 def _scalar(value: Any) -> str:
     plain = _plain(value)
-    text = yaml.safe_dump(plain, default_flow_style=True, width=10_000, allow_unicode=True)
+    text = yaml.safe_dump(plain, default_flow_style=True, width=10_000, allow_unicode=True, sort_keys=False)
     return text.removesuffix("\n").removesuffix("\n...").strip()
 
 

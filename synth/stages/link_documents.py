@@ -30,9 +30,7 @@ class LinkDocuments(TableStage[LinkConfig]):
     def run(self) -> Batch:
         documents = self.context.inputs.table("documents")
         entities, edges = document_graph(documents.arrow)
-        return Batch(
-            tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents)
-        )
+        return Batch(tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents))
 
 
 class LinkRecords(TableStage[LinkConfig]):
@@ -47,6 +45,4 @@ class LinkRecords(TableStage[LinkConfig]):
     def run(self) -> Batch:
         documents = self.context.inputs.table("documents")
         entities, edges = triple_graph(documents.arrow, self.context.inputs.table("triples").arrow)
-        return Batch(
-            tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents)
-        )
+        return Batch(tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents))

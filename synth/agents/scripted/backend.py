@@ -11,21 +11,27 @@ from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
 
-__all__ = ["scripted_policy"]
+__all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 
 def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
-    """The scripted agent of ``role``. ``language`` chooses its understanding of words: ``world`` knows which words of the
-    world's pages and questions speak of which relation, anything else compares plain words. ``options`` are those of
-    :class:`TeacherConfig` or :class:`PolicyConfig`.
+    """The scripted agent of ``role``. ``language`` chooses its understanding of words: ``world`` knows which words of
+    the world's pages and questions speak of which relation, anything else compares plain words. ``options`` are those
+    of :class:`TeacherConfig` or :class:`PolicyConfig`.
 
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
     lexicon = world_lexicon() if language == "world" else {}
-    if role == "policy":
-        return ScriptedPolicy(task, PolicyConfig(**options), lexicon)
-    return ScriptedTeacher(task, TeacherConfig(**options), lexicon)
+    config = scripted_options(role)(**options)
+    if isinstance(config, PolicyConfig):
+        return ScriptedPolicy(task, config, lexicon)
+    return ScriptedTeacher(task, config, lexicon)
+
+
+def scripted_options(role: Role) -> type[PolicyConfig] | type[TeacherConfig]:
+    """What ``options`` may hold for a role."""
+    return PolicyConfig if role == "policy" else TeacherConfig
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Questions over the fictional world: wording, proposing."""

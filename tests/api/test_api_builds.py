@@ -1,0 +1,119 @@
+"""Whole builds through the Python API: exact, resumable, equal however they are run, and open to everybody's tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from api_builds import SMALL, hashes
+
+import synth
+from synth.agents.grounding import ungrounded
+from synth.agents.trajectory import history_of
+from synth.api import BuildRequest, BuildResult, prepare
+from synth.exporters.validate import validate
+from synth.schemas.adp import dump, parse
+from synth.schemas.arrow import trajectory_of
+
+Again = Callable[..., BuildResult]
+
+
+def test_exactly_n_tasks_and_two_trajectories_each(small: BuildResult) -> None:
+    dataset = synth.load(small.path)
+    assert dataset.count("tasks") == SMALL["tasks"]
+    assert dataset.count("trajectories") == 2 * SMALL["tasks"]
+    assert {row.role for row in dataset.rows("trajectories")} == {"teacher", "policy"}
+
+
+def test_every_row_holds(small: BuildResult) -> None:
+    assert validate(small.path) == []
+
+
+@pytest.mark.parametrize("options", [{"workers": 2}, {"executor": "processes", "workers": 2}], ids=["two", "processes"])
+def test_workers_and_processes_change_no_byte(
+    small: BuildResult, build_again: Again, options: dict[str, object]
+) -> None:
+    assert hashes(build_again(**options).path) == hashes(small.path)
+
+
+def test_ray_changes_no_byte(small: BuildResult, build_again: Again) -> None:
+    pytest.importorskip("ray", reason="extra ray is not installed")
+    assert hashes(build_again(executor="ray", workers=2).path) == hashes(small.path)
+
+
+def test_prefect_changes_no_byte(small: BuildResult, tmp_path: Path, prefect_server: str) -> None:
+    from synth.flows import run_request
+
+    run_request(BuildRequest("world-search", out=tmp_path / "out", store=tmp_path / "store", **SMALL))
+    assert hashes(tmp_path / "out") == hashes(small.path)
+
+
+def test_the_same_build_again_runs_nothing(small: BuildResult, small_store: Path, tmp_path: Path) -> None:
+    again = synth.build("world-search", out=tmp_path / "out", store=small_store, **SMALL)
+    assert again.reused
+    assert hashes(again.path) == hashes(small.path)
+
+
+def test_more_tasks_keep_every_row_and_run_only_the_rest(small: BuildResult, small_store: Path, tmp_path: Path) -> None:
+    more = synth.build("world-search", out=tmp_path / "out", store=small_store, **{**SMALL, "tasks": 20})
+    fewer_rows, more_rows = (
+        {config: {row.id: row for row in synth.load(path).rows(config)} for config in ("tasks", "trajectories")}
+        for path in (small.path, more.path)
+    )
+    for config, rows in fewer_rows.items():
+        assert rows.items() <= more_rows[config].items()
+    assert len(more_rows["tasks"]) == 20
+    by_label = {stage.label: stage for stage in more.report.stages}
+    assert by_label["documents"].rows_in == SMALL["settings"]["source.entities"]
+
+
+def test_a_parameter_of_the_last_stage_recomputes_that_stage_alone(small_store: Path, small: BuildResult) -> None:
+    request = BuildRequest("world-search", store=small_store, out=small.path, **SMALL)
+    assert {status.state for status in prepare(request, progress="quiet").outlook().stages} == {"complete"}
+    changed = BuildRequest(
+        "world-search",
+        store=small_store,
+        out=small.path,
+        tasks=SMALL["tasks"],
+        settings={**SMALL["settings"], "roles.policy.options": {"skill": 0.9}},
+    )
+    states = {status.label: status.state for status in prepare(changed, progress="quiet").outlook().stages}
+    assert [label for label, state in states.items() if state != "complete"] == ["policy-rollouts", "policy"]
+
+
+def test_every_trajectory_passes_adp_after_parquet(small: BuildResult) -> None:
+    rows = list(synth.load(small.path).rows("trajectories"))
+    assert rows
+    for row in rows:
+        assert parse(dump(trajectory_of(row))) == trajectory_of(row)
+
+
+def test_no_teacher_row_is_ungrounded(small: BuildResult) -> None:
+    rows = [row for row in synth.load(small.path).rows("trajectories") if row.role == "teacher"]
+    assert rows
+    for row in rows:
+        assert list(ungrounded(*history_of(row))) == []
+
+
+@pytest.mark.parametrize("config", ["tasks", "trajectories", "documents", "rejected"])
+def test_load_dataset_opens_every_config(small: BuildResult, config: str) -> None:
+    from datasets import load_dataset
+
+    loaded = load_dataset(str(small.path), config)
+    assert sum(part.num_rows for part in loaded.values()) == synth.load(small.path).count(config)
+
+
+def test_gold_entities_of_splits_never_meet(small: BuildResult) -> None:
+    exempt = set(small.report.exempt_entities)
+    owners: dict[str, set[str]] = {}
+    for task in synth.load(small.path).rows("tasks"):
+        for entity in set(task.gold_entities) - exempt:
+            owners.setdefault(entity, set()).add(task.split)
+    assert owners
+    assert all(len(splits) == 1 for splits in owners.values())
+
+
+def test_the_side_table_of_errors_is_not_in_the_dataset(small: BuildResult) -> None:
+    text = b"".join(path.read_bytes() for path in small.path.rglob("*") if path.is_file())
+    assert b"injected" not in text
