@@ -126,7 +126,8 @@ class Recipe(_Part):
     limits: Limits = Limits()
     """When a rollout is stopped."""
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
-    """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip it."""
+    """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
+    it."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 

@@ -53,6 +53,6 @@ class Verify(RowStage[VerifyConfig, TrajectoryRow]):
             reason=reason,
             detail=detail,
             split=row.split,
-            preview=f"{row.role}: {row.content[0].content if row.content else ''}"[:500],
+            preview=f"{row.role}: {row.answer or row.stop_reason}"[:500],
         )
         return Outcome(rejected=(rejection,))

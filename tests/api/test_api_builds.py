@@ -31,9 +31,7 @@ def test_every_row_holds(small: BuildResult) -> None:
 
 
 @pytest.mark.parametrize("options", [{"workers": 2}, {"executor": "processes", "workers": 2}], ids=["two", "processes"])
-def test_workers_and_processes_change_no_byte(
-    small: BuildResult, build_again: Again, options: dict[str, object]
-) -> None:
+def test_workers_change_no_byte(small: BuildResult, build_again: Again, options: dict[str, object]) -> None:
     assert hashes(build_again(**options).path) == hashes(small.path)
 
 
