@@ -40,6 +40,10 @@ _SENTENCES: dict[int, tuple[str, str]] = {
     errno.EACCES: ("permission denied", "choose a folder that you may write, or change its permissions"),
     errno.EPERM: ("permission denied", "choose a folder that you may write, or change its permissions"),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "choose another folder"),
+    errno.EFBIG: (
+        "the file would be larger than is allowed here",
+        "raise the limit (ulimit -f) and run the same command",
+    ),
     errno.EMFILE: ("too many open files", "raise the limit (ulimit -n) and run the same command"),
     errno.EIO: ("the device reports an input/output error", "check the disk, then run the same command"),
 }

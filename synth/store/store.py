@@ -208,26 +208,35 @@ class Store:
             if self.root.is_symlink() and not self.root.exists():
                 raise StoreError("this link leads nowhere", where=str(self.root), mend="choose another folder")
             self.root.mkdir(parents=True, exist_ok=True)
-            if form.exists():
-                body = read_sealed_json(form)
-                found = body.get("format") if body else None
-                if found != STORE_FORMAT:
-                    said = f"it has format {found}" if found is not None else "its format file is unreadable"
-                    raise StoreError(
-                        f"{said}, and this version of synth reads format {STORE_FORMAT}",
-                        where=str(self.root),
-                        mend="choose another folder with --store, or the version of synth that made it",
-                    )
-            else:
-                if any(not name.startswith(TEMPORARY) for name in os.listdir(self.root)):
-                    raise StoreError(
-                        "this folder is not empty and is not a store",
-                        where=str(self.root),
-                        mend="choose an empty folder with --store",
-                    )
-                write_sealed_json(form, {"format": STORE_FORMAT})
+            if not form.exists():
+                with FileLock(self.root):
+                    self._found(form)
+            body = read_sealed_json(form)
+            found = body.get("format") if body else None
+            if found != STORE_FORMAT:
+                said = f"it has format {found}" if found is not None else "its format file is unreadable"
+                raise StoreError(
+                    f"{said}, and this version of synth reads format {STORE_FORMAT}",
+                    where=str(self.root),
+                    mend="choose another folder with --store, or the version of synth that made it",
+                )
             for name in ("stages", "scratch"):
                 (self.root / name).mkdir(exist_ok=True)
+
+    def _found(self, form: Path) -> None:
+        """Make an empty folder a store. Two builds may come here at once: the second finds it made."""
+        for name in os.listdir(self.root):
+            if name.startswith(TEMPORARY):
+                (self.root / name).unlink()
+        if form.exists():
+            return
+        if os.listdir(self.root):
+            raise StoreError(
+                "this folder is not empty and is not a store",
+                where=str(self.root),
+                mend="choose an empty folder with --store",
+            )
+        write_sealed_json(form, {"format": STORE_FORMAT})
 
     def stage(self, stage: str, fingerprint: str) -> StageFolder:
         return StageFolder(self.root / "stages" / stage / fingerprint[:16], stage, fingerprint)

@@ -1,17 +1,87 @@
-"""Folders in memory where the machine has such: the store syncs every file, and nothing here outlives the test."""
+"""Builds in child processes that may be killed."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
+    """In memory where the machine has such: the store syncs every file, and nothing here outlives the test."""
     parent = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="synth-", dir=parent) as folder:
         yield Path(folder)
+
+
+class Zygote:
+    """Runs builds in children that are forked from a warm process."""
+
+    def __init__(self) -> None:
+        script = Path(__file__).parent / "faults_zygote.py"
+        self._process = subprocess.Popen(
+            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def _pipe(self, pipe: IO[str] | None) -> IO[str]:
+        assert pipe is not None
+        return pipe
+
+    def run(self, kill_after: float | None = None, **request: Any) -> int:
+        """Exit code of the child; negative = the signal that ended it. ``kill_after`` seconds it is killed."""
+        self._pipe(self._process.stdin).write(json.dumps(request) + "\n")
+        self._pipe(self._process.stdin).flush()
+        answers = self._pipe(self._process.stdout)
+        pid = json.loads(answers.readline())
+        if kill_after is not None:
+            time.sleep(kill_after)
+            os.kill(pid, 9)  # at worst a zombie that the zygote has not waited for, or one that it just has
+        return int(json.loads(answers.readline()))
+
+    def build(
+        self,
+        folder: Path,
+        *,
+        wanted: int = 20,
+        pages: int = 60,
+        executor: str = "local",
+        workers: int = 1,
+        failpoint: str | None = None,
+        ledger: str = "ledger",
+        kill_after: float | None = None,
+    ) -> int:
+        """Build the toy plan in ``folder/store``."""
+        return self.run(
+            kill_after,
+            do="build",
+            store=str(folder / "store"),
+            wanted=wanted,
+            pages=pages,
+            executor=executor,
+            workers=workers,
+            ledger=str(folder / ledger),
+            failpoint=failpoint,
+        )
+
+    def close(self) -> None:
+        self._pipe(self._process.stdin).close()
+        self._process.wait()
+        self._pipe(self._process.stdout).close()
+
+
+@pytest.fixture(scope="session")
+def zygote() -> Iterator[Zygote]:
+    zygote = Zygote()
+    yield zygote
+    zygote.close()

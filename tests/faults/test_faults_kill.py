@@ -1,0 +1,152 @@
+"""A build that is killed, anywhere, continues with the same command: same bytes, nothing finished done again."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+from conftest import Zygote
+from engine_toys import Built, PagesConfig, begun, build, finished_on_disk, plan, run_twice
+
+from synth.identity import derive_generator
+from synth.store import FAILPOINTS, activate, check_destination, publish
+from synth.store.ledger import read_ledger
+
+KILLED = -signal.SIGKILL
+
+BUILDING = sorted(name for name in FAILPOINTS if not name.startswith("publish.") and name != "journal.repaired")
+# A view of toy questions has no arrays; the failpoint is there for the day that one has.
+BUILDING.remove("store.view.array_written")
+
+
+@cache
+def undisturbed(wanted: int = 20, pages: int = 60) -> Built:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        return build(Path(folder), plan(wanted, pages=PagesConfig(pages=pages)))
+
+
+def finishes(folder: Path, wanted: int = 20, pages: int = 60, executor: str = "local", workers: int = 1) -> None:
+    """Run the same command and compare; count what ran."""
+    finished = finished_on_disk(folder / "store")
+    built = build(
+        folder / "store",
+        plan(wanted, pages=PagesConfig(pages=pages)),
+        name=executor,
+        workers=workers,
+        ledger=folder / "second",
+    )
+    assert built == undisturbed(wanted, pages)
+    assert begun(read_ledger(folder / "second")) & finished == set()
+    assert run_twice(read_ledger(folder / "ledger") + read_ledger(folder / "second")) == []
+    leftovers = [path for path in (folder / "store").rglob("*") if ".part-" in path.name or path.suffix == ".journal"]
+    assert leftovers == []
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("name", BUILDING)
+def test_killed_at_a_failpoint(zygote: Zygote, tmp_path: Path, name: str, count: int) -> None:
+    code = zygote.build(tmp_path, failpoint=f"{name}:{count}:kill")
+    rare = ("journal.", "store.view.", "engine.stage.", "store.shard.array")
+    assert code == KILLED or (count == 4 and code == 0 and name.startswith(rare))
+    finishes(tmp_path)
+
+
+def test_killed_again_and_again(zygote: Zygote, tmp_path: Path) -> None:
+    """Every run gets a few rows further."""
+    codes = [KILLED]
+    while codes[-1] == KILLED and len(codes) < 40:
+        codes.append(zygote.build(tmp_path, failpoint="engine.row.processed:3:kill"))
+    assert codes[-1] == 0
+    assert 5 < len(codes) < 40
+    finishes(tmp_path)
+
+
+def test_killed_while_a_damaged_journal_is_repaired(zygote: Zygote, tmp_path: Path) -> None:
+    assert zygote.build(tmp_path, failpoint="journal.append.after:6:kill") == KILLED
+    (journal,) = (tmp_path / "store").rglob("*.journal")
+    data = bytearray(journal.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    journal.write_bytes(data)
+    assert zygote.build(tmp_path, failpoint="journal.repaired:1:kill", ledger="damaged") == KILLED
+    assert len([key for _, shard, key in finished_on_disk(tmp_path / "store") if shard == -1]) == 5
+    (tmp_path / "ledger").unlink()  # one row was finished and then damaged: it does run again
+    finishes(tmp_path)
+
+
+def test_killed_while_it_grows(zygote: Zygote, tmp_path: Path) -> None:
+    assert zygote.build(tmp_path, wanted=20) == 0
+    for name in ("store.shard.before_rename:1:kill", "store.view.created:1:kill", "journal.append.after:2:kill"):
+        assert zygote.build(tmp_path, wanted=30, failpoint=name) == KILLED
+    finishes(tmp_path, 30)
+
+
+def test_killed_at_twenty_random_times(zygote: Zygote, tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert zygote.build(tmp_path, pages=400) == 0
+    whole = time.monotonic() - began
+    generator = derive_generator(20, "random kills")
+    killed = 0
+    for number, share in enumerate(generator.random(20)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        code = zygote.build(folder, wanted=20, pages=400, kill_after=whole * float(share))
+        assert code in (0, KILLED)
+        killed += code == KILLED
+        finishes(folder, 20, 400)
+    assert killed > 0
+
+
+def test_killed_with_its_worker_processes(zygote: Zygote, tmp_path: Path) -> None:
+    """Workers may outlive the build for a moment; what they still finish does no harm."""
+    generator = derive_generator(3, "random kills of processes")
+    for number, seconds in enumerate(generator.uniform(0.3, 3.0, 4)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        code = zygote.build(folder, wanted=40, executor="processes", workers=2, kill_after=float(seconds))
+        assert code in (0, KILLED)
+        built = build(folder / "store", plan(40), ledger=folder / "ledger")
+        assert built == undisturbed(40)
+        assert run_twice(read_ledger(folder / "ledger")) == []
+
+
+@pytest.mark.parametrize("name", sorted(name for name in FAILPOINTS if name.startswith("publish.")))
+@pytest.mark.parametrize("old", [True, False])
+def test_killed_while_the_dataset_moves(zygote: Zygote, tmp_path: Path, name: str, old: bool) -> None:
+    out = tmp_path / "out"
+
+    def dataset(folder: Path, text: str) -> Path:
+        (folder / "data").mkdir(parents=True)
+        (folder / "report.json").write_text(text)
+        (folder / "data" / "rows").write_text(text)
+        return folder
+
+    if old:
+        dataset(out, "old")
+    staging = dataset(tmp_path / "staging", "new")
+    code = zygote.run(do="publish", staging=str(staging), out=str(out), failpoint=f"{name}:1:kill")
+    assert code == KILLED
+    if out.exists():
+        whole = {path.read_text() for path in (out / "report.json", out / "data" / "rows")}
+        assert whole == ({"old"} if name != "publish.moved" else {"new"})
+    else:
+        assert not old
+    check_destination(out)
+    with contextlib.suppress(FileExistsError):
+        dataset(tmp_path / "staging", "new")
+    publish(tmp_path / "staging", out)
+    assert (out / "data" / "rows").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_every_failpoint_is_tried() -> None:
+    tried = set(BUILDING) | {"journal.repaired", "store.view.array_written"}
+    assert tried | {name for name in FAILPOINTS if name.startswith("publish.")} == set(FAILPOINTS)
+    for text in ("nowhere:1:kill", "journal.created:1:dance", "journal.created:kill", "journal.created:x:kill"):
+        with pytest.raises(ValueError, match="is not NAME:COUNT:ACTION"):
+            activate(text)
