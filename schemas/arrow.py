@@ -41,6 +41,7 @@ __all__ = [
     "arrow_schema",
     "from_arrow",
     "parquet_json_columns",
+    "row_adapter",
     "row_at",
     "to_arrow",
     "to_plain",
@@ -113,7 +114,7 @@ def from_arrow(table: pa.Table | pa.RecordBatch, row_type: type[R]) -> list[R]:
         RowError: the table has another schema, or a row breaks a rule of its type.
     """
     try:
-        return _adapter(row_type).validate_python(to_plain(table, row_type))
+        return row_adapter(row_type).validate_python(to_plain(table, row_type))
     except ValidationError as error:
         lines = error_lines(error)
         more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
@@ -367,5 +368,6 @@ def _struct(row_type: type[Row]) -> _Struct:
 
 
 @cache
-def _adapter(row_type: type[R]) -> TypeAdapter[list[R]]:
+def row_adapter(row_type: type[R]) -> TypeAdapter[list[R]]:
+    """Validates lists of plain objects (``to_plain``) as rows. Made once per row type: that costs milliseconds."""
     return TypeAdapter(list[row_type])  # type: ignore[valid-type]

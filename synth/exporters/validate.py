@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from synth.errors import DatasetError
 from synth.exporters.card_check import check_card
@@ -23,7 +23,7 @@ from synth.exporters.problems import Problem, Problems
 from synth.exporters.reader import load
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.schemas.adp import error_lines
-from synth.schemas.arrow import RowError, arrow_schema, to_arrow, to_plain
+from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import SCHEMA_VERSION, Row
 
@@ -155,7 +155,7 @@ def _parsed(
 ) -> Iterator[tuple[int, Any]]:
     """Rows that parse and that come out as the very values that the file holds."""
     try:
-        rows = TypeAdapter(list[row_type]).validate_python(to_plain(batch, row_type))  # type: ignore[valid-type]
+        rows = row_adapter(row_type).validate_python(to_plain(batch, row_type))
         same = to_arrow(rows, row_type).equals(pa.Table.from_batches([batch]))
     except (ValidationError, RowError) as error:
         if batch.num_rows > 1:  # one by one, so that each problem names its row

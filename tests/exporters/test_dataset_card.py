@@ -148,6 +148,8 @@ def test_exempt_entities_are_listed() -> None:
     assert "No entity is exempt" in render_card(report())
     card = render_card(report(exempt_entities=("hub-1", "type-2")))
     assert "`hub-1`, `type-2`." in card
+    many = render_card(report(exempt_entities=tuple(f"hub-{number}" for number in range(1_045))))
+    assert "`hub-39` and 1,005 more (all are in `report.json`)." in many
 
 
 def test_what_reproduces_it_is_there() -> None:
