@@ -32,7 +32,16 @@ from synth.schemas.documents import Document
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["DocumentIds", "DocumentTable", "FoundDocument", "Resources", "SearchEnvironment", "SearchEpisode", "SearchIndex", "open_search"]
+__all__ = [
+    "DocumentIds",
+    "DocumentTable",
+    "FoundDocument",
+    "Resources",
+    "SearchEnvironment",
+    "SearchEpisode",
+    "SearchIndex",
+    "open_search",
+]
 
 
 class FoundDocument(Protocol):
@@ -145,6 +154,7 @@ class SearchEnvironment(Environment):
         page_size: int = 4000,
         default_k: int = 5,
         context: int = 160,
+        max_matches: int = 20,
     ) -> None:
         """
         Args:
@@ -154,6 +164,7 @@ class SearchEnvironment(Environment):
             page_size: Code points of a document per page.
             default_k: Results when the call does not say.
             context: Code points on each side of a match that ``find`` shows.
+            max_matches: So many matches ``find`` shows; it says how many there are.
         """
         self.index = index
         self.documents = documents
@@ -162,6 +173,7 @@ class SearchEnvironment(Environment):
         self.page_size = page_size
         self.default_k = default_k
         self.context = context
+        self.max_matches = max_matches
         self.ids = DocumentIds(documents.arrow.column("id"))
 
     def tools(self) -> tuple[ToolSchema, ...]:
@@ -268,11 +280,13 @@ class SearchEpisode(Episode):
             words = f'No match for "{" ".join(pattern.split())}" in {shown} ({_pages(len(pages))}).'
             return ToolResult(call_id=call.id, name=call.name, content=words)
         lines = [f'{_count(len(matches))} for "{" ".join(pattern.split())}" in {shown} ({_pages(len(pages))}):']
-        for number, match in enumerate(matches, start=1):
+        for number, match in enumerate(matches[: self.environment.max_matches], start=1):
             page = next(n for n, (first, last) in enumerate(pages, start=1) if first <= match.start() < last)
             start, end = _around(document, match.start(), match.end(), self.environment.context)
             context = " ".join(render(document, start, end).split())
             lines.append(f"{number}. page {page}, character {match.start()}: {context}")
+        if len(matches) > len(lines) - 1:
+            lines.append(f"(The first {len(lines) - 1} of {len(matches)} matches; a longer text has fewer.)")
         return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines))
 
     def snapshot(self) -> Snapshot:
@@ -334,14 +348,7 @@ class Resources(Protocol):
 
 def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
-    :class:`SearchEnvironment`. Snippets weigh words as the index does."""
+    :class:`SearchEnvironment`."""
     from synth.retrieval.bm25 import Bm25Index
-    from synth.retrieval.snippets import best_passage
 
-    index = Bm25Index(inputs.arrays("index"))
-
-    def snippet(text: str, query: str) -> str:
-        passage = best_passage(text, query, weight=index.weight)
-        return text[passage.start : passage.end]
-
-    return SearchEnvironment(index, inputs.table("documents"), snippet=snippet, **options)
+    return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -125,15 +125,14 @@ def test_plain_words_are_the_agents_own_and_hold_no_name_of_a_number() -> None:
     assert used <= words
 
 
-def teachers(run: Run) -> Iterator[Rollout]:
-    for task in small_tasks():
-        for sample in range(12):
-            yield run(ScriptedTeacher(task), task, "grounding", sample)
+@pytest.fixture(scope="module")
+def teachers(run: Run) -> list[Rollout]:
+    return [run(ScriptedTeacher(task), task, "grounding", sample) for task in small_tasks() for sample in range(12)]
 
 
-def test_no_teacher_turn_is_ungrounded(run: Run) -> None:
+def test_no_teacher_turn_is_ungrounded(teachers: list[Rollout]) -> None:
     count = 0
-    for made in teachers(run):
+    for made in teachers:
         assert ungrounded(made.prompt, made.history) == []
         count += len(made.history)
     assert count > 250
@@ -159,11 +158,11 @@ def _seen_before(made: Rollout, turn: int) -> str:
     return "\n".join(parts).casefold()
 
 
-def test_every_swap_of_a_name_for_an_unseen_one_is_caught(run: Run) -> None:
+def test_every_swap_of_a_name_for_an_unseen_one_is_caught(teachers: list[Rollout]) -> None:
     chooser = random.Random(0)
     names = _names()
     caught = 0
-    for made in teachers(run):
+    for made in teachers:
         for number, step in enumerate(made.history):
             seen = _seen_before(made, number)
             for field in ("thought", "answer", "argument"):
@@ -191,9 +190,9 @@ def test_every_swap_of_a_name_for_an_unseen_one_is_caught(run: Run) -> None:
 @pytest.mark.parametrize(
     "extra", ["Nora Quist", "1777", "3 May 1777", "zeppelin", "Quist-7", '"no such words"', "9.99"]
 )
-def test_every_insertion_of_something_unseen_is_caught(extra: str, run: Run) -> None:
+def test_every_insertion_of_something_unseen_is_caught(extra: str, teachers: list[Rollout]) -> None:
     chooser = random.Random(1)
-    for made in list(teachers(run))[::4]:
+    for made in teachers[::4]:
         for number, step in enumerate(made.history):
             words = (step.turn.thought or "").split(" ")
             words.insert(chooser.randrange(len(words) + 1), extra)

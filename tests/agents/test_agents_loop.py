@@ -147,7 +147,7 @@ def test_injected_errors_carry_turn_and_trajectory(run: Run, environment: Search
                 assert 0 <= error.turn < row.turns
                 errors.append(error.mode)
                 assert error.detail not in row.model_dump_json()
-    assert {"wrong_relation", "skipped_check", "bad_argument", "first_date"} <= set(errors)
+    assert {"lookalike", "skipped_check", "bad_argument", "first_date"} <= set(errors)
 
 
 def test_generators_are_asked_for_by_turn(environment: SearchEnvironment, system: str) -> None:

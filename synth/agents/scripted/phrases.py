@@ -55,6 +55,16 @@ PHRASES: dict[str, tuple[str, ...]] = {
         'On to the next piece, "{cue}".',
         'Now "{cue}" has to be worked out.',
     ),
+    "next_plain": (
+        "Now I need to know more about {name}.",
+        "With {name} known, I can go on.",
+        "{name} is where the next part of the question starts.",
+        "So what about {name}?",
+        "Next I look into {name}.",
+        "From here the way leads through {name}.",
+        "One step further: {name}.",
+        "The rest of the question hangs on {name}.",
+    ),
     # Searching.
     "search_name": (
         "I search for {name}.",
@@ -116,6 +126,14 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "Results: {titles}. {title} is what I was looking for.",
         "The list shows {titles}; {title} is the closest to what I need.",
     ),
+    "hit_alike": (
+        "{title} is close to {name}. I look at it first.",
+        "Is {title} what the question calls {name}? I open it to see.",
+        "{title} sounds much like {name}, so I check that one.",
+        "The name {title} is near enough to {name} for a look.",
+        "I open {title}, which could be meant by {name}.",
+        "{title} comes close to {name}.",
+    ),
     "hit_snippet": (
         'The snippet of {title} reads "{quote}" and that sounds promising.',
         '{title} looks worth a read: "{quote}"',
@@ -148,6 +166,21 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "Nothing on page {page} settles this, so I go on to page {next}.",
         "The text continues on page {next}. Let me read that before I look elsewhere.",
         "So far nothing fits. On to page {next} of {total}.",
+    ),
+    "find_word": (
+        "{title} has {total} pages. I look for {pattern} in it rather than read them all.",
+        "That is a long document, so I look for {pattern} in it.",
+        "With {total} pages, finding {pattern} is quicker than reading on.",
+        "Where on these {total} pages does it speak of {pattern}? I let the tool look.",
+        "I search within the document for {pattern}.",
+        "Rather than turn {total} pages I find {pattern}.",
+    ),
+    "found_page": (
+        "The match is on page {page}, so I turn to it.",
+        "Page {page} of {title} is where that stands. I read it.",
+        "I want to see page {page} in full.",
+        "That points to page {page}.",
+        "Page {page} has it, so I open that page.",
     ),
     "quote": (
         'The page says: "{quote}"',
@@ -288,6 +321,18 @@ PHRASES: dict[str, tuple[str, ...]] = {
         'That matches what I read before: "{quote}"',
         'Seen from this side it is the same: "{quote}"',
         'Good, this fits: "{quote}"',
+    ),
+    "verified_once": (
+        "There is one match, the passage that I read.",
+        "It stands in one place only, so there is nothing to mix up.",
+        "One match, and it is the line that I had seen.",
+        "A single match: no other passage could be meant.",
+    ),
+    "verified_often": (
+        "It comes up {count} times, and each time it agrees with what I had.",
+        "There are {count} matches; none of them changes anything.",
+        "With {count} matches I look at each: they go together.",
+        "{count} matches, and they all fit.",
     ),
     "verified_plain": (
         "I see nothing that speaks against it.",

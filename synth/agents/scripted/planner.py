@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.matching import FUNCTION_WORDS, content_stems, fold, likeness, same_name
+from synth.agents.scripted.chooser import Chooser
+from synth.agents.scripted.cues import content, dangling, listed, quotable, strip, uncapitalised
+from synth.agents.scripted.matching import content_stems, fold, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Clue
@@ -23,52 +25,9 @@ from synth.agents.scripted.seen import Hit, SeenDocument, Sentence, sentences_of
 from synth.agents.scripted.state import State, Value
 from synth.environments.contract import ToolCall
 
-__all__ = ["Chooser", "Planner", "introduces_alias"]
+__all__ = ["Planner"]
 
 Call = tuple[str, dict[str, Any]]
-
-
-class Chooser(Protocol):
-    """Picks among what is visible. Every method may draw from the generator of the turn."""
-
-    def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
-        """The result to open as the page of ``name``, if any."""
-
-    def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
-        """The result to open in search of a page that states the clue, if any."""
-
-    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
-        """Whether an opened page is the page of ``name``."""
-
-    def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
-        """Whether to take a page that was opened for ``name`` and is not about it for the right one all the same."""
-
-    def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
-        """What answers the clue on the pages of ``document`` that were read, if anything."""
-
-    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
-        """The sentence by which the page of a candidate states the clue about ``name``, if any."""
-
-    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
-        """The sentence by which ``document`` ties ``candidate`` to ``name`` as the clue says, if any."""
-
-    def reads_on(self, clue: int, document: SeenDocument) -> bool:
-        """Whether to read the next page of a document."""
-
-    def starts_with_candidate(self, clue: int) -> bool:
-        """Whether to test a condition on the candidate's page first (else on the page of the name in the clue)."""
-
-    def verifies(self, value: Value) -> bool:
-        """Whether to look once more before answering."""
-
-    def answer(self, value: Value, title: str | None) -> str:
-        """How to put the answer: the name as read, or the title of the page that it leads to."""
-
-    def early_answer(self) -> str | None:
-        """An answer given before all is settled, if the agent is so inclined."""
-
-    def guess(self) -> str | None:
-        """An answer when all ways are used up."""
 
 
 class Planner:
@@ -128,7 +87,7 @@ class Planner:
             if option is not None:
                 return self._settle(number, page, option)
             if page.unread is not None and self.chooser.reads_on(number, page):
-                return self._read_on(page)
+                return self._read_on(number, page, "")
             if self._fresh(page):
                 self.thoughts.add("silent", title=page.title)
         return self._from_the_other_end(number, clue, name, page)
@@ -150,7 +109,9 @@ class Planner:
             return [("open", {"document": hint})]
         made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
         current = self.seen.documents.get(self.seen.current or "")
-        if made and current is not None and current in opened and self._just_read(current):
+        shown = {hit.document for search in made for hit in search.hits}
+        shown -= {value.document for value in self.state.values.values()}
+        if current is not None and current in opened and current.document in shown and self._just_read(current):
             # The page that was opened for the name: is it the one?
             if self.chooser.overlooks(number, name, current):
                 return current
@@ -180,7 +141,7 @@ class Planner:
             return []
         self._quote(option.sentence, page.title, option.text)
         if rivals:
-            self.thoughts.add("candidates", titles=_listed(rivals))
+            self.thoughts.add("candidates", titles=listed(rivals))
         self._note("candidate" if rivals else "found", option.text)
         return []
 
@@ -207,8 +168,8 @@ class Planner:
         return None
 
     def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
-        cue = _uncapitalised(_strip(clue.cue))
-        words = " ".join(dict.fromkeys(word for word in re.findall(r"[\w'’-]+", cue) if _content(word)))
+        cue = uncapitalised(strip(clue.cue))
+        words = " ".join(dict.fromkeys(word for word in re.findall(r"[\w'’-]+", cue) if content(word)))
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         short = words if name and fold(name) in fold(words) else f"{name} {words}".strip()
         queries: list[tuple[str, int | None]] = [(short or joined, None), (joined, 10), (name or joined, 10)]
@@ -234,7 +195,7 @@ class Planner:
             if option is not None:
                 return self._settle(number, current, option)
             if current.unread is not None and self.chooser.reads_on(number, current):
-                return self._read_on(current)
+                return self._read_on(number, current, name)
             if name:
                 self.thoughts.add("dismiss_why_silent", title=current.title, name=name)
             else:
@@ -262,8 +223,9 @@ class Planner:
             shared = len(wanted & content_stems(sentence.text))
             if name and name.casefold() not in sentence.text.casefold():
                 continue
-            if _quotable(sentence.text) and shared > score:
-                best, score = sentence.text, shared
+            text = sentence.text.strip("… ")
+            if quotable(text) and shared > score:
+                best, score = text, shared
         return best
 
     def _described(self, number: int, clue: Clue) -> list[Call] | None:
@@ -278,7 +240,7 @@ class Planner:
         if made:
             self.thoughts.add("search_again")
         else:
-            self.thoughts.add("plan_described", cue=_strip(clue.cue))
+            self.thoughts.add("plan_described", cue=strip(clue.cue))
             self.thoughts.add("search_described")
         query, k = todo[0]
         return [("search", {"query": query} | ({"k": k} if k else {}))]
@@ -294,7 +256,7 @@ class Planner:
                 self._note("confirm", value.name)
                 return []
             if document.unread is not None and self.chooser.reads_on(number, document):
-                return self._read_on(document)
+                return self._read_on(number, document, "")
         sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
@@ -351,11 +313,16 @@ class Planner:
         if page is not None and self._just_read(page):
             others = {v.name for v in self.state.values.values()} | {c.name for c in self.state.reading.clues}
             for sentence in page.sentences():
-                if any(other and other in sentence.text for other in others - {value.name}) and _quotable(
-                    sentence.text
-                ):
+                if any(other and other in sentence.text for other in others - {value.name}) and quotable(sentence.text):
                     self.thoughts.add("verified_says", quote=sentence.text)
                     return
+        last = self.seen.finds[-1] if self.seen.finds else None
+        if last is not None and last.turn == self.seen.turns - 1 and last.matches:
+            if last.matches == 1:
+                self.thoughts.add("verified_once")
+            else:
+                self.thoughts.add("verified_often", count=last.matches)
+            return
         self.thoughts.add("verified_plain")
 
     def _stop(self) -> Turn:
@@ -393,7 +360,24 @@ class Planner:
     def _just_read(self, page: SeenDocument) -> bool:
         return page.turns[-1] == self.seen.turns - 1
 
-    def _read_on(self, page: SeenDocument) -> list[Call]:
+    def _read_on(self, number: int, page: SeenDocument, about: str) -> list[Call]:
+        """The next look at a document that was not read to its end: the page that a find points to, a find where the
+        document is long, else the next page."""
+        finds = [find for find in self.seen.finds if find.document == page.document]
+        pointed = [p for find in finds for p in find.pages if p not in page.pages]
+        if pointed:
+            chosen = self.chooser.page(number, page, pointed)
+            self.thoughts.add("found_page", page=chosen, title=page.title)
+            return [("open", {"document": page.document, "page": chosen})]
+        if page.total > 2 and self.seen.current == page.document:
+            cue = strip(self.state.reading.clues[number].cue)
+            words = [word for word in dict.fromkeys(re.findall(r"[\w'’-]+", cue)) if content(word) and len(word) > 2]
+            known = {find.pattern.casefold() for find in finds}
+            patterns = [pattern for pattern in (about, *words) if pattern and pattern.casefold() not in known]
+            pattern = self.chooser.pattern(number, page, patterns) if patterns and len(finds) < 4 else None
+            if pattern is not None:
+                self.thoughts.add("find_word", total=page.total, title=page.title, pattern=pattern)
+                return [("find", {"pattern": pattern})]
         unread = page.unread
         assert unread is not None
         self.thoughts.add("next_page", page=max(page.pages), next=unread, total=page.total, title=page.title)
@@ -414,8 +398,16 @@ class Planner:
         self._turned_to = number
         if clue.target in self.state.values:
             self.thoughts.add("check_condition")
-        if clue.target not in self.state.values or float(self.generator.random()) < 0.5:
-            self.thoughts.add("next_clue", cue=_strip(clue.cue))
+            if float(self.generator.random()) < 0.5:
+                return
+        known = self.state.values.get(clue.source) if clue.source is not None else None
+        cue = strip(clue.cue)
+        draw = float(self.generator.random())
+        if known is not None and (dangling(cue) or draw < 0.4):
+            if draw < 0.7:
+                self.thoughts.add("next_plain", name=known.name)
+        elif not dangling(cue):
+            self.thoughts.add("next_clue", cue=cue)
 
     def _begin(self, number: int, name: str) -> None:
         clues = self.state.reading.clues
@@ -433,48 +425,20 @@ class Planner:
 
     def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
         titles = list(dict.fromkeys(hit.title for hit in hits))
-        if len(titles) > 1 and float(self.generator.random()) < 0.5:
+        if not same_name(chosen.title, name):
+            self.thoughts.add("hit_alike", title=chosen.title, name=name)
+        elif len(titles) > 1 and float(self.generator.random()) < 0.5:
             near = sorted(titles, key=lambda title: (-likeness(title, name), titles.index(title)))[:3]
             shown = [title for title in titles if title in {*near, chosen.title}]
-            self.thoughts.add("hit_among", titles=_listed(shown), title=chosen.title)
-        elif same_name(chosen.title, name):
-            self.thoughts.add("hit_named", title=chosen.title)
+            self.thoughts.add("hit_among", titles=listed(shown), title=chosen.title)
         else:
-            self.thoughts.add("hit_try", title=chosen.title)
+            self.thoughts.add("hit_named", title=chosen.title)
 
     def _quote(self, sentence: Sentence, title: str, about: str) -> None:
         text = sentence.text
-        if not _quotable(text):
+        if not quotable(text):
             at = max(text.find(about), 0)
             start = text.rfind(" ", 0, max(0, at - 90)) + 1
             end = text.find(" ", min(len(text), at + len(about) + 90))
             text = text[start : end if end > 0 else len(text)]
         self.thoughts.add("quote", quote=text.replace('"', "”") if '"' in text else text, title=title)
-
-
-def introduces_alias(text: str, name: str) -> bool:
-    """Whether ``text`` says that something goes by ``name`` too."""
-    said = r"(?:known as|called|nicknamed|alias|abbreviated|short for|formerly|also|\bor)\W+(?:the )?[\"“]?"
-    return re.search(rf"{said}{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
-
-
-def _quotable(text: str) -> bool:
-    return len(text) <= 240 and '"' not in text
-
-
-def _strip(cue: str) -> str:
-    return cue.strip().rstrip("?.,;:").strip()
-
-
-def _uncapitalised(cue: str) -> str:
-    """The cue as part of a query: a question word is not capitalised there."""
-    first = cue.split(" ", 1)[0]
-    return cue[0].lower() + cue[1:] if first.casefold() in FUNCTION_WORDS else cue
-
-
-def _content(word: str) -> bool:
-    return word.casefold() not in FUNCTION_WORDS
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -14,9 +14,10 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.agents.scripted.cues import introduces_alias
 from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity
 from synth.agents.scripted.options import Option, options_in
-from synth.agents.scripted.planner import Planner, introduces_alias
+from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import State, Value, state_of
@@ -155,7 +156,10 @@ class _ReadingChooser:
     def _options(self, clue: int, name: str, document: SeenDocument, kind: ValueKind) -> Iterator[Option]:
         known = {name, document.title, *(value.name for value in self._state.values.values())}
         known |= {other.name for other in self._state.reading.clues if other.name}
+        linked = kind == "entity" and any(sentence.links for sentence in document.sentences())
         for sentence in document.sentences():
+            if sentence.text == sentence.heading or (linked and not sentence.links):
+                continue
             for option in options_in(sentence, kind):
                 new = option.document != document.document and not any(same_name(option.text, n) for n in known)
                 if new and not self._state.is_dismissed(clue, option.text, option.document):
@@ -213,6 +217,12 @@ class _ReadingChooser:
             self._log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
             return False
         return not self._draw(0.15)
+
+    def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
+        return max(patterns, key=len) if float(self._generator.random()) < 0.7 else None
+
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
+        return pages[0]
 
     def starts_with_candidate(self, clue: int) -> bool:
         return float(self._generator.random()) < 0.5

@@ -17,6 +17,7 @@ _HIT = re.compile(r"^(\d+)\. (\[.*)\n   (.*)$", re.M)
 _HEAD = re.compile(r"\A(\[.*\)), page (\d+) of (\d+)\n\n", re.S)
 _FOOT = re.compile(r"\n\n\(The document goes on: page \d+ of \d+\.\)\Z")
 _FOUND = re.compile(r"\A(\d+) match(?:es)? for \"(.*)\" in (\[.*\)) \(\d+ pages?\):", re.S)
+_MATCH = re.compile(r"^\d+\. page (\d+), character \d+: (.*)$", re.M)
 _NOT_FOUND = re.compile(r"\ANo match for \"(.*)\" in (\[.*\)) \(\d+ pages?\)\.", re.S)
 _ABBREVIATIONS = (
     "mr",
@@ -77,6 +78,8 @@ class Find:
     pattern: str
     document: str
     matches: int
+    pages: tuple[int, ...] = ()
+    """Pages of the matches shown, in order, each once."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +96,17 @@ class SeenDocument:
     total: int
     pages: dict[int, tuple[Sentence, ...]] = field(default_factory=dict)
     turns: list[int] = field(default_factory=list)
+    """When it was read or searched."""
+    found: dict[str, Sentence] = field(default_factory=dict)
+    """Passages that ``find`` showed, by text."""
 
     def sentences(self) -> Iterator[Sentence]:
+        """What was read of it, page by page, then what ``find`` showed of other pages."""
         for number in sorted(self.pages):
             yield from self.pages[number]
+        for sentence in self.found.values():
+            if sentence.page not in self.pages:
+                yield sentence
 
     @property
     def unread(self) -> int | None:
@@ -139,7 +149,7 @@ def _flatten(line: str) -> tuple[str, list[tuple[int, str, str]]]:
 
 def _split(text: str) -> Iterator[tuple[int, int]]:
     start = 0
-    for match in re.finditer(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[]*[A-Z0-9])", text):
+    for match in re.finditer(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])", text):
         before = text[start : match.start()].rsplit(None, 1)[-1:] or [""]
         word = before[0].lstrip("(\"'“‘[").casefold()
         if text[match.start()] == "." and (word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha())):
@@ -184,13 +194,26 @@ class Seen:
             seen.turns.append(turn)
             self.current = page_link.target
         elif call.name == "find":
-            found = _FOUND.match(text)
-            missing = _NOT_FOUND.match(text)
-            if found:
-                document = next(find_links(found.group(3))).target
-                self.finds.append(Find(turn, found.group(2), document, int(found.group(1))))
-            elif missing:
-                self.finds.append(Find(turn, missing.group(1), next(find_links(missing.group(2))).target, 0))
+            self._take_find(turn, text)
+
+    def _take_find(self, turn: int, text: str) -> None:
+        missing = _NOT_FOUND.match(text)
+        if missing:
+            self._add_find(Find(turn, missing.group(1), next(find_links(missing.group(2))).target, 0))
+        head = _FOUND.match(text)
+        if head is None:
+            return
+        document = next(find_links(head.group(3))).target
+        pages: list[int] = []
+        for match in _MATCH.finditer(text):
+            pages.append(int(match.group(1)))
+            for sentence in sentences_of(match.group(2), document, pages[-1]):
+                self.documents[document].found.setdefault(sentence.text, sentence)
+        self._add_find(Find(turn, head.group(2), document, int(head.group(1)), tuple(dict.fromkeys(pages))))
+
+    def _add_find(self, find: Find) -> None:
+        self.finds.append(find)
+        self.documents[find.document].turns.append(find.turn)
 
     @property
     def last_failure(self) -> Failure | None:

@@ -80,7 +80,9 @@ class _GoldChooser:
         wanted = self._pages_of(clue, name)
         gold = next((hit for hit in hits if hit.document in wanted), None)
         if gold is not None:
-            alike = [hit for hit in hits if hit is not gold and likeness(hit.title, name) >= 0.3]
+            # Another page is worth a look only where the title leaves a doubt.
+            bar = 0.3 if not same_name(gold.title, name) else 1.0
+            alike = [h for h in hits if h is not gold and (same_name(h.title, name) or likeness(h.title, name) >= bar)]
             return self._detour(clue, alike) or gold
         if wanted:
             return None
@@ -234,6 +236,20 @@ class _GoldChooser:
         if hop is None:
             return document.document in self._task.gold_documents
         return document.document == hop.evidence.document_id
+
+    def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
+        hop = self._hop(clue)
+        quote = fold(hop.evidence.quote if hop is not None else self._task.answer)
+        held = [pattern for pattern in patterns if fold(pattern) and f" {fold(pattern)} " in f" {quote} "]
+        return max(held, key=len, default=None)
+
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
+        # Whichever a find points to: a page where the evidence was shown in part, else the first.
+        hop = self._hop(clue)
+        for sentence in document.found.values():
+            if hop is not None and sentence.page in pages and _overlaps(hop.evidence.quote, sentence.text):
+                return sentence.page
+        return pages[0]
 
     def starts_with_candidate(self, clue: int) -> bool:
         hop = self._hop(clue)

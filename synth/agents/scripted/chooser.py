@@ -1,0 +1,61 @@
+"""What decides: the interface between the planner and whoever picks among options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from synth.agents.scripted.options import Option
+from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.state import Value
+
+__all__ = ["Chooser"]
+
+
+class Chooser(Protocol):
+    """Picks among what is visible. Every method may draw from the generator of the turn."""
+
+    def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        """The result to open as the page of ``name``, if any."""
+
+    def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        """The result to open in search of a page that states the clue, if any."""
+
+    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
+        """Whether an opened page is the page of ``name``."""
+
+    def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
+        """Whether to take a page that was opened for ``name`` and is not about it for the right one all the same."""
+
+    def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
+        """What answers the clue on the pages of ``document`` that were read, if anything."""
+
+    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
+        """The sentence by which the page of a candidate states the clue about ``name``, if any."""
+
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
+        """The sentence by which ``document`` ties ``candidate`` to ``name`` as the clue says, if any."""
+
+    def reads_on(self, clue: int, document: SeenDocument) -> bool:
+        """Whether to read the next page of a document."""
+
+    def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
+        """The words to look for in a long document, if any."""
+
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
+        """Which of the pages that a find points to."""
+
+    def starts_with_candidate(self, clue: int) -> bool:
+        """Whether to test a condition on the candidate's page first (else on the page of the name in the clue)."""
+
+    def verifies(self, value: Value) -> bool:
+        """Whether to look once more before answering."""
+
+    def answer(self, value: Value, title: str | None) -> str:
+        """How to put the answer: the name as read, or the title of the page that it leads to."""
+
+    def early_answer(self) -> str | None:
+        """An answer given before all is settled, if the agent is so inclined."""
+
+    def guess(self) -> str | None:
+        """An answer when all ways are used up."""

@@ -1,0 +1,44 @@
+"""Small questions about cues, quotes and lists of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from synth.agents.scripted.matching import FUNCTION_WORDS
+
+__all__ = ["content", "dangling", "introduces_alias", "listed", "quotable", "strip", "uncapitalised"]
+
+
+def introduces_alias(text: str, name: str) -> bool:
+    """Whether ``text`` says that something goes by ``name`` too."""
+    said = r"(?:known as|called|nicknamed|alias|abbreviated|short for|formerly|also|\bor)\W+(?:the )?[\"“]?"
+    return re.search(rf"{said}{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def quotable(text: str) -> bool:
+    return len(text) <= 240 and '"' not in text
+
+
+def strip(cue: str) -> str:
+    return cue.strip().rstrip("?.,;:").strip()
+
+
+def dangling(cue: str) -> bool:
+    """Whether the cue makes no sense on its own ("the length of", "How high is")."""
+    words = cue.split()
+    return len(words) < 4 or words[-1].casefold() in FUNCTION_WORDS
+
+
+def uncapitalised(cue: str) -> str:
+    """The cue as part of a query: a question word is not capitalised there."""
+    first = cue.split(" ", 1)[0]
+    return cue[0].lower() + cue[1:] if first.casefold() in FUNCTION_WORDS else cue
+
+
+def content(word: str) -> bool:
+    return word.casefold() not in FUNCTION_WORDS
+
+
+def listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
