@@ -88,11 +88,13 @@ class _Namer:
         pattern: Callable[[int, str, int], str],
         *,
         fixed: dict[int, str] | None = None,
+        group: Ints | None = None,
         prefixes: tuple[str, ...] = ("New", "Old", "Upper", "Lower", "Great", "North", "South", "East", "West"),
     ) -> None:
         """Names ``pattern(position, root, variant)`` for a type; ``fixed`` roots come from elsewhere (a founder).
 
-        A share of the entities takes the root of another one with one part changed, and its variant: look-alikes.
+        A share of the entities takes the root of another one (of the same ``group``, if given) with one part changed,
+        and its variant: look-alikes.
         A name that is taken is drawn again; after several rounds the root gets a prefix ("Upper Keld").
         """
         draft, generator = self.draft, self.draft.generator("names", kind)
@@ -108,6 +110,8 @@ class _Namer:
         target = draft.pool(kind).draw(draft.home(kind), generator, 0.3) if not _is_hub(kind) else members
         at = target - draft.first[kind]
         alike &= own_root[at] & ~alike[at] & (at != np.arange(n))
+        if group is not None:
+            alike &= group == group[at]
         culture[alike] = culture[at[alike]]
         codes[alike] = self._near(grammar, culture[alike], codes[at[alike]], generator)
         variant[alike] = variant[at[alike]]
@@ -310,6 +314,7 @@ class _Namer:
             "surname",
             lambda row, root, variant: f"{root} {words[industry[row]][variant % len(words[industry[row]])]}",
             fixed=borrowed("company", "founded_by", 0.3),
+            group=draft.facts["industry", "company"],
         )
         self._named_after("laboratory", ("Laboratory", "Research Station", "Observatory", "Laboratories"))
         self._named_after("stadium", ("Park", "Ground", "Arena", "Field", "Road"))

@@ -216,7 +216,9 @@ class _PageWriter:
         names = [name for name in section.forward if name in present]
         units: dict[str, Unit] = {name: single[name] for name in names}
         for joint in section.joints:
-            if all(name in units for name in joint.relations) and (joint.always or self.draw() % 2):
+            if all(name in units and units[name] is single[name] for name in joint.relations) and (
+                joint.always or self.draw() % 2
+            ):
                 units[joint.relations[0]] = joint
                 for name in joint.relations[1:]:
                     del units[name]

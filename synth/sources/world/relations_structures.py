@@ -58,7 +58,7 @@ RELATIONS: tuple[Relation, ...] = (
         "{s} is coached by {o}.",
         "The head coach of {s} is {o}.",
         "Training at {s} is directed by {o}, the head coach.",
-        "{o} is the head coach of {s}.",
+        "{o} has charge of {s} as head coach.",
         inverse_functional=True,
         note="the coach is alive",
     ),

@@ -14,7 +14,7 @@ RELATIONS: tuple[Relation, ...] = (
         "wrote",
         "{s} was written by {o}.",
         "The author of {s} is {o}.",
-        "{o} is the author of {s}.",
+        "{o} wrote {s}.",
         "{s} came from the pen of {o}.",
         note="the author was 22 to 70 years old and alive in the year of publication",
     ),

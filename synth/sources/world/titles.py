@@ -23,11 +23,6 @@ def name_works(draft: Draft, names: list[str], called: list[str], aliases: list[
     artworks = _titles(draft, "artwork")
     generator = draft.generator("shared titles")
 
-    source = draft.facts["adapted_from", "film"]
-    keeps = generator.random(len(films)) < 0.65
-    for row in np.flatnonzero((source >= 0) & keeps).tolist():
-        films[row] = books[int(source[row]) - draft.first["book"]]
-        draft.lookalike[draft.first["film"] + row] = int(source[row])
     for kind, titles in (("book", books), ("artwork", artworks)):
         first = draft.first[kind]
         year = draft.begin[first : first + len(titles)]
@@ -37,6 +32,12 @@ def name_works(draft: Draft, names: list[str], called: list[str], aliases: list[
         for row in np.flatnonzero(alike).tolist():
             titles[row] = titles[int(other[row])]
             draft.lookalike[first + row] = first + int(other[row])
+    # After the books have their titles, films take them.
+    source = draft.facts["adapted_from", "film"]
+    keeps = generator.random(len(films)) < 0.65
+    for row in np.flatnonzero((source >= 0) & keeps).tolist():
+        films[row] = books[int(source[row]) - draft.first["book"]]
+        draft.lookalike[draft.first["film"] + row] = int(source[row])
 
     genre = draft.facts["genre", "book"].tolist()
     used = Counter(books) + Counter(films) + Counter(artworks)
