@@ -55,6 +55,12 @@ def store(
     from synth.cli.text import store_text
     from synth.store import Store
 
+    if verb is StoreVerb.PRUNE and unused_for is None and dataset is None and not everything:
+        raise InputError(
+            "prune must be told what", where="synth store", mend="give --unused-for DAYS, --dataset NAME or --all"
+        )
+    if unused_for is not None and unused_for < 0:
+        raise InputError(f"{unused_for} days is no time", where="--unused-for", mend="give 0 or more")
     kept = Store(path if path is not None else default_store())
     if verb is StoreVerb.LIST:
         entries = kept.list()
@@ -63,12 +69,6 @@ def store(
         else:
             print(store_text(kept.root, entries))
         return
-    if unused_for is None and dataset is None and not everything:
-        raise InputError(
-            "prune must be told what", where="synth store", mend="give --unused-for DAYS, --dataset NAME or --all"
-        )
-    if unused_for is not None and unused_for < 0:
-        raise InputError(f"{unused_for} days is no time", where="--unused-for", mend="give 0 or more")
     seconds = None if unused_for is None else unused_for * 86_400
     pruned = kept.prune(unused_for=seconds, dataset=dataset, everything=everything, dry=dry_run)
     if as_json:

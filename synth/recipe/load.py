@@ -74,6 +74,8 @@ def load_recipe(
     if file is not None and dataset is not None:
         data["name"] = dataset
     for key, value in (settings or {}).items():
+        if key == "source.kind":
+            _turn(data, value)
         _lay(data, key, value)
     return parse_recipe(data, where)
 
@@ -134,6 +136,13 @@ def _lay(data: dict[str, Any], dotted: str, value: Any) -> None:
             )
         at = below
     at[last] = value
+
+
+def _turn(data: dict[str, Any], kind: Any) -> None:
+    """A source of another kind has other keys: those of the first would only be refused."""
+    source = data.get("source")
+    if isinstance(source, dict) and source.get("kind") != kind:
+        data["source"] = {}
 
 
 _TAGS = frozenset({"world", "docs", "records", "given"})
