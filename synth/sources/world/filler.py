@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["FILLERS"]
+__all__ = ["FILLERS", "OF_THE_DEAD"]
 
 FILLERS: Mapping[str, tuple[str, ...]] = {
     "country": (
@@ -104,20 +104,29 @@ FILLERS: Mapping[str, tuple[str, ...]] = {
         "Males and females can be told apart only at close range.",
     ),
     "person": (
+        "{s} was known for working early in the morning and for answering every letter.",
+        "A taste for long walks stayed with {s} throughout.",
+        "{s} avoided public ceremonies whenever possible.",
+        "Colleagues praised {their} patience and {their} eye for detail.",
+        "{s} spoke rarely about {their} own achievements.",
+        "Anecdotes about {s} are often repeated, though few can be verified.",
+        "{s} was said to be a careful listener.",
+        "Music remained a favourite pastime of {s}.",
+        "{s} learned several languages and liked to read aloud.",
+        "Early setbacks did not discourage {s}.",
+        "{s} preferred small gatherings to large receptions.",
+        "Younger colleagues often turned to {s} for advice.",
+        "{s} had a reputation for punctuality.",
+        "Modest habits and a dry sense of humour were typical of {s}.",
+        "Gardening gave {s} a welcome distraction from work.",
+        "{s} seldom gave interviews.",
         "Contemporaries described {s} as reserved in company and generous to friends.",
         "Letters and notebooks from these years have survived.",
-        "{s} was known for working early in the morning and for answering every letter.",
         "Later commentators have disagreed about how these years should be judged.",
         "Much of what is known about {s} comes from the recollections of friends.",
-        "{s} avoided public ceremonies whenever possible.",
-        "A taste for long walks stayed with {s} throughout.",
         "Surviving letters give an impression of {their} dry sense of humour.",
-        "Colleagues praised {their} patience and {their} eye for detail.",
         "Financial worries were a recurring theme of the correspondence.",
         "Biographers have paid particular attention to this period.",
-        "{s} spoke rarely about {their} own achievements.",
-        "Anecdotes about {s} are still repeated, though few can be verified.",
-        "Reviews of the time were mixed, but {their} reputation grew.",
         "{s} kept a diary, parts of which have been printed.",
         "Friends remembered {them} as a careful listener.",
     ),
@@ -254,3 +263,18 @@ FILLERS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """Entity type -> sentences."""
+
+OF_THE_DEAD: frozenset[str] = frozenset(
+    (
+        "Contemporaries described {s} as reserved in company and generous to friends.",
+        "Letters and notebooks from these years have survived.",
+        "Later commentators have disagreed about how these years should be judged.",
+        "Much of what is known about {s} comes from the recollections of friends.",
+        "Surviving letters give an impression of {their} dry sense of humour.",
+        "Financial worries were a recurring theme of the correspondence.",
+        "Biographers have paid particular attention to this period.",
+        "{s} kept a diary, parts of which have been printed.",
+        "Friends remembered {them} as a careful listener.",
+    )
+)
+"""Fillers about persons that a page about a living one doesn't use."""

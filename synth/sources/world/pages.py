@@ -177,7 +177,8 @@ class _PageWriter:
             (plan.sections[0], [])
         ]
         # Filler evens out the length: its share per section follows from what the facts will take, about.
-        turn, step = draw() % len(plan.fillers), 0
+        fillers = plan.fillers_alive if self.verb == "is" else plan.fillers
+        turn, step = draw() % len(fillers), 0
         target = _SHORTEST + draw() % _SPREAD
         missing = target - self.pos - _PER_SENTENCE * sum(len(units) for _, units in told)
         share = max(0, -(-missing // (_PER_SENTENCE * len(told))))
@@ -187,9 +188,9 @@ class _PageWriter:
             begin = self.pos
             self.referable = False
             items: list[Unit | Sentence] = list(units)
-            for _ in range(min(share, len(plan.fillers) - step)):
+            for _ in range(min(share, len(fillers) - step)):
                 place = min(len(items), 1 + draw() % (len(items) + 1))
-                items.insert(place, plan.fillers[(turn + step) % len(plan.fillers)])
+                items.insert(place, fillers[(turn + step) % len(fillers)])
                 step += 1
             for number, item in enumerate(items):
                 if number:
@@ -199,9 +200,9 @@ class _PageWriter:
                 else:
                     self._sentence(item, (), first=number == 0)
             columns.section(heading, 2, begin, self.pos)
-        while step < len(plan.fillers) and self.pos < _SHORTEST:
+        while step < len(fillers) and self.pos < _SHORTEST:
             self._literal(" ")
-            self._sentence(plan.fillers[(turn + step) % len(plan.fillers)], (), first=False)
+            self._sentence(fillers[(turn + step) % len(fillers)], (), first=False)
             step += 1
             columns.section_end(self.pos)
         columns.page(self.world, self.ordinal, block.kind, "".join(self.parts))

@@ -67,7 +67,7 @@ RELATIONS: tuple[Relation, ...] = (
         "headquartered_in",
         "{s} is the headquarters of {o}.",
         "Enterprises with their head office in {s} include {o}.",
-        "The economy of {s} rests on employers such as {o}, which has its head office there.",
+        "The local economy rests on firms headquartered in {s}, such as {o}.",
         "{s} is the base of {o}.",
         primary=False,
     ),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from synth.sources.world.filler import FILLERS
+from synth.sources.world.filler import FILLERS, OF_THE_DEAD
 from synth.sources.world.layout import LEADS, SECTIONS
 from synth.sources.world.schema import ENTITY_TYPES, JOINTS, RELATIONS
 
@@ -85,6 +85,8 @@ class Page:
     sections: tuple[SectionProgram, ...]
     single: Mapping[str, Unit]
     fillers: tuple[Sentence, ...]
+    fillers_alive: tuple[Sentence, ...]
+    """Those that suit a living person."""
     forward: tuple[str, ...]
     inverse: tuple[str, ...]
     asides: frozenset[str]
@@ -140,6 +142,7 @@ def page_plan(kind: str) -> Page:
         sections=tuple(sections),
         single={item.name: Unit((item.name,), _sentences(kind, item.sentences)) for item in mine},
         fillers=_sentences(kind, FILLERS[kind]),
+        fillers_alive=_sentences(kind, tuple(text for text in FILLERS[kind] if text not in OF_THE_DEAD)),
         forward=tuple(item.name for item in mine if item.primary),
         inverse=tuple(item.name for item in mine if not item.primary),
         asides=_asides(kind),
