@@ -75,10 +75,11 @@ layers: $(TEST)
 	$(BIN)/lint-imports --no-logo
 
 locks: $(TEST)
-	$(BIN)/python .ci/locks.py --check
+	$(BIN)/python -m pytest -q tests/engine/test_engine_stage_lock.py tests/prompting/test_prompting_files.py
 
-lock: $(TEST) ## after a version bump: record new hashes (ARGS=--same-results: code changed, results did not)
-	$(BIN)/python .ci/locks.py $(ARGS)
+lock: $(TEST) ## record the hashes of bumped stages and of new prompts
+	$(BIN)/python tests/engine/stage_lock.py
+	$(BIN)/python .ci/prompt_lock.py
 
 test-extras: $(TEST) ## suites that need an environment of their own (ARGS="lowest embed" to choose)
 	$(BIN)/python .ci/extras.py $(ARGS)
