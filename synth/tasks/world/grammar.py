@@ -160,15 +160,16 @@ class Predicate:
         if not self.light:
             return []
         body = f"{subject} {self.first} {self.middle}"
+        that = "which" if strip_marks(subject).startswith("that ") else "that"  # not "the river that that city"
         if not self.prep:
-            return [tidy(f"{'whom' if person else 'that'} {body} {self.tail}")]
+            return [tidy(f"{'whom' if person else that} {body} {self.tail}")]
         found = [tidy(f"{self.prep} {'whom' if person else 'which'} {body} {self.tail}")]
         if self.tail:
             return found
         if place and self.prep in ("in", "at"):
             found.append(tidy(f"where {body}"))
         elif not person:
-            found.append(tidy(f"that {body} {self.prep}"))
+            found.append(tidy(f"{that} {body} {self.prep}"))
         return found
 
 

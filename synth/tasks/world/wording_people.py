@@ -9,13 +9,15 @@ __all__ = ["WORDINGS"]
 WORDINGS: tuple[Wording, ...] = (
     entity(
         "born_in",
-        subject_does="was born | in; was a native | of; was born | in; came~come into the world | in",
+        subject_does="was born | in; was a native | of; was born | in; "
+        "came~come into the world | in; began~begin life | in",
         object_does="is the birthplace | of; is the city of birth | of; saw~see the birth | of",
         object_is="the birthplace of {x}; {x's} birthplace; the city of {x's} birth; the native city of {x}",
     ),
     entity(
         "died_in",
-        subject_does="died~die | in; passed~pass away | in; died~die | in; spent~spend the last days of life | in",
+        subject_does="died~die | in; passed~pass away | in; died~die | in; "
+        "spent~spend the last days of life | in; met~meet death | in",
         object_does="is the place of death | of; is the city of death | of; saw~see the death | of",
         object_is="the city of {x's} death; the place of death of {x}; {x's} place of death",
     ),

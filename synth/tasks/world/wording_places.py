@@ -27,7 +27,7 @@ WORDINGS: tuple[Wording, ...] = (
         "part_of",
         subject_does="is part | of; belongs~belong | to; is one of the regions | of; lies~lie | in",
         object_does="counts~count | _ among its regions; has | _ among its regions",
-        object_is="the country that includes {x}; the country that {x} is part of",
+        object_is="the country that includes {x}; the country of which {x} is part",
         past=False,
     ),
     entity(

@@ -1,0 +1,40 @@
+"""A small world with everything that proposing needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from synth.graph.graph import Graph
+from synth.retrieval.bm25 import Bm25Index
+from synth.sources.world.config import WorldConfig
+from synth.sources.world.source import shard_count, shard_tables
+from synth.tasks.index_search import IndexSearch
+from synth.tasks.world.config import WorldTasksConfig
+from synth.tasks.world.phrasebook import INVERSES
+from synth.tasks.world.propose import WorldProposer
+
+
+@dataclass(frozen=True)
+class SmallWorld:
+    documents: pa.Table
+    entities: pa.Table
+    edges: pa.Table
+    graph: Graph
+    search: IndexSearch
+
+    def proposer(self, **config: Any) -> WorldProposer:
+        return WorldProposer(
+            self.graph, self.entities, self.documents, self.edges, self.search, WorldTasksConfig(**config)
+        )
+
+
+def make_small_world() -> SmallWorld:
+    config = WorldConfig(entities=1000, seed=3)
+    parts = [shard_tables(config, shard) for shard in range(shard_count(config))]
+    documents, entities, edges = (pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True))
+    index = Bm25Index(Bm25Index.build(documents))
+    graph = Graph.build(entities, edges, INVERSES)
+    return SmallWorld(documents, entities, edges, graph, IndexSearch(index, documents.column("id")))
