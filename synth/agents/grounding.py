@@ -95,9 +95,13 @@ def _digest(text: str) -> tuple[frozenset[str], frozenset[str], str, frozenset[s
     found = list(_tokens(flat))
     tokens = [word for word, _, _ in found]
     names = frozenset(_names(flat, found)) | {_normal(item.anchor) for item in find_links(text)}
-    ids = frozenset(item.target for item in find_links(text))
+    targets = [item.target for item in find_links(text)]
+    ids = frozenset(targets) | {target.split("#", 1)[0] for target in targets}
+    places = [_normal(target.split("#", 1)[1]) for target in targets if "#" in target]
+    names |= frozenset(places)
     pages = max((int(n) for groups in _PAGES.findall(text) for n in groups if n), default=0)
-    return frozenset(tokens), names, f" {' '.join(tokens)} ", ids, pages
+    words = frozenset(tokens) | {word for name in places for word in name.split()}
+    return words, names, " | ".join((f" {' '.join(tokens)} ", *(f" {name} " for name in places))), ids, pages
 
 
 def _normal(text: str) -> str:

@@ -1,6 +1,7 @@
 """Pages as an agent reads them: headings, links that can be followed, page borders. Pure text functions.
 
-Links are written as markdown, ``[anchor](target)``; a target with spaces or parentheses as ``[anchor](<target>)``.
+Links are written as markdown, ``[anchor](target)``, the target a document or a place in one (``document#place``); a
+target with spaces or parentheses stands in angle brackets, ``[anchor](<target>)``.
 ``find_links`` reads exactly what ``link`` writes, so whoever sees an observation sees its options.
 """
 
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from synth.schemas.documents import Document, Link
 
-__all__ = ["SeenLink", "find_links", "link", "page_borders", "plain", "render"]
+__all__ = ["SeenLink", "find_links", "link", "page_borders", "place", "plain", "render"]
 
 _LINK = re.compile(r"\[((?:[^\[\]\\\n]|\\.)+)\]\((?:<([^<>\n]+)>|([^\s()<>]+))\)")
 _ESCAPED = re.compile(r"\\([\\\[\]])")
@@ -33,6 +34,11 @@ def link(anchor: str, target: str) -> str:
     """``[anchor](target)`` on one line, so that ``find_links`` gives both back."""
     text = re.sub(r"([\\\[\]])", r"\\\1", " ".join(anchor.split())) or "link"
     return f"[{text}](<{target}>)" if re.search(r"[\s()]", target) else f"[{text}]({target})"
+
+
+def place(item: Link) -> str:
+    """What a link leads to: a document, or a place in one (``document#place``)."""
+    return f"{item.target}#{item.fragment}" if item.fragment else item.target
 
 
 def find_links(text: str) -> Iterator[SeenLink]:
@@ -117,7 +123,7 @@ def render(document: Document, start: int, end: int) -> str:
         (s, e, new) for s, e, new in _headings(document) if start <= s and e <= end and (s < end or s == e == start)
     ]
     edits += [
-        (item.start, item.end, link(document.text[item.start : item.end], item.target))
+        (item.start, item.end, link(document.text[item.start : item.end], place(item)))
         for item in document.links
         if start <= item.start < item.end <= end and document.text[item.start : item.end].strip()
     ]

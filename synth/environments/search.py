@@ -115,8 +115,12 @@ _TOOLS = (
         parameters={
             "type": "object",
             "properties": {
-                "document": {"type": "string", "minLength": 1, "description": "A document from a result or a link."},
-                "page": {"type": "integer", "minimum": 1, "description": "Which page of it; 1 if not given."},
+                "document": {
+                    "type": "string",
+                    "minLength": 1,
+                    "description": "A document from a result or a link; document#place opens the page of that place.",
+                },
+                "page": {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."},
             },
             "required": ["document"],
             "additionalProperties": False,
@@ -244,20 +248,25 @@ class SearchEpisode(Episode):
         return ToolResult(call_id=call.id, name=call.name, content="\n".join([head, *lines]))
 
     def _open(self, call: ToolCall) -> ToolResult:
-        wanted = str(call.arguments["document"])
+        wanted, place = str(call.arguments["document"]), ""
         document = self.environment.document(wanted)
+        if document is None and "#" in wanted:
+            wanted, place = wanted.split("#", 1)
+            document = self.environment.document(wanted)
         if document is None:
             words = f"There is no document {wanted!r}. Open one that a search result or a link shows in parentheses."
             return self._wrong(call, "not_found", words)
         pages = page_borders(document, self.environment.page_size)
-        page = int(call.arguments.get("page", 1))
+        # As in a browser, a place that the document does not know is no error: the document opens at its beginning.
+        start = next((anchor.start for anchor in document.anchors if anchor.name == place), 0)
+        page = int(call.arguments.get("page", 0)) or _page_of(pages, start)
         if page > len(pages):
             count = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
             return self._wrong(
                 call, "not_found", f"There is no page {page}: {link(document.title, wanted)} has {count}."
             )
         self._document, self._page = wanted, page
-        body = render(document, *pages[page - 1]).strip()
+        body = render(document, *pages[page - 1]).rstrip().lstrip("\n")
         content = f"{link(document.title, wanted)}, page {page} of {len(pages)}\n\n{body}"
         if page < len(pages):
             content += f"\n\n(The document goes on: page {page + 1} of {len(pages)}.)"
@@ -281,7 +290,7 @@ class SearchEpisode(Episode):
             return ToolResult(call_id=call.id, name=call.name, content=words)
         lines = [f'{_count(len(matches))} for "{" ".join(pattern.split())}" in {shown} ({_pages(len(pages))}):']
         for number, match in enumerate(matches[: self.environment.max_matches], start=1):
-            page = next(n for n, (first, last) in enumerate(pages, start=1) if first <= match.start() < last)
+            page = _page_of(pages, match.start())
             start, end = _around(document, match.start(), match.end(), self.environment.context)
             context = " ".join(render(document, start, end).split())
             lines.append(f"{number}. page {page}, character {match.start()}: {context}")
@@ -315,6 +324,10 @@ def _one_line(passage: str) -> str:
 
 def _count(matches: int) -> str:
     return "1 match" if matches == 1 else f"{matches} matches"
+
+
+def _page_of(pages: Sequence[tuple[int, int]], offset: int) -> int:
+    return next((number for number, (_, end) in enumerate(pages, start=1) if offset < end), len(pages))
 
 
 def _pages(pages: int) -> str:

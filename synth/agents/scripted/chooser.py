@@ -33,6 +33,9 @@ class Chooser(Protocol):
     def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
         """The sentence by which the page of a candidate states the clue about ``name``, if any."""
 
+    def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
+        """What the page or entry is called that ``sentence`` is about."""
+
     def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
         """The sentence by which ``document`` ties ``candidate`` to ``name`` as the clue says, if any."""
 

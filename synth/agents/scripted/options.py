@@ -30,8 +30,12 @@ class Option:
 
     text: str
     sentence: Sentence
-    document: str | None = None
-    """The page that the option links to."""
+    place: str | None = None
+    """The page that the option links to, or the place on one."""
+
+    @property
+    def document(self) -> str | None:
+        return None if self.place is None else self.place.split("#", 1)[0]
 
 
 @lru_cache(maxsize=65536)
@@ -47,7 +51,7 @@ def options_in(sentence: Sentence, kind: ValueKind) -> tuple[Option, ...]:
         masked = _DATE.sub(lambda match: " " * len(match.group()), text)
         found = (_with_unit(masked, match, kind) for match in _NUMBER.finditer(masked))
     else:
-        linked = tuple(Option(item.anchor, sentence, item.document) for item in sentence.links)
+        linked = tuple(Option(item.anchor, sentence, item.place) for item in sentence.links)
         if kind == "entity" and linked:
             return tuple(dict.fromkeys(linked))
         runs = [match.group().rstrip(".") for match in _NAME.finditer(text)]

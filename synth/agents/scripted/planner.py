@@ -73,13 +73,13 @@ class Planner:
         self._turn_to(number)
         if clue.described:
             return self._described(number, clue)
-        name, document = self._source(clue)
+        name, place = self._source(clue)
         if clue.target in self.state.values:
-            return self._test(number, clue, name, document)
+            return self._test(number, clue, name, place)
         if clue.value:
             self._begin(number, f'"{clue.name}"')
             return self._from_the_other_end(number, clue, name, None)
-        page = self._source_page(number, name, document)
+        page = self._source_page(number, name, place)
         if isinstance(page, list):
             return page
         if page is not None:
@@ -87,7 +87,7 @@ class Planner:
             if option is not None:
                 return self._settle(number, page, option)
             if page.unread is not None and self.chooser.reads_on(number, page):
-                return self._read_on(number, page, "")
+                return self._read_on(number, page, name)
             if self._fresh(page):
                 self.thoughts.add("silent", title=page.title)
         return self._from_the_other_end(number, clue, name, page)
@@ -96,17 +96,19 @@ class Planner:
         if clue.source is None:
             return clue.name, None
         value = self.state.values[clue.source]
-        return value.name, value.document
+        return value.name, value.place
 
     def _source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
         """The page of ``name`` if it was read; else the calls that lead to it; None when it can't be found."""
+        place, hint = hint, hint.split("#", 1)[0] if hint else None
+        known = self.seen.documents.get(hint or "")
+        if place is not None and place not in self.seen.opened and (known is None or (place != hint and known.unread)):
+            self.thoughts.add("open_link", name=name)
+            return [("open", {"document": place})]
         opened = [d for d in self.seen.documents.values() if not self.state.is_dismissed(number, d.title, d.document)]
         for document in opened:
             if document.document == hint or (hint is None and self.chooser.is_source(number, name, document)):
                 return document
-        if hint is not None and hint not in self.seen.documents:
-            self.thoughts.add("open_link", name=name)
-            return [("open", {"document": hint})]
         made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
         current = self.seen.documents.get(self.seen.current or "")
         shown = {hit.document for search in made for hit in search.hits}
@@ -189,9 +191,9 @@ class Planner:
             sentence = self.chooser.support(number, name, current)
             if sentence is not None:
                 self._quote(sentence, current.title, name)
-                self._note("found", current.title)
+                self._note("found", self.chooser.subject(number, current, sentence))
                 return []
-            option = self.chooser.option(number, name, current) if not name else None
+            option = self.chooser.option(number, name, current)
             if option is not None:
                 return self._settle(number, current, option)
             if current.unread is not None and self.chooser.reads_on(number, current):
@@ -272,23 +274,23 @@ class Planner:
         pages = [
             document
             for document in self.seen.documents.values()
-            if document.document in (value.document, hint)
+            if document.document in (value.document, (hint or "").split("#", 1)[0])
             or same_name(document.title, value.name)
             or self.chooser.is_source(number, name, document)
         ]
         return sorted(pages, key=lambda document: -document.turns[-1])
 
     def _reach_candidate(self, number: int, name: str, hint: str | None, value: Value) -> list[Call]:
-        return self._reach(number, value.name, value.document)
+        return self._reach(number, value.name, value.place)
 
     def _reach_source(self, number: int, name: str, hint: str | None, value: Value) -> list[Call]:
         return self._reach(number, name, hint)
 
-    def _reach(self, number: int, name: str, document: str | None) -> list[Call]:
+    def _reach(self, number: int, name: str, place: str | None) -> list[Call]:
         """Calls that lead to the page of ``name``; none when it was read or can't be found."""
-        if document is not None and document in self.seen.documents:
+        if place is not None and place in self.seen.opened:
             return []
-        page = self._source_page(number, name, document)
+        page = self._source_page(number, name, place)
         return page if isinstance(page, list) else []
 
     # The end.
@@ -297,9 +299,9 @@ class Planner:
         value = self.state.values[self.state.reading.answer]
         page = self.seen.documents.get(value.document or "")
         if self._noted and self.chooser.verifies(value):
-            if value.document is not None and page is None:
+            if value.place is not None and page is None:
                 self.thoughts.add("verify_open", name=value.name)
-                return self._act([("open", {"document": value.document})])
+                return self._act([("open", {"document": value.place})])
             current = self.seen.documents.get(self.seen.current or "")
             shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
             if value.document is None and shown:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.scripted.cues import introduces_alias
+from synth.agents.scripted.entries import about, subject
 from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity
 from synth.agents.scripted.options import Option, options_in
 from synth.agents.scripted.planner import Planner
@@ -122,7 +123,9 @@ class _ReadingChooser:
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
         if same_name(document.title, name):
             return True
-        return any(introduces_alias(sentence.text, name) for sentence in document.pages.get(1, ())[:4])
+        if any(introduces_alias(sentence.text, name) for sentence in document.pages.get(1, ())[:4]):
+            return True
+        return len(name) > 2 and bool(about(document.sentences(), name))
 
     def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
         if likeness(document.title, name) < 0.3 or not self._draw(self._config.skipped_check):
@@ -156,8 +159,14 @@ class _ReadingChooser:
     def _options(self, clue: int, name: str, document: SeenDocument, kind: ValueKind) -> Iterator[Option]:
         known = {name, document.title, *(value.name for value in self._state.values.values())}
         known |= {other.name for other in self._state.reading.clues if other.name}
-        linked = kind == "entity" and any(sentence.links for sentence in document.sentences())
-        for sentence in document.sentences():
+        sentences = list(document.sentences())
+        if name:
+            if self.is_source(clue, name, document):
+                sentences = about(sentences, name) or sentences
+            else:
+                sentences = [s for s in sentences if name.casefold() in s.text.casefold()]
+        linked = kind == "entity" and any(sentence.links for sentence in sentences)
+        for sentence in sentences:
             if sentence.text == sentence.heading or (linked and not sentence.links):
                 continue
             for option in options_in(sentence, kind):
@@ -195,14 +204,21 @@ class _ReadingChooser:
         return best[1] if best is not None and best[0] >= self._config.threshold else None
 
     def _described(self, clue: int, cue: str, document: SeenDocument) -> Sentence | None:
+        """The sentence that says what the description says: it holds most of its words, or a passage around it does."""
         reading = self._state.reading
         if reading.clues[clue].target == reading.answer and reading.asked != "entity":
             return None
         wanted = content_stems(cue)
-        held = content_stems(" ".join(s.text for s in document.sentences()))
-        if not wanted or len(wanted & held) / len(wanted) + self._noise() < 0.6:
+        sentences = list(document.sentences())
+        held = [content_stems(s.text) & wanted for s in sentences]
+        best = max(range(len(held)), key=lambda at: (len(held[at]), -at), default=None)
+        if best is None or not wanted:
             return None
-        return max(document.sentences(), key=lambda s: similarity(cue, s.text, self._lexicon), default=None)
+        around = frozenset().union(*held[max(0, best - 1) : best + 2])
+        return sentences[best] if len(around) / len(wanted) + self._noise() >= 0.6 else None
+
+    def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
+        return subject(sentence, document.title)[0]
 
     def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
         cue = self._state.reading.clues[clue].cue

@@ -17,7 +17,7 @@ _HIT = re.compile(r"^(\d+)\. (\[.*)\n   (.*)$", re.M)
 _HEAD = re.compile(r"\A(\[.*\)), page (\d+) of (\d+)\n\n", re.S)
 _FOOT = re.compile(r"\n\n\(The document goes on: page \d+ of \d+\.\)\Z")
 _FOUND = re.compile(r"\A(\d+) match(?:es)? for \"(.*)\" in (\[.*\)) \(\d+ pages?\):", re.S)
-_MATCH = re.compile(r"^\d+\. page (\d+), character \d+: (.*)$", re.M)
+_MATCH = re.compile(r"^\d+\. page (\d+), character (\d+): (.*)$", re.M)
 _NOT_FOUND = re.compile(r"\ANo match for \"(.*)\" in (\[.*\)) \(\d+ pages?\)\.", re.S)
 _ABBREVIATIONS = (
     "mr",
@@ -43,7 +43,12 @@ _ABBREVIATIONS = (
 @dataclass(frozen=True)
 class PageLink:
     anchor: str
-    document: str
+    place: str
+    """What the link leads to: ``document`` or ``document#place``."""
+
+    @property
+    def document(self) -> str:
+        return self.place.split("#", 1)[0]
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class Sentence:
     document: str
     page: int
     heading: str
+    parents: tuple[str, ...] = ()
+    """Lines above that are indented less: the terms that it belongs to, outermost first."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,12 @@ class Find:
     pattern: str
     document: str
     matches: int
-    pages: tuple[int, ...] = ()
-    """Pages of the matches shown, in order, each once."""
+    places: tuple[tuple[int, int], ...] = ()
+    """(page, character) of the matches shown."""
+
+    @property
+    def pages(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(page for page, _ in self.places))
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,8 @@ class SeenDocument:
     pages: dict[int, tuple[Sentence, ...]] = field(default_factory=dict)
     turns: list[int] = field(default_factory=list)
     """When it was read or searched."""
+    last: int = 1
+    """The page that was read last."""
     found: dict[str, Sentence] = field(default_factory=dict)
     """Passages that ``find`` showed, by text."""
 
@@ -110,8 +123,9 @@ class SeenDocument:
 
     @property
     def unread(self) -> int | None:
-        """The first page that was not read yet."""
-        return next((number for number in range(1, self.total + 1) if number not in self.pages), None)
+        """The next page that was not read yet: behind the one that was read last, else from the beginning."""
+        order = (*range(self.last, self.total + 1), *range(1, self.last))
+        return next((number for number in order if number not in self.pages), None)
 
 
 @lru_cache(maxsize=1024)
@@ -119,6 +133,7 @@ def sentences_of(markdown: str, document: str, page: int) -> tuple[Sentence, ...
     """The sentences of an opened page, in order, each under its heading."""
     found: list[Sentence] = []
     heading = ""
+    above: list[tuple[int, str]] = []
     for line in markdown.split("\n"):
         if not line.strip():
             continue
@@ -127,9 +142,13 @@ def sentences_of(markdown: str, document: str, page: int) -> tuple[Sentence, ...
             heading = plain(mark.group(1)).strip()
             line = mark.group(1)
         flat, links = _flatten(line)
+        indent = len(flat) - len(flat.lstrip())
+        above = [(depth, text) for depth, text in above if depth < indent]
+        parents = tuple(text for _, text in above)
         for start, end in _split(flat):
             inside = tuple(PageLink(anchor, target) for at, anchor, target in links if start <= at < end)
-            found.append(Sentence(flat[start:end].strip(), inside, document, page, heading))
+            found.append(Sentence(flat[start:end].strip(), inside, document, page, heading, parents))
+        above.append((indent, flat.strip()))
     return tuple(sentence for sentence in found if sentence.text)
 
 
@@ -169,6 +188,8 @@ class Seen:
         self.finds: list[Find] = []
         self.failures: list[Failure] = []
         self.current: str | None = None
+        self.opened: set[str] = set()
+        """What was asked for: ids of documents and places."""
         self.turns = 0
         for step in history:
             self.take(step)
@@ -190,6 +211,8 @@ class Seen:
             number, total = int(head.group(2)), int(head.group(3))
             seen = self.documents.setdefault(page_link.target, SeenDocument(page_link.target, page_link.anchor, total))
             body = _FOOT.sub("", text[head.end() :])
+            seen.last = number
+            self.opened.add(str(call.arguments["document"]))
             seen.pages[number] = sentences_of(body, page_link.target, number)
             seen.turns.append(turn)
             self.current = page_link.target
@@ -204,12 +227,12 @@ class Seen:
         if head is None:
             return
         document = next(find_links(head.group(3))).target
-        pages: list[int] = []
+        places: list[tuple[int, int]] = []
         for match in _MATCH.finditer(text):
-            pages.append(int(match.group(1)))
-            for sentence in sentences_of(match.group(2), document, pages[-1]):
+            places.append((int(match.group(1)), int(match.group(2))))
+            for sentence in sentences_of(match.group(3), document, places[-1][0]):
                 self.documents[document].found.setdefault(sentence.text, sentence)
-        self._add_find(Find(turn, head.group(2), document, int(head.group(1)), tuple(dict.fromkeys(pages))))
+        self._add_find(Find(turn, head.group(2), document, int(head.group(1)), tuple(places)))
 
     def _add_find(self, find: Find) -> None:
         self.finds.append(find)

@@ -19,8 +19,13 @@ class Value:
     """What an unknown was settled as."""
 
     name: str
-    document: str | None
+    place: str | None
+    """The page that it means, or the place on one (``document#place``)."""
     turn: int
+
+    @property
+    def document(self) -> str | None:
+        return None if self.place is None else self.place.split("#", 1)[0]
 
 
 @dataclass
@@ -58,7 +63,7 @@ class State:
         elif number is not None:
             clue = self.reading.clues[number]
             if intent in ("found", "candidate", "candidate_next"):
-                self.values[clue.target] = Value(name, self._document(name), turn)
+                self.values[clue.target] = Value(name, self._place(name), turn)
             self.resolved.add(number)
 
     def _dismiss(self, number: int | None, name: str) -> None:
@@ -68,7 +73,8 @@ class State:
                     self.dismissed.add((clue, value.document or fold(name)))
                 return
         if number is not None:
-            self.dismissed.add((number, self._document(name) or fold(name)))
+            place = self._place(name)
+            self.dismissed.add((number, place.split("#", 1)[0] if place else fold(name)))
 
     def _drop(self, unknown: int) -> list[int]:
         """Forget an unknown and all that was built on it; gives the clues that lead to it."""
@@ -81,7 +87,7 @@ class State:
                 self._drop(clue.target)
         return leading
 
-    def _document(self, name: str) -> str | None:
+    def _place(self, name: str) -> str | None:
         """The page that ``name`` means: the open one, else where a link leads, else a page or hit of that title."""
         seen = self.seen
         current = seen.documents.get(seen.current or "")
@@ -91,10 +97,10 @@ class State:
             for sentence in current.sentences():
                 for item in sentence.links:
                     if fold(item.anchor) == fold(name):
-                        return item.document
+                        return item.place
         for _, item in seen.links():
             if fold(item.anchor) == fold(name):
-                return item.document
+                return item.place
         for document in seen.documents.values():
             if same_name(document.title, name):
                 return document.document

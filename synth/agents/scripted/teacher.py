@@ -12,6 +12,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Prompt
+from synth.agents.scripted.entries import names as names_it
+from synth.agents.scripted.entries import subject, term
 from synth.agents.scripted.matching import Lexicon, fold, likeness, same_name, similarity, words
 from synth.agents.scripted.options import Option, listed_with, options_in
 from synth.agents.scripted.planner import Planner
@@ -128,6 +130,7 @@ class _GoldChooser:
         if hop is None:
             return self._given(document)
         here = hop.evidence.document_id == document.document
+        stated_at = next((s for s in document.sentences() if here and _overlaps(hop.evidence.quote, s.text)), None)
         best: tuple[float, Option] | None = None
         for sentence in document.sentences():
             option = self._gold_option(hop, sentence)
@@ -137,7 +140,15 @@ class _GoldChooser:
             fit = 2.0 if stated else similarity(hop.cue, sentence.text, self._lexicon, (name, option.text))
             if fit >= 0.25 and (best is None or fit > best[0]):
                 best = fit, option
-        return self._rival(clue, best[1]) or best[1] if best else None
+        if best is not None:
+            return self._rival(clue, best[1]) or best[1]
+        # The passage is there and the name stands above it, as the term of its entry.
+        above = subject(stated_at, document.title) if stated_at is not None else []
+        name_above = next((text for text in above if self._is_target(hop, text)), None)
+        return Option(name_above, stated_at) if name_above is not None and stated_at is not None else None
+
+    def _is_target(self, hop: Hop, text: str) -> bool:
+        return any(same_name(text, name) for name in (hop.target.name, *hop.target.aliases))
 
     def _rival(self, clue: int, gold: Option) -> Option | None:
         """Another name of the same list, where a further condition will show that it is wrong."""
@@ -183,7 +194,9 @@ class _GoldChooser:
         """The gold target, if this sentence shows it."""
         options = options_in(sentence, kind)
         for option in options:
-            if document is not None and option.document == document:
+            _, _, fragment = (option.place or "").partition("#")
+            named = any(names_it(text, name) for text in (option.text, fragment) for name in names if text)
+            if document is not None and option.document == document and (not fragment or named):
                 return option
         for option in options:
             if any(judge(option.text, gold=name, kind=kind).correct for name in names):
@@ -197,6 +210,8 @@ class _GoldChooser:
         hop = self._hop(clue)
         if hop is None or hop.target.document_id != document.document:
             return None
+        if not self._is_target(hop, document.title) and hop.target.kind != "page":
+            return None  # an entry on this page: its name must be seen, which is for ``option`` to find
         stated = [
             sentence
             for sentence in document.sentences()
@@ -211,6 +226,11 @@ class _GoldChooser:
         if not fitting and not name:
             fitting = list(document.sentences())
         return max(fitting, key=lambda s: similarity(hop.cue, s.text, self._lexicon, (name,)), default=None)
+
+    def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
+        hop = self._hop(clue)
+        known = subject(sentence, document.title)
+        return next((text for text in known if hop is not None and self._is_target(hop, text)), document.title)
 
     def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
         hop = self._hop(clue)
@@ -241,15 +261,16 @@ class _GoldChooser:
         hop = self._hop(clue)
         quote = fold(hop.evidence.quote if hop is not None else self._task.answer)
         held = [pattern for pattern in patterns if fold(pattern) and f" {fold(pattern)} " in f" {quote} "]
+        if not held and hop is not None and patterns and names_it(patterns[0], hop.source.name):
+            return patterns[0]
         return max(held, key=len, default=None)
 
     def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
-        # Whichever a find points to: a page where the evidence was shown in part, else the first.
+        """Of the matches that a find shows, the last one before the evidence."""
         hop = self._hop(clue)
-        for sentence in document.found.values():
-            if hop is not None and sentence.page in pages and _overlaps(hop.evidence.quote, sentence.text):
-                return sentence.page
-        return pages[0]
+        places = [p for find in self._state.seen.finds if find.document == document.document for p in find.places]
+        before = [p for p in sorted(places) if hop is not None and p[1] <= hop.evidence.start and p[0] in pages]
+        return before[-1][0] if before else pages[0]
 
     def starts_with_candidate(self, clue: int) -> bool:
         hop = self._hop(clue)
@@ -266,9 +287,11 @@ class _GoldChooser:
         return verdict.correct is True
 
     def answer(self, value: Value, title: str | None) -> str:
-        if title is not None and not self._right(value.name) and self._right(title):
-            return title
-        return value.name
+        """The name as read, else as the title, the link or a term of the page has it: all of them were seen."""
+        options = [value.name, title or "", (value.place or "").partition("#")[2]]
+        page = self._state.seen.documents.get(value.document or "")
+        options += [name for s in page.sentences() if (name := term(s.text)) is not None] if page else []
+        return next((option for option in options if option and self._right(option)), value.name)
 
     def early_answer(self) -> str | None:
         return None
