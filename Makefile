@@ -50,12 +50,9 @@ install-gpu: $(GPU) ## .venv-gpu with the base and FAISS and torch for CUDA (sev
 
 demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded backends, say how to look at them
 	$(BIN)/synth build world-search --tasks $(DEMO_TASKS) --out $(DEMO_OUT) --store $(DEMO_STORE)
-	@echo
-	@echo "The dataset is in $(DEMO_OUT) (start with its README.md). Look at it:"
-	@echo "  $(BIN)/synth stats $(DEMO_OUT)"
-	@echo "  $(BIN)/synth show $(DEMO_OUT)"
+	@echo "and with polars:"
 	@echo "  $(BIN)/python -c \"import polars; print(polars.read_parquet('$(DEMO_OUT)/tasks/*.parquet').select('question', 'answer'))\""
-	@echo "  $(BIN)/python -c \"import datasets; print(datasets.load_dataset('$(DEMO_OUT)', 'trajectories'))\""
+	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q -rs --no-fold-skipped $(ARGS)
