@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from synth.sources.world.relation import Joint
 
-__all__ = ["LEADS", "SECTIONS", "SectionPlan"]
+__all__ = ["GENERAL", "LEADS", "SECTIONS", "SectionPlan"]
 
 
 @dataclass(frozen=True)
@@ -286,3 +286,10 @@ SECTIONS: Mapping[str, tuple[SectionPlan, ...]] = {
     ),
 }
 """Entity type -> sections. Genre, medium and such are told by the opening, or else where they are missing."""
+
+GENERAL: Mapping[str, int] = {
+    **dict.fromkeys(SECTIONS, 1),
+    **dict.fromkeys(("region", "river", "mountain", "lake", "species", "film", "artwork"), 0),
+    **dict.fromkeys(("country", "city"), 2),
+}
+"""Entity type -> the section (its place in ``SECTIONS``) whose topic filler suits best."""

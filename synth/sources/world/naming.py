@@ -166,7 +166,7 @@ class _Namer:
         _, first = np.unique(official, return_index=True)
         for at, ordinal in enumerate(draft.members("language").tolist()):
             country = names.name[int(first[at]) + draft.first["country"]]
-            names.name[ordinal] = country + ("n" if country.endswith("a") else "ic")
+            names.name[ordinal] = _language(country)
             self._taken.add(names.name[ordinal])
 
     def persons(self) -> None:
@@ -380,6 +380,12 @@ class _Namer:
         self._name_type(
             kind, "surname", lambda row, root, variant: f"{root} {words[variant % len(words)]}", fixed=fixed
         )
+
+
+def _language(country: str) -> str:
+    if country.endswith("a"):
+        return f"{country}n"
+    return f"{country.rstrip('aeiou')}an" if country[-1] in "eiou" else f"{country}ish"
 
 
 def _is_hub(kind: str) -> bool:

@@ -173,22 +173,26 @@ class _PageWriter:
             self._aside(present, chosen)
         columns.section(title, 1, begin, self.pos)
 
-        told = [(section, units) for section in plan.sections if (units := self._units(section, present, chosen))] or [
-            (plan.sections[0], [])
-        ]
-        # Filler evens out the length: its share per section follows from what the facts will take, about.
+        # Filler evens out the length: how much follows from what the facts will take, about. A good deal of it calls
+        # for the section of general remarks; there it goes first, the rest is spread.
+        told = [(section, self._units(section, present, chosen)) for section in plan.sections]
+        general = plan.sections[plan.general]
         fillers = plan.fillers_alive if self.verb == "is" else plan.fillers
         turn, step = draw() % len(fillers), 0
         target = _SHORTEST + draw() % _SPREAD
         missing = target - self.pos - _PER_SENTENCE * sum(len(units) for _, units in told)
-        share = max(0, -(-missing // (_PER_SENTENCE * len(told))))
+        wanted = min(len(fillers), max(0, -(-missing // _PER_SENTENCE)))
+        lone = not any(units for _, units in told)
+        told = [item for item in told if item[1] or (item[0] is general and (wanted >= 3 or lone))]
+        share = wanted // (len(told) + 1)
         for section, units in told:
+            count = wanted - share * (len(told) - 1) if section is general else share
             heading = section.headings[draw() % len(section.headings)]
             self._literal(f"\n\n## {heading}\n\n")
             begin = self.pos
             self.referable = False
             items: list[Unit | Sentence] = list(units)
-            for _ in range(min(share, len(fillers) - step)):
+            for _ in range(min(count, len(fillers) - step)):
                 place = min(len(items), 1 + draw() % (len(items) + 1))
                 items.insert(place, fillers[(turn + step) % len(fillers)])
                 step += 1

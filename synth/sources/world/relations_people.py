@@ -57,7 +57,7 @@ RELATIONS: tuple[Relation, ...] = (
         None,
         "{s} {is} a citizen of {o}.",
         "{s} {is} a national of {o}.",
-        "The citizenship of {s} {is} that of {o}.",
+        "{s} {is} registered as a citizen of {o}.",
         "By citizenship, {s} {is} a national of {o}.",
         note="the country of the city of birth",
     ),

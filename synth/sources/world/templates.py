@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from synth.sources.world.filler import FILLERS, OF_THE_DEAD
-from synth.sources.world.layout import LEADS, SECTIONS
+from synth.sources.world.layout import GENERAL, LEADS, SECTIONS
 from synth.sources.world.schema import ENTITY_TYPES, JOINTS, RELATIONS
 
 __all__ = [
@@ -89,6 +89,8 @@ class Page:
     """Those that suit a living person."""
     forward: tuple[str, ...]
     inverse: tuple[str, ...]
+    general: int
+    """The section that filler suits best."""
     asides: frozenset[str]
     """What the second sentence of an opening may tell."""
 
@@ -145,6 +147,7 @@ def page_plan(kind: str) -> Page:
         fillers_alive=_sentences(kind, tuple(text for text in FILLERS[kind] if text not in OF_THE_DEAD)),
         forward=tuple(item.name for item in mine if item.primary),
         inverse=tuple(item.name for item in mine if not item.primary),
+        general=GENERAL[kind],
         asides=_asides(kind),
     )
 
