@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.search import DocumentIds, SearchEnvironment
-from synth.schemas.documents import Document, Link, Section
+from synth.schemas.documents import Anchor, Document, Link, Section
 from synth.schemas.tasks import Task
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 from synth.testing.environments import EnvironmentContract
@@ -178,3 +178,44 @@ def test_ids_are_found_whatever_their_order() -> None:
     ids = DocumentIds(pa.chunked_array([names[:100], names[100:101], names[101:]]))
     assert [ids.row(name) for name in names] == list(range(len(names)))
     assert [ids.row(name) for name in ("", "d500", "D1", "zz")] == [None] * 4
+
+
+def reference() -> list[Document]:
+    """A reference page in the way of generated documentation: terms, and indented under them what is said of each."""
+    parts: list[str] = []
+    anchors: list[Anchor] = []
+    for number in range(12):
+        at = sum(map(len, parts))
+        name = f"pool.step{number}"
+        anchors.append(Anchor(name=name, start=at, end=at + len(name), kind="function"))
+        parts.append(
+            f"{name}(size)\n    Do step {number} with the pool. See next.\n\n    New in version 3.{number}.\n\n"
+        )
+    text = "".join(parts)
+    at = text.index("See next")
+    links = (Link(start=at, end=at + 8, target="ref", fragment="pool.step9"),)
+    page = Document(id="ref", title="Pool", text=text, kind="page", links=links, anchors=tuple(anchors), source="s")
+    return [page]
+
+
+def test_a_link_to_a_place_opens_the_page_of_that_place() -> None:
+    environment = make(reference(), page_size=150)
+    first, place, unknown, paged = do(
+        environment,
+        ("open", {"document": "ref"}),
+        ("open", {"document": "ref#pool.step9"}),
+        ("open", {"document": "ref#nowhere"}),
+        ("open", {"document": "ref#pool.step9", "page": 1}),
+    )
+    assert "[See next](ref#pool.step9)" in first.content
+    assert "pool.step9(size)\n    Do step 9" in place.content
+    assert place.content.startswith("[Pool](ref), page ")
+    assert unknown.content == first.content == paged.content
+
+
+def test_find_says_how_many_matches_there_are_and_that_it_shows_fewer() -> None:
+    environment = make(reference(), page_size=150, max_matches=5)
+    found = do(environment, ("open", {"document": "ref"}), ("find", {"pattern": "pool"}))[1].content.split("\n")
+    assert found[0].startswith('24 matches for "pool"')
+    assert len(found) == 7
+    assert found[-1] == "(The first 5 of 24 matches; a longer text has fewer.)"
