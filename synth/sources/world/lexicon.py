@@ -160,6 +160,11 @@ def _patterns() -> tuple[_Pattern, ...]:
     return tuple(out)
 
 
+@cache
+def _patterns_of(kind: str | None) -> tuple[_Pattern, ...]:
+    return tuple(item for item in _patterns() if kind is None or kind in item.kinds)
+
+
 def read_sentence(
     sentence: str, names: Collection[str] | None = None, *, kind: str | None = None
 ) -> tuple[Reading, ...]:
@@ -174,8 +179,8 @@ def read_sentence(
             (or every item of a list) is one of them; it also tells "A and B" from a title that holds "and".
     """
     found: dict[Reading, None] = {}
-    for pattern in _patterns():
-        if pattern.anchor not in sentence or (kind and kind not in pattern.kinds):
+    for pattern in _patterns_of(kind):
+        if pattern.anchor not in sentence:
             continue
         match = pattern.regex.fullmatch(sentence)
         if match is None:
