@@ -224,35 +224,61 @@ def check_retrievable(
     The constraints of a conjunction are all named in the question: with ``join_names``, a constraint's page may have
     been found by an earlier constraint already (proposers put the narrowest first), and then it need only be read.
 
-    ``results``: results by query, when the caller searched for many drafts at once.
+    ``results``: results by query, when the caller searched for many drafts at once (all of :func:`_all_queries`, or the
+    first ones where they are enough).
     """
     check, reason = "retrievable", Reason.NOT_RETRIEVABLE
-    if not draft.walk.hops:
+    hops = draft.walk.hops
+    if not hops:
         return _abstained(check, reason, "the walk has no hops")
     if results is None:
         if around.search is None:
             return _abstained(check, reason, "no search to ask")
-        queries = _queries(draft)
+        queries = _all_queries(draft, config)
         results = dict(zip(queries, around.search.ranked(queries, config.k), strict=True))
     ranks = []
-    hops = draft.walk.hops
     for number, hop in enumerate(hops):
-        together = [hop]
-        if config.join_names and not hop.needs:
-            together += [other for other in hops[:number] if other.target.id == hop.target.id]
-        found = [list(results[query][: config.k]) for other in together for query in hop_queries(other)]
-        places = [ids.index(hop.evidence.document_id) + 1 for ids in found if hop.evidence.document_id in ids]
-        if not places:
+        rank = next((r for q in _ways(hops, number, config) if (r := _rank(hop, results[q], config))), None)
+        if rank is None:
             return _failed(check, reason, f"hop {number}: {hop_queries(hop)[0]!r} does not find its page")
-        ranks.append(min(places))
+        ranks.append(rank)
     return _passed(check, f"ranks {ranks}")
+
+
+def _ways(hops: Sequence[Hop], number: int, config: CheckConfig) -> list[str]:
+    """Queries that may find the evidence of a hop, in the order in which they are tried: the first that does counts."""
+    together = [hops[number]]
+    if config.join_names and not hops[number].needs:
+        together += [other for other in hops[:number] if other.target.id == hops[number].target.id]
+    return [query for hop in together for query in hop_queries(hop)]
+
+
+def _rank(hop: Hop, found: Sequence[str], config: CheckConfig) -> int | None:
+    best = list(found[: config.k])
+    return best.index(hop.evidence.document_id) + 1 if hop.evidence.document_id in best else None
+
+
+def _first_queries(draft: Draft, config: CheckConfig) -> list[str]:
+    """What nearly every draft needs: the first query of each hop, and the question where that must not be enough."""
+    queries = [hop_queries(hop)[0] for hop in draft.walk.hops]
+    return list(dict.fromkeys(queries + ([draft.question] if _is_searched_whole(draft, config) else [])))
+
+
+def _all_queries(draft: Draft, config: CheckConfig) -> list[str]:
+    return list(
+        dict.fromkeys([*_first_queries(draft, config), *(q for hop in draft.walk.hops for q in hop_queries(hop))])
+    )
+
+
+def _is_searched_whole(draft: Draft, config: CheckConfig) -> bool:
+    return draft.shape == "composition" and config.shortcut_rank > 0 and len(draft.walk.hops) > 1
 
 
 def _check_not_found_at_once(draft: Draft, config: CheckConfig, results: dict[str, Sequence[str]]) -> Finding:
     """The search half of "no shortcut": the whole question, searched as it stands, must not lead a solver past the
     bridges of a chain to the answer's page."""
     check, reason = "no_direct_hit", Reason.SHORTCUT
-    if draft.shape != "composition" or config.shortcut_rank == 0 or len(draft.walk.hops) < 2:
+    if not _is_searched_whole(draft, config):
         return _passed(check, "does not apply")
     last = draft.walk.hops[-1]
     pages = {last.evidence.document_id, last.target.document_id} - {None, draft.walk.hops[0].evidence.document_id}
@@ -260,11 +286,6 @@ def _check_not_found_at_once(draft: Draft, config: CheckConfig, results: dict[st
         if found in pages:
             return _failed(check, reason, f"the question itself finds {found!r} at rank {rank}")
     return _passed(check)
-
-
-def _queries(draft: Draft) -> list[str]:
-    queries = [query for hop in draft.walk.hops for query in hop_queries(hop)]
-    return list(dict.fromkeys([draft.question, *queries]))
 
 
 # (f) one split owns the gold --------------------------------------------------------------------------------------
@@ -327,7 +348,9 @@ def run_checks(
     config: CheckConfig,
     names: Sequence[str] = tuple(CHECKS),
 ) -> list[Checked | Failed]:
-    """Every draft through the named checks, in the table's order; one search call serves all drafts that got so far.
+    """Every draft through the named checks, in the table's order. Drafts that get as far as the searches are searched
+    for together, in two rounds: first what is usually enough, then more for those that still lack a page. What a draft
+    gets does not depend on the others.
 
     Raises:
         KeyError: an unknown name.
@@ -352,9 +375,18 @@ def run_checks(
         return done
     alive = [item.draft for item in done if isinstance(item, Checked)]
     found: dict[str, Sequence[str]] = {}
-    if around.search is not None and alive:
-        queries = list(dict.fromkeys(query for draft in alive for query in _queries(draft)))
-        found = dict(zip(queries, around.search.ranked(queries, config.k), strict=True))
+
+    def look_up(wanted: list[str]) -> None:
+        queries = [query for query in dict.fromkeys(wanted) if query not in found]
+        if around.search is not None and queries:
+            found.update(zip(queries, around.search.ranked(queries, config.k), strict=True))
+
+    if around.search is not None:
+        look_up([query for draft in alive for query in _first_queries(draft, config)])
+        lacking = [
+            draft for draft in alive if not all(_rank(h, found[hop_queries(h)[0]], config) for h in draft.walk.hops)
+        ]
+        look_up([query for draft in lacking for query in _all_queries(draft, config)])
     return [_with_search(item, around, config, found) if isinstance(item, Checked) else item for item in done]
 
 

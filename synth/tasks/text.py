@@ -51,7 +51,9 @@ def _tokens(text: str) -> Iterator[tuple[str, bool]]:
         raw = _POSSESSIVE.sub("", match.group())
         if raw[0].isdigit():
             raw = raw.replace(",", "")
-        plain = "".join(c for c in unicodedata.normalize("NFKD", raw) if not unicodedata.combining(c))
+        plain = raw
+        if not raw.isascii():
+            plain = "".join(c for c in unicodedata.normalize("NFKD", raw) if not unicodedata.combining(c))
         if plain:
             yield plain.casefold().replace("’", "'"), raw[0].isupper()
 

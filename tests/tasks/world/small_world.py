@@ -32,7 +32,7 @@ class SmallWorld:
 
 
 def make_small_world() -> SmallWorld:
-    config = WorldConfig(entities=1000, seed=3)
+    config = WorldConfig(entities=800, seed=3)
     parts = [shard_tables(config, shard) for shard in range(shard_count(config))]
     documents, entities, edges = (pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True))
     index = Bm25Index(Bm25Index.build(documents))

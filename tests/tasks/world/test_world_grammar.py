@@ -143,7 +143,7 @@ def test_wording_depends_on_the_generator_alone() -> None:
         ("flows~flow | into", "flows into X", "flow into X", "also flows into X", "into which city does S flow"),
         ("carries~carry |", "carries X", "carry X", "also carries X", "which city does S carry"),
         ("has | _ as its mayor", "has X as its mayor", "have X as its mayor", "also has X as its mayor", None),
-        ("has been open | since", "has been open since X", "have been open since X", "has also been open since X", None),
+        ("has been open | by", "has been open by X", "have been open by X", "has also been open by X", None),
         ("succeeded~succeed | _ as mayor", "succeeded X as mayor", "succeeded X as mayor", "also succeeded X as mayor",
          "which city did S succeed as mayor"),
         ("rises~rise on the slopes | of", "rises on the slopes of X", "rise on the slopes of X",

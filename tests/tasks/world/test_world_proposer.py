@@ -28,7 +28,7 @@ from synth.tasks.world.phrasebook import INVERSES
 PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
 )
-CANDIDATES = 2100
+CANDIDATES = 1800
 
 
 def accepted(outcomes: Sequence[Checked | Rejection]) -> list[Task]:
@@ -179,7 +179,7 @@ def test_knobs_do_what_they_say(small_world: SmallWorld, config: dict[str, Any],
 
 def test_long_chains(small_world: SmallWorld, auditor: Auditor) -> None:
     config = {"composition_share": 1.0, "hops": {6: 0.5, 8: 0.5}}
-    found = accepted(small_world.proposer(**config).propose(range(250), 2))
+    found = accepted(small_world.proposer(**config).propose(range(160), 2))
     assert {len(task.walk.hops) for task in found} == {6, 8}
     assert auditor.audit(found) == []
     assert [task.question for task in found if faults(task.question)] == []
