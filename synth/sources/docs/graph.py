@@ -9,8 +9,9 @@ that a link can lead to. Relations, subject first:
     member_of         entry  -> entry    a method and its class
     part_of           section -> page
     listed_in         page   -> page     an index page that lists it under its own title
-    added_in, deprecated_since, removed_in, changed_in      entity -> version
-    source_file, availability, audit_event                  entity -> text
+    added_in, deprecated_since, removed_in                  entity -> version
+    changed_in, added_partly, deprecated_partly             entity -> version in which a part of it changed
+    source_file, availability, audit_event, default_setting entity -> text
     see_also          entity or page -> entity   stands in a "See also" remark or section
     alias_of, subclass_of, replacement, raises, returns, like, refers_for     see ``relations``
     links_to          entity or page -> entity   any other link (evidence: the sentence around the anchor)
@@ -29,7 +30,7 @@ from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Anchor, Document, Edge, Entity, Section, ValueKind
 from synth.sources.docs.names import Named, entry_name, page_name, section_name
 from synth.sources.docs.outline import Entry, Outline
-from synth.sources.docs.relations import ANCHOR, linked_relation, stated_values
+from synth.sources.docs.relations import ANCHOR, is_deprecation, linked_relation, stated_values
 
 __all__ = ["graph_tables"]
 
@@ -341,7 +342,7 @@ class _Builder:
                 relation = stated[0] if stated else "links_to"
                 # What is to be used instead is said of the page's subject at its head, of an entry where that is
                 # deprecated; elsewhere it may be said of anything.
-                deprecated = document.text.startswith("Deprecated", outline.lines[number].start)
+                deprecated = is_deprecation(document.text[outline.lines[number].start : outline.lines[number].end])
                 if relation == "replacement" and not deprecated and (entry or start >= page.first_section):
                     relation = "links_to"
             key = (subject, relation, target, start)

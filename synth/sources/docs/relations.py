@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["LINKED", "Stated", "linked_relation", "stated_values"]
+__all__ = ["LINKED", "Stated", "is_deprecation", "linked_relation", "stated_values"]
 
 _VERSION = r"(\d+(?:\.\d+){0,3}[a-z]?\d*)"
 
@@ -24,11 +24,10 @@ class Stated:
     end: int
 
 
+_NEW = r"(?:New|Added|Introduced) in (?:version|release) "
 _VALUES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "added_in",
-        re.compile(rf"(?:New in version|Added in version|Introduced in version|New in release) {_VERSION}(?=[.:]|$)"),
-    ),
+    ("added_in", re.compile(rf"{_NEW}{_VERSION}\.?$")),
+    ("added_partly", re.compile(rf"{_NEW}{_VERSION}:")),
     ("deprecated_since", re.compile(rf"Deprecated (?:since|in) version {_VERSION}(?=[.:,]|$)")),
     (
         "removed_in",
@@ -37,19 +36,39 @@ _VALUES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("changed_in", re.compile(rf"Changed in version {_VERSION}:")),
     ("source_file", re.compile(r"Source code: ([\w./-]+\.(?:py|c|h))$")),
     ("availability", re.compile(r"Availability: ([^.]+)\.$")),
+    (
+        "default_setting",
+        re.compile(r"(?:[^.]*\. )*The default(?: value| setting)? is ([\w-]+(?:\.\d+)?)(?=[.,;]| \()"),
+    ),
     ("audit_event", re.compile(r"Raises an auditing event ([a-z_]\w*(?:\.\w+)+) with (?:no arguments|arguments? )")),
 )
+_BARE_DEPRECATION = re.compile(
+    r"Deprecated (?:since|in) version [\d.]+(?:, (?:will be )?removed in version [\d.]+)?\.?$"
+)
+_DEPRECATION = re.compile(
+    r"Deprecated since version [^:]*: (?:(?:Please )?[Uu]se |Deprecated in favou?r|It (?:is|has been) deprecated\b(?! to)|"
+    r"(?:This|The)(?: \S+)? "
+    r"(?:function|method|class|module|exception|attribute|package|constant|property|decorator|ABC|format|API)\b)"
+)
+_PART = re.compile(r"\b(?:parameters?|arguments?|keyword|value|option)\b")
 
 
 def stated_values(line: str) -> Iterator[Stated]:
-    """Values that a line of its own states ("New in version 3.4.")."""
+    """Values that a line of its own states ("New in version 3.4."). ``added_partly`` and ``deprecated_partly`` speak of
+    a part of the entry: "New in version 3.2: The key parameter."."""
     for relation, pattern in _VALUES:
         if match := pattern.match(line):
-            end = len(line)
-            if relation in ("added_in", "deprecated_since", "removed_in", "changed_in") and len(line) > 300:
+            start, end = 0, len(line)
+            if relation == "deprecated_since" and not (_BARE_DEPRECATION.match(line) or is_deprecation(line)):
+                relation = "deprecated_partly"
+            if relation == "default_setting":
+                start = line.rfind("The default", 0, match.start(1))
+                stop = line.find(". ", match.end(1))
+                end = stop + 1 if stop > 0 else end
+            elif len(line) > 300:
                 stop = line.find(". ", match.end())
                 end = stop + 1 if stop > 0 else end
-            yield Stated(relation, match[1], 0, end)
+            yield Stated(relation, match[1], start, end)
 
 
 ANCHOR = "\x01"
@@ -123,6 +142,11 @@ LINKED: tuple[tuple[str, re.Pattern[str], bool], ...] = (
     ),
 )
 """Relation, pattern over the sentence, and whether only the first sentence of an entry or page may state it."""
+
+
+def is_deprecation(line: str) -> bool:
+    """Whether a line deprecates the whole entry that it stands in, not a parameter of it."""
+    return _DEPRECATION.match(line) is not None and not _PART.search(line)
 
 
 def linked_relation(sentence: str, first: bool) -> tuple[str, re.Match[str]] | None:

@@ -1,0 +1,215 @@
+"""Conjunctions: one thing that alone satisfies several statements, none of which is enough.
+
+Each constraint knows everything that satisfies it, or, where the layout does not prove completeness, everything that
+might (a thing that a text names at all): uniqueness is then judged against too many rivals, never too few.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from synth.schemas.documents import Edge
+from synth.schemas.row import Split
+from synth.tasks.docs.corpus import Corpus
+from synth.tasks.docs.steps import KIND_NOUNS
+
+__all__ = ["Conjunction", "Conjunctions", "Constraint"]
+
+_KINDS = frozenset(
+    (
+        "function",
+        "class",
+        "exception",
+        "coroutine",
+        "decorator",
+        "C function",
+        "environment variable",
+        "module",
+        "page",
+        "term",
+    )
+)
+_STATED = ("added_in", "deprecated_since", "availability")
+_PER_SPLIT = 4000
+"""Conjunctions that are kept for a split: a choice by name, so that more documents do not reorder them."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A statement about the answer. ``source`` -1: it says a value."""
+
+    relation: str
+    edge: Edge
+    source: int
+    value: str
+    fits: frozenset[int]
+    """Entities of the answer's kind that satisfy it, or might."""
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    answer: int
+    constraints: tuple[Constraint, ...]
+
+    @property
+    def signature(self) -> str:
+        return "&".join(sorted(c.relation for c in self.constraints))
+
+
+class Conjunctions:
+    """Conjunctions by split and signature. Their evidence is on two pages at least."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._by_kind: dict[str, set[int]] = defaultdict(set)
+        for entity in corpus.entities:
+            self._by_kind[entity.kind].add(entity.ordinal)
+        self._words: dict[int, frozenset[str]] = {}
+        self._fits: dict[tuple[str, int | str, str], frozenset[int]] = {}
+
+    @cached_property
+    def by_signature(self) -> dict[Split, dict[str, list[Conjunction]]]:
+        found: dict[Split, dict[str, list[Conjunction]]] = defaultdict(lambda: defaultdict(list))
+        for entity in self._corpus.entities:
+            if entity.kind in _KINDS and self._usable(entity.name):
+                for conjunction in self._of(entity.ordinal):
+                    split = self._split(conjunction)
+                    if split is not None and len(found[split][conjunction.signature]) < _PER_SPLIT:
+                        found[split][conjunction.signature].append(conjunction)
+        return {split: dict(sorted(groups.items())) for split, groups in found.items()}
+
+    def _usable(self, name: str) -> bool:
+        return len(name) > 3 and name not in ("None", "True", "False") and not name.startswith("__")
+
+    def _split(self, conjunction: Conjunction) -> Split | None:
+        corpus = self._corpus
+        rows = {c.edge.document for c in conjunction.constraints}
+        page = corpus.page_of(conjunction.answer)
+        rows |= {page} if page is not None else set()
+        owners = {corpus.columns.partitions[row] for row in rows if row not in corpus.hubs}
+        return next(iter(owners)) if len(owners) == 1 else None
+
+    def _of(self, entity: int) -> Iterator[Conjunction]:
+        constraints = self._constraints(entity)
+        given = 0
+        for size in (2, 3):
+            for chosen in combinations(constraints, size):
+                if len({c.relation for c in chosen}) < size and not all(
+                    c.relation in ("named_on", "see_also_of") for c in chosen
+                ):
+                    continue
+                if len({c.edge.document for c in chosen}) < 2 or len({c.source for c in chosen if c.source >= 0}) < sum(
+                    c.source >= 0 for c in chosen
+                ):
+                    continue
+                if not _needed(chosen, entity):
+                    continue
+                yield Conjunction(entity, chosen)
+                given += 1
+                if given == 6:
+                    return
+
+    def _constraints(self, entity: int) -> list[Constraint]:
+        corpus = self._corpus
+        kind = corpus.entities[entity].kind
+        found: list[Constraint] = []
+        own = corpus.page_of(entity)
+        for number in corpus.out[entity].get("defined_in", ())[:1]:
+            edge = corpus.edges[number]
+            home = corpus.entities[edge.object]
+            if home.kind == "module":
+                fits = self._fit(kind, "defined_in", edge.object, corpus.sources(edge.object, "defined_in"))
+                found.append(Constraint("defined_in", edge, edge.object, "", fits))
+        for number in corpus.out[entity].get("listed_in", ())[:1]:
+            edge = corpus.edges[number]
+            fits = self._fit(kind, "listed_in", edge.object, corpus.sources(edge.object, "listed_in"))
+            found.append(Constraint("listed_in", edge, edge.object, "", fits))
+        for relation in _STATED:
+            for number in corpus.out[entity].get(relation, ())[:1]:
+                edge = corpus.edges[number]
+                if edge.value and not (relation == "availability" and ("not " in edge.value or "," in edge.value)):
+                    partly = relation.split("_")[0] + "_partly"  # may be meant as well, so it counts as a rival
+                    numbers = [*corpus.by_value[relation, edge.value], *corpus.by_value[partly, edge.value]]
+                    stated = {corpus.edges[n].subject for n in numbers}
+                    fits = self._fit(kind, relation, edge.value, stated)
+                    found.append(Constraint(relation, edge, -1, edge.value, fits))
+        seen: set[int] = set()
+        for number in corpus.into[entity].get("see_also", ()):
+            edge = corpus.edges[number]
+            source = corpus.entities[edge.subject]
+            if (
+                edge.document != own
+                and edge.subject not in seen
+                and source.kind in ("module", "page")
+                and source.id == corpus.columns.ids[edge.document]
+            ):
+                seen.add(edge.subject)
+                fits = self._fit(kind, "see_also_of", edge.subject, corpus.targets(edge.subject, "see_also"))
+                found.append(Constraint("see_also_of", edge, edge.subject, "", fits))
+        for relation in ("links_to", "refers_for", "raises", "like"):
+            for number in corpus.into[entity].get(relation, ()):
+                edge = corpus.edges[number]
+                page = corpus.entities[edge.document]  # a page's entity has its row number
+                if (
+                    edge.document == own
+                    or edge.document in seen
+                    or page.kind not in ("module", "page")
+                    or len(seen) > 5
+                ):
+                    continue
+                if page.kind == "page" and len(corpus.text(edge.document)) > 60_000:
+                    continue  # a book on one page: that it names something says little
+                seen.add(edge.document)
+                fits = frozenset(e for e in self._named_on(edge.document, kind))
+                if entity in fits:
+                    found.append(Constraint("named_on", edge, edge.document, "", fits))
+        return [c for c in found if entity in c.fits and len(c.fits) > 1]
+
+    def _fit(self, kind: str, relation: str, key: int | str, entities: set[int]) -> frozenset[int]:
+        known = self._fits.get((relation, key, kind))
+        if known is None:
+            known = self._fits[relation, key, kind] = frozenset(entities & self._by_kind[kind])
+        return known
+
+    def _named_on(self, row: int, kind: str) -> frozenset[int]:
+        """Entities of a kind whose name, or its last part, stands anywhere on the page: linked or not."""
+        known = self._fits.get(("named_on", row, kind))
+        if known is None:
+            words = self._words_of(row)
+            linked = {
+                self._corpus.edges[n].object
+                for groups in (self._corpus.out[row],)
+                for numbers in groups.values()
+                for n in numbers
+            }
+            named = {
+                e
+                for e in self._by_kind[kind]
+                if self._corpus.entities[e].name.rsplit(".", 1)[-1] in words or e in linked
+            }
+            known = self._fits["named_on", row, kind] = frozenset(named)
+        return known
+
+    def _words_of(self, row: int) -> frozenset[str]:
+        known = self._words.get(row)
+        if known is None:
+            known = self._words[row] = frozenset(re.findall(r"\w+", self._corpus.text(row)))
+        return known
+
+
+def _needed(chosen: Sequence[Constraint], entity: int) -> bool:
+    """Together they leave the answer only; without any one of them something else fits too."""
+    if frozenset.intersection(*(c.fits for c in chosen)) != {entity}:
+        return False
+    return all(
+        len(frozenset.intersection(*(c.fits for j, c in enumerate(chosen) if j != i))) > 1 for i in range(len(chosen))
+    )
+
+
+def noun_of(kind: str) -> str:
+    return KIND_NOUNS.get(kind, kind)

@@ -1,0 +1,250 @@
+"""Descriptions: what stands in a question in place of a name, and proof that it fits one thing only."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.tasks.docs.corpus import Corpus, name_words
+from synth.tasks.docs.english import clause, is_fragment
+from synth.tasks.text import content_words, tokens
+
+__all__ = ["Description", "Descriptions", "leaks"]
+
+_NOUNS = {
+    "module": "module",
+    "page": "page",
+    "section": "section",
+    "function": "function",
+    "coroutine": "coroutine",
+    "class": "class",
+    "exception": "exception",
+    "decorator": "decorator",
+    "variable": "constant or variable",
+    "method": "method",
+    "class method": "class method",
+    "static method": "static method",
+    "attribute": "attribute",
+    "property": "property",
+    "environment variable": "environment variable",
+    "command-line option": "command-line option",
+    "bytecode instruction": "bytecode instruction",
+    "C function": "C function",
+    "C macro": "C macro",
+    "C type": "C type",
+    "C variable": "C variable",
+    "C struct member": "member",
+    "term": "term",
+}
+MEMBERS = frozenset(("method", "class method", "static method", "attribute", "property", "C struct member"))
+_PARAMETER = re.compile(r"(?<![\w.'\"=])\*{0,2}([A-Za-z_]\w*)(?=\s*[,)=\[\]:/]|\s*$)")
+_DETERMINERS = frozenset("the a an its given specified any each every another all both".split())
+_GOVERNING = frozenset(
+    "of for in to from with by on at as and or is are if into over using than whether that whose when under between like called named".split()
+)
+"""A parameter behind one of these is a bare name: "the value for key"."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """An entity without its name."""
+
+    entity: int
+    edge: int
+    """Row of the edge ``described_as`` or ``subtitle`` whose span it is taken from."""
+    noun: str
+    clause: str
+    """Follows the noun: "that returns ..."."""
+    context: int = -1
+    """The class or module that is named beside it ("method of zipfile.ZipFile"), or -1."""
+
+    @property
+    def phrase(self) -> str:
+        return f"{self.noun} {self.clause}"
+
+
+class Descriptions:
+    """All entities that can be described, and a search for others that a description would fit as well.
+
+    A description is unique when no other entity's own words hold more than ``overlap`` of its content words, weighted
+    by how rare they are (inverse document frequency over all described entities).
+    """
+
+    def __init__(self, corpus: Corpus, *, overlap: float = 0.72) -> None:
+        self.corpus = corpus
+        self._overlap = overlap
+        self.of: dict[int, list[Description]] = defaultdict(list)
+        words_of: dict[int, set[str]] = defaultdict(set)
+        self._common = Counter(
+            word for edge in corpus.edges if edge.relation == "described_as" for word in set(tokens(edge.value or ""))
+        )
+        for number, edge in enumerate(corpus.edges):
+            if edge.relation not in ("described_as", "subtitle") or edge.value is None:
+                continue
+            entity = corpus.entities[edge.subject]
+            words_of[edge.subject].update(stems(edge.value))
+            if edge.relation == "subtitle":
+                continue
+            if found := self._describe(edge.subject, number, edge.value):
+                self.of[entity.ordinal].append(found)
+        vocabulary = {word: i for i, word in enumerate(sorted({w for words in words_of.values() for w in words}))}
+        self._entities = np.array(sorted(words_of), dtype=np.int64)
+        postings: list[list[int]] = [[] for _ in vocabulary]
+        for place, entity in enumerate(self._entities):
+            for word in words_of[int(entity)]:
+                postings[vocabulary[word]].append(place)
+        self._postings: list[NDArray[np.int64]] = [np.array(p, dtype=np.int64) for p in postings]
+        self._vocabulary = vocabulary
+        n = max(1, len(self._entities))
+        self._weight = np.array([np.log(1 + n / (1 + len(p))) for p in postings]) if postings else np.zeros(0)
+
+    def _describe(self, entity: int, number: int, sentence: str) -> Description | None:
+        found = self.corpus.entities[entity]
+        noun = _NOUNS.get(found.kind)
+        owner = -1
+        if found.kind in MEMBERS:
+            # What a method does is said in terms of its class, so the class must be named beside it.
+            owner = min(self.corpus.targets(entity, "member_of"), default=-1)
+        if noun is None or found.kind == "section" or (found.kind in MEMBERS and owner < 0):
+            return None
+        short = found.name.rsplit(".", 1)[-1]
+        said = clause(sentence, found.name, found.kind) or (
+            clause(sentence, short, found.kind) if short != found.name else None
+        )
+        if said is None or is_fragment(said) or leaks(said, found.name, self.corpus.generic):
+            return None
+        if any(self._is_bare(said, parameter) for parameter in self._parameters(entity)):
+            return None
+        noun, said = _without_repeat(noun, said, found.kind)
+        if not said:
+            return None
+        if found.kind == "term":
+            said = re.sub(r"^that is (?=an? )", "for ", said)
+        if found.kind == "page":
+            noun = _page_noun(sentence)
+        if owner >= 0:
+            noun = f"{noun} of {self.corpus.entities[owner].name}"
+        return Description(entity, number, noun, said, owner)
+
+    def unique(self, description: Description) -> Description | None:
+        """The description, with the name of the module beside it where it would fit things elsewhere; None when it fits
+        another thing even so."""
+        rivals = self.rivals(description.clause, description.entity)
+        corpus, entity = self.corpus, description.entity
+        if description.context >= 0:
+            inside = corpus.sources(description.context, "member_of")
+            return None if inside & set(rivals) else description
+        if not rivals:
+            return description
+        homes = corpus.targets(entity, "defined_in")
+        home = next(iter(homes)) if len(homes) == 1 else -1
+        if home < 0 or corpus.entities[home].kind != "module":
+            return None
+        inside = corpus.sources(home, "defined_in") | {home}
+        if inside & set(rivals):
+            return None
+        noun = f"{description.noun} in the {corpus.entities[home].name} module"
+        return replace(description, noun=noun, context=home)
+
+    def _parameters(self, entity: int) -> list[str]:
+        """Names of parameters: outside of the entry they mean nothing."""
+        corpus = self.corpus
+        for number in corpus.out[entity].get("defined_in", ()):
+            _, _, inside = corpus.quote(corpus.edges[number]).partition("(")
+            return [*dict.fromkeys(_PARAMETER.findall(inside)), "self", "x", "y", "n", "s"]
+        return []
+
+    def _is_bare(self, said: str, parameter: str) -> bool:
+        """Whether ``parameter`` stands in the words as a name, and not as an ordinary noun ("the file")."""
+        for match in re.finditer(rf"(?:(\w+) )?(?<![\w.]){re.escape(parameter)}(?!\w)", said):
+            before = (match[1] or "").lower()
+            if before in _DETERMINERS:
+                continue
+            common = len(parameter) >= 4 and self._common[parameter.lower()] >= 25
+            if not common or before in _GOVERNING or before.endswith("s"):
+                return True
+        return False
+
+    def rivals(self, words: str, entity: int) -> list[int]:
+        """Other entities whose own words hold so much of ``words`` that these fit them as well, best first."""
+        wanted = [i for w in stems(words) if (i := self._vocabulary.get(w)) is not None]
+        total = float(self._weight[wanted].sum()) if wanted else 0.0
+        if total <= 0:
+            return []
+        covered = np.zeros(len(self._entities))
+        for i in wanted:
+            covered[self._postings[i]] += self._weight[i]
+        near = np.flatnonzero(covered >= self._overlap * total)
+        near = near[np.argsort(-covered[near], kind="stable")]
+        return [int(self._entities[i]) for i in near if int(self._entities[i]) != entity]
+
+    def share(self, wanted: set[str], held: frozenset[str] | set[str]) -> float:
+        """How much of ``wanted`` (stems) ``held`` has, weighted by rarity; words that nothing is described by count most."""
+        heaviest = float(self._weight.max()) if len(self._weight) else 1.0
+        weight = {w: float(self._weight[i]) if (i := self._vocabulary.get(w)) is not None else heaviest for w in wanted}
+        total = sum(weight.values())
+        return sum(weight[w] for w in wanted if w in held) / total if total else 1.0
+
+    def candidates(self, kinds: Sequence[str] | None = None) -> list[int]:
+        """Entities that can be described, in order."""
+        return [e for e in sorted(self.of) if kinds is None or self.corpus.entities[e].kind in kinds]
+
+
+def stems(text: str) -> set[str]:
+    """Content words cut to their stems (an ending of "s", "ed" or "ing" is dropped), so that "returns" meets "return"."""
+    return {re.sub(r"(?:ing|ed|es|s)$", "", word) if len(word) > 4 else word for word in content_words(text)}
+
+
+def leaks(text: str, name: str, generic: frozenset[str]) -> str | None:
+    """The word of ``text`` that gives ``name`` away: the name's last part, or a word of it that few names share."""
+    last = name.rsplit(".", 1)[-1]
+    parts = [w for w in name_words(last) if len(w) > 2 and (w not in generic or w == last.lower())]
+    for word in tokens(text.replace("_", " ").replace(".", " ").replace("-", " ")):
+        if any(_akin(word, part) for part in parts):
+            return word
+    return None
+
+
+def spells_out(text: str, name: str) -> bool:
+    """Whether ``text`` holds every word of the name's last part: whoever reads it knows the name."""
+    last = name.rsplit(".", 1)[-1]
+    said = tokens(text.replace("_", " ").replace(".", " ").replace("-", " "))
+    whole = last.strip("_").lower()
+    parts = [w for w in name_words(last) if w != whole or "_" not in last] or [whole]
+    small = [w for w in parts if w != whole] or [whole]
+    return any(_akin(word, whole) for word in said) or all(any(_akin(word, part) for word in said) for part in small)
+
+
+def _akin(word: str, part: str) -> bool:
+    """Equal, or one begins with the other and both are long enough for that to mean something."""
+    return word == part or (min(len(word), len(part)) >= 4 and (word.startswith(part) or part.startswith(word)))
+
+
+_HEADS = {
+    "variable": "constant|variable",
+    "C variable": "variable",
+    "module": "module|package",
+    "exception": "exception|error",
+}
+
+
+def _without_repeat(noun: str, said: str, kind: str) -> tuple[str, str]:
+    """ "class that is an abstract class for ..." -> "abstract class for ..."."""
+    heads = _HEADS.get(kind, re.escape(noun))
+    match = re.match(
+        rf"that is (?:an?|the) ((?:[\w-]+ ){{0,3}}?(?:{heads})) (?=(?:for|that|which|used|to|with|of|in|raised|whose)\b)(.*)$",
+        said,
+    )
+    if match:
+        return match[1], match[2]
+    return (noun, "") if re.match(rf"that is (?:an?|the) (?:[\w-]+ ){{0,3}}?(?:{heads})\b", said) else (noun, said)
+
+
+def _page_noun(sentence: str) -> str:
+    match = re.match(r"This (chapter|section|document|tutorial|guide|appendix|article|page|FAQ|HOWTO)\b", sentence)
+    return match[1] if match else "page"

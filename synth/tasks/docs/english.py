@@ -1,0 +1,310 @@
+"""Enough English to turn the sentences of documentation into parts of a question, and to refuse what would not read well.
+
+Documentation says what a thing does in few fixed ways: "Return the ...", "This module provides ...", "Raised when ...",
+"A subclass of ...". Each is turned into a clause that can follow a noun: "the function *that returns the ...*". What
+fits none of the ways, or depends on words around it, is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+__all__ = ["VERBS", "clause", "condition", "indefinite", "is_fragment", "plain", "third_person"]
+
+VERBS = frozenset(
+    """
+    abort accept access accumulate acquire activate add adjust advance affect align allocate allow alter analyze
+    annotate append apply arrange assemble assert assign associate attach attempt augment authenticate await back
+    begin bind block boot break broadcast bring build bypass cache calculate call cancel cast catch cause change
+    check choose clean clear clone close cluster collapse collect combine commit compare compile complete compose
+    compress compute concatenate configure connect construct consume contain continue contract control convert copy
+    count cover create customize deal deactivate deallocate debug declare decode decompose decompress decrease
+    decref decrement decrypt deepcopy define delay delegate delete deliver denote deny depend deprecate dequeue
+    derive describe deserialize destroy detach detect determine differ disable disallow disassemble discard
+    disconnect discuss dispatch display divide document download draw drop dump duplicate echo edit eliminate emit
+    emulate enable encapsulate enclose encode encrypt end enforce enqueue ensure enter enumerate erase escape
+    establish evaluate examine exchange exclude execute exempt exit expand expect explain export expose express
+    extend extract facilitate fail feed fetch fill filter find finish fire fix fixate flush focus fold follow force
+    forget fork format forward free freeze gather generate get give grant group guarantee guess guide handle help
+    hide hold identify ignore illustrate implement import improve include increase increment indicate inherit
+    inhibit initialize initiate insert inspect install instruct interact intercept interpret interrupt introduce
+    invalidate invert invoke issue iterate join keep kill launch lay leave let limit link list listen load locate
+    lock log look lower make manage manipulate map mark mask match measure merge migrate mimic mirror model modify
+    monitor mount move multiply name negate negotiate normalize notify obtain offer omit open operate order organize
+    outline output overlay override overwrite pack pad parse partition pass patch pause perform permit pick place
+    play point poll pop populate position post prepare prepend present preserve prevent print process produce
+    profile prompt protect provide publish pull purge push put quantize query queue quote raise rank reach read
+    rebuild recalculate recheck recompute reconfigure reconnect record redirect redraw reduce refer reference refill
+    reflect refresh refuse register reinitialize reject relate release reload relocate remove rename render reopen
+    reorder repeat replace report represent request require reserve reset resize resolve respond restart restore
+    restrict resume retrieve return reverse revert review revoke rewind rewrite roll rotate round run save scale
+    scan schedule score scroll search seek select send separate serialize serve set setup shift show shuffle shut
+    shutdown signal signify simplify simulate skip sleep slice sort spawn specify split stack start stat state stop
+    store strip submit subscribe subtract summarize supply support suppress suspend swap switch symlink sync
+    synchronize take tell terminate test throw toggle touch trace track transfer transform translate transmit
+    traverse treat trigger trim truncate try turn uncompress undo uninstall unlink unload unlock unpack unquote
+    unregister unset unwrap update upgrade upload use validate verify view visit wait wake walk warn watch weaken
+    work wrap write yield
+    """.split()
+)
+"""Base forms of the verbs that documentation begins its sentences with."""
+
+_IRREGULAR = {"do": "does", "have": "has", "be": "is", "go": "goes"}
+
+
+def third_person(verb: str) -> str:
+    """ "return" -> "returns", "match" -> "matches", "copy" -> "copies"."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    if re.search(r"(?:s|sh|ch|x|z|o)$", verb):
+        return verb + "es"
+    if re.search(r"[^aeiou]y$", verb):
+        return verb[:-1] + "ies"
+    return verb + "s"
+
+
+_THIRD = frozenset(third_person(verb) for verb in VERBS) | {"has", "does"}
+_ADVERB = r"(?:(?:[A-Za-z]+ly|[Aa]lso|[Tt]hen|[Aa]synchronously) )?"
+_DETERMINER = (
+    r"(?:the|a|an|its|it|them|any|all|each|every|one|no|None|True|False|NULL|that|either|to|from|whether|as|if)\b"
+)
+_AND_VERB = re.compile(rf"(\s(?:and|or|then|but)(?: (?:also|then|immediately))? )([a-z]+)(?= {_DETERMINER})")
+_AND_BARE = re.compile(r"\s(?:and|or|then)(?: then)? ([a-z]+)\b")
+_NOUNS = frozenset(
+    """
+    access block cache class control copy count display document exchange file filter format group handle import increase index
+    input limit link list load lock log map mark mask match model name network object offer order output overlay pack patch
+    place point position process profile query queue quote record reference release report request result search set setup
+    signal slice stack state store support table test time touch trace transfer update value view visit work
+    """.split()
+)
+"""Verbs that are nouns as well: "read and write operations"."""
+_LEADING_PAIR = re.compile(r"^([a-z]+)((?:, ([a-z]+))?,? (?:and|or|and then) )([a-z]+)\b")
+_GOVERNED = re.compile(
+    r"\b(?:to|will|can|may|must|should|would|could|might|not|help|helps|let|lets|used for) [a-z]+|\bthat |\bwhich |\bwho |\bwhen |\bif "
+)
+_PARENTHESES = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)(?!\w)")
+_CALL = re.compile(r"(?<=\w)\(\)")
+
+
+def plain(sentence: str) -> str:
+    """The sentence without its remarks in parentheses, its final stop, and its notes on examples; calls keep theirs."""
+    text = _CALL.sub("\x02", " ".join(sentence.split()))
+    text = _PARENTHESES.sub("", text)
+    text = text.replace("\x02", "()").strip()
+    text = re.sub(r"; .*$", "", text)
+    text = re.sub(r"(?::| —| –) .*$", "", text) if len(text) > 120 else text
+    text = re.sub(
+        r"(?:,? (?:and |or )?(?:False|0|None|NULL|false) otherwise|, (?:False|0) if not|,? (?:or )?else (?:return )?(?:False|0|None))$",
+        "",
+        text.rstrip(" ."),
+    )
+    text = re.sub(r",? (?:such as|for example|for instance|e\.g\.|i\.e\.|see also|see)(?: .*)?$", "", text)
+    if len(text) > 160 and (match := _LATE_CLAUSE.search(text, 60)):
+        text = text[: match.start()]
+    return text.rstrip(" .;:,")
+
+
+_LATE_CLAUSE = re.compile(r", (?:which|where|whose|so that|so|including|unless|rather than|allowing|making|with|but) ")
+_SUBJECT = re.compile(
+    r"^(?:(?:This|The)(?: built-in| current)? (?P<noun>module|package|function|class|exception|method|decorator|chapter|section"
+    r"|document|documentation|page|tutorial|guide|appendix|part|macro|type|variable|constant|option|command|program|utility"
+    r"|attribute|property|parameter|instruction|extension|catalog|view|file|library|subclass|object|statement|HOWTO|article|FAQ)"
+    r"(?: object)?|This|It) "
+)
+_RAISED = re.compile(
+    r"^(?:This exception is |Is |(?:An? |The )?(?:[Ee]xception|[Ee]rror|[Ww]arning)s? (?:that is |which is |class )?)?([Rr]aised|[Ii]ssued|[Ee]mitted|[Tt]hrown) (?=when|if|by|whenever|to|on|for|in|from|upon|during|as)"
+)
+_THINGS = frozenset(("variable", "C variable", "term"))
+_NOUN_START = re.compile(r"^(?:An?|The|One|Any|Two|Either) [a-z]")
+_PASSIVE = re.compile(
+    r"^(Called|Used|Invoked|Triggered|Deprecated|Set|Sent|Returned|Emitted) (?=when|if|by|to|for|as|in|on|after|before|whenever|at|once|from)"
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def clause(sentence: str, name: str, kind: str) -> str | None:
+    """What ``sentence`` says about the thing called ``name``, as a clause to follow a noun; None when it does not read.
+
+    "Return the length of a name." -> "that returns the length of a name"; "The getopt module is a parser for ..." ->
+    "that is a parser for ..."; "Raised when a name is not found." -> "raised when a name is not found".
+    """
+    text = plain(sentence)
+    if not text:
+        return None
+    if match := _RAISED.match(text):
+        return f"{match[1].lower()} {text[match.end() :]}"
+    if kind != "variable" and (match := _PASSIVE.match(text)):
+        participle = match[1].lower()
+        return None if participle == "deprecated" else f"that is {participle} {text[match.end() :]}"
+    own = re.match(
+        rf"^(?:The )?{re.escape(name)}(?:\(\))?(?: (?!is\b|can\b|are\b|has\b)[a-z]+)? ",
+        text,
+    )
+    match = own or _SUBJECT.match(text)
+    if match:
+        rest = text[match.end() :]
+        words = rest.split(" ", 2)
+        verb = words[0]
+        adverb = verb.endswith("ly") and len(words) > 1
+        finite = words[1] if adverb else verb
+        if finite in ("is", "was") and len(words) > 1:
+            if re.match(
+                r"(?:is|was) (?:only|also|not|now|deprecated|intended|currently|still|obsolete|part|always|where|for|what|how|why|just|organi[sz]ed|divided|the same)\b",
+                rest,
+            ):
+                return None
+            return f"that {rest}"
+        if finite in _THIRD or finite in ("can", "lets"):
+            return None if finite == "can" and not rest.startswith("can be used") else f"that {rest}"
+        return None
+    if kind in _THINGS:  # "Print statistics during collection" is said of what a flag makes another thing do
+        return _nominal(text) if _NOUN_START.match(text) else None
+    return _likeness(text) or _imperative(text) or _nominal(text)
+
+
+def _imperative(text: str) -> str | None:
+    match = re.match(rf"^({_ADVERB})([A-Za-z]+)\b(.*)$", text)
+    if not match:
+        return None
+    adverb, verb, rest = match[1].lower(), match[2].lower(), match[3]
+    if not rest.startswith((" ", ",")) or rest.lower().startswith(
+        (" of ", " is ", " are ", " was ", " for the ", ", which")
+    ):
+        return None
+    if verb in _THIRD and (text[0].isupper() or adverb):
+        return f"that {adverb}{verb}{rest}"
+    if verb not in VERBS:
+        return None
+    lowered = verb + rest
+    if pair := _LEADING_PAIR.match(lowered):
+        verbs = [v for v in (pair[1], pair[3], pair[4]) if v]
+        if all(v in VERBS for v in verbs):
+            joined = (
+                ", ".join(third_person(v) for v in verbs[:-1])
+                + pair[2].removeprefix(f", {pair[3]}")
+                + third_person(verbs[-1])
+            )
+            return (
+                f"that {adverb}{joined}{_agree(lowered[pair.end() :])}"
+                if _agree(lowered[pair.end() :]) is not None
+                else None
+            )
+    agreed = _agree(rest)
+    return None if agreed is None else f"that {adverb}{third_person(verb)}{agreed}"
+
+
+def _agree(rest: str) -> str | None:
+    """The rest of a sentence whose first verb became third person, later verbs of the same subject too; None if unsure."""
+    out, place = [], 0
+    for match in _AND_VERB.finditer(rest):
+        if match[2] not in VERBS:
+            continue
+        if _GOVERNED.search(rest[: match.start()]):
+            return None
+        out += [rest[place : match.start(2)], third_person(match[2])]
+        place = match.end()
+    done = "".join(out) + rest[place:]
+    for match in _AND_BARE.finditer(done):
+        # A verb after "and" that is neither inflected by now nor governed by "to": nobody can say without parsing.
+        if match[1] in VERBS and (match[1] not in _NOUNS or match.end() == len(done)):
+            return None
+    return done
+
+
+_LIKE = re.compile(r"^(?:Similar to|Like|Same as|Identical to|Equivalent to|Just like|Exactly like) ")
+
+
+def _likeness(text: str) -> str | None:
+    """ "Like walk(), but ..." -> "that is like walk(), but ..."."""
+    match = _LIKE.match(text)
+    if not match or (" but " not in text and " except " not in text and " using " not in text):
+        return None
+    words = text[0].lower() + text[1:]
+    return f"that is {'the ' if match.group().startswith('Same') else ''}{words}"
+
+
+_BARE = re.compile(
+    r"^(Abstract|Base|ABC|Class|Subclass|Generic|Helper|Function|Decorator|Context|Concrete|Mixin|Wrapper|Factory|Utility"
+    r"|Convenience|Interface|Container|Iterator|Exception|Dictionary|Data|Protocol|Metaclass|Handler)"
+    r"((?: [a-z-]+){0,3}?) (for|that|which|of|used|with|to|providing|representing|implementing|indicating) "
+)
+
+
+def _nominal(text: str) -> str | None:
+    """ "A subclass of ..." -> "that is a subclass of ..."; "Base class for ..." -> "that is the base class for ..."."""
+    if match := _BARE.match(text):
+        words = text if match[1] == "ABC" else text[0].lower() + text[1:]
+        return f"that is the {words}" if match[1] == "Base" else f"that is {indefinite(words)}"
+    if not _NOUN_START.match(text) or re.search(
+        r"^[^,]*\b(?:is|are|was|were|has|have|should|must|may|can|will|does|do)\b",
+        text.split(" that ")[0].split(" which ")[0],
+    ):
+        return None
+    return f"that is {text[0].lower()}{text[1:]}"
+
+
+_DANGLING = re.compile(
+    r"\b(?:this|these|those|above|below|following|former|latter|here|aforementioned|respectively|previous section|previously|"
+    r"next section|e\.g|i\.e|etc|et al|see|note|note that|you|your|we|our|us|my|also|however|therefore|thus|otherwise|instead|"
+    r"mentioned|described|listed|shown|discussed|documented|specified by|now|no longer|the new|they|them|he|she)\b",
+    re.IGNORECASE,
+)
+_ODD = re.compile(
+    r"[{}\[\]<>=|\\^~*#@$`_]{2,}|>>>|::|\.\.|\d+\.\s|^\W|[\x00-\x1f]|https?:|\(c\)|\bTODO\b|[=<>{}\[\]|\\*]"
+)
+
+
+def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
+    """Why ``text`` can't stand in a question on its own, or None when it can."""
+    if not least <= len(text) <= most:
+        return f"{len(text)} characters"
+    if match := _DANGLING.search(text):
+        return f"{match.group()!r} points outside"
+    if match := re.search(
+        r",? (?:it|they|he) (?:is|are|has|can|will|\w+s)\b|\bdoes not work\b|\b(?:the (?:module|package|class|library|extension)|module-specific)\b(?! of| that| which)",
+        text,
+    ):
+        return f"{match.group()!r} starts another clause"
+    if match := _ODD.search(text):
+        return f"{match.group()!r} in it"
+    if text.count("(") != text.count(")") or text.count("“") != text.count("”") or text.count('"') % 2:
+        return "unbalanced"
+    if text.count(" '") != text.count("' ") + text.endswith("'"):
+        return "unbalanced quotes"
+    if re.search(
+        r"\b(?:the|a|an|of|to|for|with|by|in|on|and|or|as|is|are|that|which|from|if|when|at|be|not|its)$",
+        text,
+        re.IGNORECASE,
+    ):
+        return "cut off"
+    words = re.findall(r"[A-Za-z][A-Za-z’'-]+", text)
+    if len(words) < 4:
+        return "too few words"
+    return None
+
+
+_CONDITION = re.compile(r"\b(if|when|whenever) (.+)$")
+
+
+def condition(sentence: str) -> str | None:
+    """The condition that a sentence states ("... is raised if the key is not found." -> "if the key is not found")."""
+    text = plain(sentence)
+    if match := re.match(r"^(If|When|Whenever) ([^,]+), ", text):
+        return f"{match[1].lower()} {match[2]}"
+    match = _CONDITION.search(text)
+    if not match:
+        return None
+    tail = match.group()
+    tail = re.split(r"; |, (?:and|or|but|in which|so|otherwise|unless|which)\b", tail)[0]
+    return tail.rstrip(" .,")
+
+
+def indefinite(noun: str) -> str:
+    """ "exception" -> "an exception"; letters that are spelled out count by their sound ("an SQL command")."""
+    first = noun.split()[0]
+    vowel = first[0] in "AEFHILMNORSX" if first.isupper() and len(first) > 1 else first[0].lower() in "aeio"
+    if first.lower().startswith(("uni", "use", "usa", "eu", "one")):
+        vowel = False
+    return f"{'an' if vowel else 'a'} {noun}"

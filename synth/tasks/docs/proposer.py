@@ -1,0 +1,299 @@
+"""Questions over real documents: candidates by number, worded without a model, each checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.identity import digest
+from synth.schemas.documents import Edge, Entity
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Split
+from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
+from synth.tasks.docs.checks import Failure, Judge
+from synth.tasks.docs.conjunctions import Conjunction, Conjunctions, Constraint, noun_of
+from synth.tasks.docs.corpus import Corpus, Documents
+from synth.tasks.docs.describe import Description, Descriptions
+from synth.tasks.docs.entries import Entries
+from synth.tasks.docs.steps import Step, Steps
+from synth.tasks.docs.walks import Composition, Compositions
+from synth.tasks.docs.wording import Worded, constraint_words, word_composition, word_conjunction
+from synth.tasks.draft import Draft, gold_documents, gold_entities
+
+__all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
+
+
+class DocsTasksConfig(BaseModel):
+    """Which questions, and how strictly they are judged."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    conjunction_share: float = Field(default=0.4, ge=0, le=1)
+    """Share of candidates that are conjunctions; the others are compositions."""
+    quoted_share: float = Field(default=0.15, ge=0, le=1)
+    """Share of compositions that may quote a sentence with a gap."""
+    max_characters: int = Field(default=420, ge=80)
+    """Longer questions are rejected (``unnatural``)."""
+    k: int = Field(default=10, ge=1)
+    """A hop is retrievable when its page is among this many best results."""
+    overlap: float = Field(default=0.72, gt=0, le=1)
+    """A description is not unique when another thing's, or another page's, words hold this share of its own words,
+    weighted by their rarity."""
+    hub_share: float = Field(default=0.1, gt=0, le=1)
+    """Pages that more than this share of all pages link to belong to no split, as index pages do."""
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A task before its provenance: :func:`synth.tasks.draft.finish` makes the row."""
+
+    draft: Draft
+    checks: tuple[CheckResult, ...]
+
+    @property
+    def duplicate_key(self) -> str:
+        """Candidates with equal keys ask the same thing, whatever the words: the walk's ends and relations."""
+        hops = [
+            [h.source.id if h.source.kind != "description" else "", h.relation, h.target.id]
+            for h in self.draft.walk.hops
+        ]
+        return digest("docs question", sorted(hops))[:16]
+
+
+class DocsProposer:
+    """Made once; then every candidate is a function of its number's generator alone.
+
+    Args:
+        documents: the ``documents`` table (:class:`synth.stages.contract.Table`).
+        entities, edges: tables or lists of rows, as :func:`synth.sources.docs.graph.graph_tables` makes them.
+        search: ``search(query, k)`` -> row numbers of the best documents, as the agent's tool ranks them. None: no
+            question can be checked, so every candidate is rejected.
+        config: see :class:`DocsTasksConfig`.
+    """
+
+    def __init__(
+        self,
+        documents: Documents,
+        entities: Any,
+        edges: Any,
+        search: Callable[[str, int], Sequence[int]] | None,
+        config: DocsTasksConfig,
+    ) -> None:
+        self.config = config
+        self.corpus = Corpus(documents, _rows(entities, Entity), _rows(edges, Edge), hub_share=config.hub_share)
+        self.descriptions = Descriptions(self.corpus, overlap=config.overlap)
+        self._compositions = Compositions(self.corpus, self.descriptions, Steps(self.corpus, Entries(self.corpus)))
+        self._conjunctions = Conjunctions(self.corpus)
+        self._judge = Judge(self.corpus, self.descriptions, search, k=config.k, overlap=config.overlap)
+
+    @property
+    def hubs(self) -> list[str]:
+        """Ids of the documents that no split owns (METHODS 9: declared and listed)."""
+        return [self.corpus.columns.ids[row] for row in sorted(self.corpus.hubs)]
+
+    def capacity(self, split: Split) -> int:
+        """How many different walks there are for a split; each is at most one question."""
+        compositions = self._compositions.by_signature.get(split, {})
+        conjunctions = self._conjunctions.by_signature.get(split, {})
+        return sum(map(len, compositions.values())) + sum(map(len, conjunctions.values()))
+
+    def propose(self, index: int, split: Split, generator: np.random.Generator) -> Proposed | Rejection:
+        """Candidate ``index`` for ``split``, or why there is none."""
+        draft = self._draft(split, generator)
+        if isinstance(draft, Failure):
+            return _rejection(index, split, draft, "")
+        judged = self._judge.run(draft)
+        if isinstance(judged, Failure):
+            return _rejection(index, split, judged, draft.question)
+        return Proposed(draft, judged)
+
+    def _draft(self, split: Split, generator: np.random.Generator) -> Draft | Failure:
+        if float(generator.random()) < self.config.conjunction_share:
+            group = self._pick(self._conjunctions.by_signature.get(split, {}), generator)
+            return self._conjunction(group, split, generator) if group else _NOTHING
+        groups = self._compositions.by_signature.get(split, {})
+        quoted = float(generator.random()) < self.config.quoted_share
+        chosen = {s: walks for s, walks in groups.items() if ("quoted" in s) == quoted} or groups
+        walks = self._pick(chosen, generator)
+        return self._composition(walks, split, generator) if walks else _NOTHING
+
+    def _pick(self, groups: dict[str, list[Any]], generator: np.random.Generator) -> Any:
+        """A walk: first its signature, by the root of how many have it, so that no template crowds out the others."""
+        if not groups:
+            return None
+        weights = np.sqrt(np.array([len(walks) for walks in groups.values()], dtype=np.float64))
+        names = list(groups)
+        place = int(np.searchsorted(np.cumsum(weights), float(generator.random()) * weights.sum(), side="right"))
+        walks = groups[names[min(place, len(names) - 1)]]
+        return walks[int(generator.integers(len(walks)))]
+
+    # Compositions.
+
+    def _composition(self, walk: Composition, split: Split, generator: np.random.Generator) -> Draft | Failure:
+        kinds = [self.corpus.entities[s.target].kind if s.target >= 0 else "" for s in walk.steps]
+        worded = word_composition(walk.description, walk.steps, kinds, generator)
+        hops = [self._described(walk.description, worded.cues[0])]
+        for step, cue in zip(walk.steps, worded.cues[1:], strict=True):
+            hops.append(self._hop(step, hops[-1].target, len(hops) - 1, cue))
+        branching = [1, *(step.branching for step in walk.steps)]
+        return self._finish("composition", worded, hops, branching, split)
+
+    def _described(self, description: Description, cue: str) -> Hop:
+        edge = self.corpus.edges[description.edge]
+        return Hop(
+            source=Node(id=f"description:{digest(cue)[:16]}", name=description.phrase, kind="description"),
+            target=self.corpus.node(description.entity),
+            relation="described_as",
+            forward=False,
+            evidence=self.corpus.evidence(edge),
+            cue=cue,
+        )
+
+    def _hop(self, step: Step, source: Node, need: int, cue: str) -> Hop:
+        target = self.corpus.node(step.target) if step.target >= 0 else _value(step.value)
+        return Hop(
+            source=source,
+            target=target,
+            relation=step.relation,
+            forward=step.forward,
+            needs=(need,),
+            evidence=self.corpus.evidence(step.edge),
+            cue=cue,
+        )
+
+    # Conjunctions.
+
+    def _conjunction(self, found: Conjunction, split: Split, generator: np.random.Generator) -> Draft | Failure:
+        corpus = self.corpus
+        answer = corpus.entities[found.answer]
+        noun = noun_of(answer.kind)
+        described: dict[int, Description] = {}
+        said = []
+        masked = int(generator.integers(len(found.constraints) + 1))
+        for number, constraint in enumerate(found.constraints):
+            source = ""
+            if constraint.source >= 0:
+                description = self._mask(constraint, split) if number == masked else None
+                if description is not None:
+                    described[number] = description
+                    source = f"the {description.phrase}"
+                else:
+                    source = _called(corpus.entities[constraint.source])
+            said.append(constraint_words(constraint.relation, source, constraint.value, generator))
+        relations = [c.relation for c in found.constraints]
+        worded = word_conjunction(noun, _plural(noun), said, relations, generator)
+        hops: list[Hop] = []
+        branching: list[int] = []
+        target = corpus.node(found.answer)
+        for number, (constraint, cue) in enumerate(zip(found.constraints, worded.cues, strict=True)):
+            if description := described.get(number):
+                hops.append(self._described(description, description.phrase))
+                branching.append(1)
+            start = hops[-1].target if number in described else self._source(constraint)
+            hops.append(
+                Hop(
+                    source=start,
+                    target=target,
+                    relation=constraint.relation,
+                    forward=constraint.relation in ("see_also_of", "named_on"),
+                    needs=(len(hops) - 1,) if number in described else (),
+                    evidence=corpus.evidence(constraint.edge),
+                    cue=cue,
+                )
+            )
+            branching.append(len(constraint.fits))
+        return self._finish("conjunction", worded, hops, branching, split)
+
+    def _source(self, constraint: Constraint) -> Node:
+        return self.corpus.node(constraint.source) if constraint.source >= 0 else _value(constraint.value)
+
+    def _mask(self, constraint: Constraint, split: Split) -> Description | None:
+        """A description in place of the page's name, where one fits it alone and its page belongs to the split."""
+        if constraint.relation == "listed_in":
+            return None
+        for option in self.descriptions.of.get(constraint.source, ()):
+            page = self.corpus.edges[option.edge].document
+            unique = self.descriptions.unique(option)
+            if unique is not None and unique.context < 0 and self.corpus.owned([page], split):
+                return unique
+        return None
+
+    # Both.
+
+    def _finish(
+        self, shape: Any, worded: Worded, hops: list[Hop], branching: list[int], split: Split
+    ) -> Draft | Failure:
+        question = worded.question
+        if len(question) > self.config.max_characters:
+            return Failure(Reason.UNNATURAL, f"{len(question)} characters")
+        if any(mark in question for mark in ("«", "»", "{", "}")):
+            return Failure(Reason.UNNATURAL, "a mark of the grammar in the question")
+        for hop in hops:
+            if hop.cue not in question:
+                return Failure(Reason.UNNATURAL, f"the words {hop.cue!r} are not in the question")
+        last = hops[-1].target
+        walk = Walk(shape=shape, hops=tuple(hops))
+        documents = gold_documents(walk)
+        licences = {self.corpus.columns.licences[self.corpus.columns.ids.index(name)] for name in documents}
+        return Draft(
+            question=question,
+            answer=last.name,
+            answer_aliases=last.aliases,
+            answer_kind="entity" if last.document_id is not None else "text",
+            shape=shape,
+            walk=walk,
+            gold_entities=gold_entities(walk),
+            gold_documents=documents,
+            difficulty=Difficulty(
+                hops=len(hops),
+                constraints=sum(not hop.needs for hop in hops),
+                branching=round(float(np.exp(np.mean(np.log(np.maximum(branching, 1))))), 4),
+                documents=len(documents),
+            ),
+            split=split,
+            surface=worded.surface,
+            licence=licences.pop() if len(licences) == 1 else None,
+        )
+
+
+_NOTHING = Failure(Reason.NO_WALK, "the documents offer no walk for this split")
+
+
+def _value(value: str) -> Node:
+    bare = value.strip("'\"")
+    return Node(id=value, name=value, aliases=(bare,) if bare != value else (), kind="text")
+
+
+def _called(entity: Entity) -> str:
+    if entity.kind == "module":
+        return f"the {entity.name} module"
+    return f"“{entity.name}”"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith("s"):
+        return noun + "es"
+    return "variables and constants" if noun == "variable or constant" else noun + "s"
+
+
+def _rows(rows: Any, kind: type[Any]) -> list[Any]:
+    if isinstance(rows, list):
+        return rows
+    from synth.schemas.arrow import from_arrow
+
+    return list(from_arrow(rows.arrow if hasattr(rows, "arrow") else rows, kind))
+
+
+def _rejection(index: int, split: Split, failure: Failure, question: str) -> Rejection:
+    return Rejection(
+        stage="docs_tasks",
+        row_id=str(index),
+        reason=failure.reason,
+        detail=failure.detail,
+        split=split,
+        preview=question[:500],
+    )
