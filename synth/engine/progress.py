@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 from synth.schemas.reports import StageReport
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["Live", "Plain", "Progress", "Quiet", "progress_for", "report_line"]
 
@@ -102,12 +105,12 @@ class Plain:
 class Live:
     """A table that is drawn anew while the build runs; finished stages stay above it as lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bars
 
-        self._console = Console(stderr=True)
+        self._console = console or Console(stderr=True)
         self._bars = Bars(
             TextColumn("[bold]{task.description}"),
             BarColumn(),

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
 __all__ = ["FileLock"]
 
-_held: weakref.WeakSet[FileLock] = weakref.WeakSet()
+_held: set[FileLock] = set()
 
 
 def _close_in_child() -> None:

@@ -261,6 +261,7 @@ def plan(
     index: IndexConfig | None = None,
     questions: QuestionsConfig | None = None,
     answers: AnswersConfig | None = None,
+    summary: SummaryConfig | None = None,
     answers_stage: type[Answers] = Answers,
     questions_stage: type[Questions] = Questions,
 ) -> Plan:
@@ -280,7 +281,7 @@ def plan(
                 answers or AnswersConfig(),
                 {"questions": "questions", "pages": "pages"},
             ),
-            StageNode("summary", Summary, SummaryConfig(), {"answers": "answers"}),
+            StageNode("summary", Summary, summary or SummaryConfig(), {"answers": "answers"}),
         ),
     )
 

@@ -1,0 +1,235 @@
+"""A lock of stage code: whoever changes what a stage computes must bump its version, or stale shards would be served.
+
+The lock of a stage is the hash of its module and of every module of ``synth`` that it imports, directly or not, inside
+functions too: of their syntax trees, without comments and docstrings, so that wording is free. ``EXEMPT`` modules are
+not followed, each for a reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from synth.stages.contract import Stage
+
+__all__ = ["EXEMPT", "StageLock", "lock_of", "module_hash", "problems", "read_locks", "write_locks"]
+
+EXEMPT: dict[str, str] = {
+    "synth.agents.contract": "types; what they mean lives in the modules that use them",
+    "synth.environments.contract": "types; what they mean lives in the modules that use them",
+    "synth.errors": "words for the user",
+    "synth.identity": "its version IDENTITY_SCHEME is in every fingerprint",
+    "synth.schemas": "SCHEMA_VERSION is in every fingerprint, and a test of its own makes it be bumped",
+    "synth.stages.contract": "types; the engine's part of a stage changes no row",
+}
+"""Modules (with everything below them) that no lock covers."""
+
+_PACKAGE = "synth"
+
+
+@dataclass(frozen=True)
+class StageLock:
+    stage: str
+    version: int
+    sha256: str
+    """Over the hashes of all modules."""
+    modules: Mapping[str, str]
+    """Module -> hash of its code."""
+
+
+def lock_of(stage: type[Stage[Any]], also: Iterable[str] = ()) -> StageLock:
+    """The lock of a stage, and of modules that it reaches without importing them (``also``: factories by name)."""
+    modules = {name: module_hash(name) for name in _reached([stage.__module__, *also])}
+    whole = hashlib.sha256(json.dumps(modules, sort_keys=True).encode()).hexdigest()
+    return StageLock(stage.name, stage.version, whole, modules)
+
+
+def problems(locks: Iterable[StageLock], recorded: Mapping[str, StageLock]) -> list[str]:
+    """One line for each stage whose code changed and whose version did not, or whose lock is missing or stale."""
+    lines: list[str] = []
+    current = {lock.stage: lock for lock in locks}
+    for name, lock in sorted(current.items()):
+        before = recorded.get(name)
+        if before is None:
+            lines.append(f"stage {name}: not in the lock: regenerate it")
+        elif lock.sha256 != before.sha256 and lock.version == before.version:
+            lines.append(
+                f"stage {name}: its code changed ({', '.join(_changed(lock, before))}) and its version is still "
+                f"{lock.version}: bump the version, or stale results would be served; then regenerate the lock"
+            )
+        elif lock.version < before.version:
+            lines.append(f"stage {name}: its version went back from {before.version} to {lock.version}")
+        elif lock != before:
+            lines.append(f"stage {name}: version {lock.version} is not in the lock: regenerate it")
+    lines += [f"stage {name}: in the lock and gone: regenerate it" for name in sorted(set(recorded) - set(current))]
+    return lines
+
+
+def _changed(now: StageLock, before: StageLock) -> list[str]:
+    names = sorted(set(now.modules) | set(before.modules))
+    return [name for name in names if now.modules.get(name) != before.modules.get(name)]
+
+
+def read_locks(path: Path) -> dict[str, StageLock]:
+    """The recorded locks by stage; none when the file is missing."""
+    if not path.exists():
+        return {}
+    return {name: StageLock(stage=name, **fields) for name, fields in json.loads(path.read_text("utf-8")).items()}
+
+
+def write_locks(path: Path, locks: Iterable[StageLock]) -> None:
+    """Record locks.
+
+    Raises:
+        ValueError: a stage's code changed and its version did not; nothing is written.
+    """
+    locks = sorted(locks, key=lambda lock: lock.stage)
+    names = [lock.stage for lock in locks]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"two stages are named {', '.join(twice)}")
+    refused = [line for line in problems(locks, read_locks(path)) if "bump the version" in line or "went back" in line]
+    if refused:
+        raise ValueError("\n".join(refused))
+    value = {
+        lock.stage: {"version": lock.version, "sha256": lock.sha256, "modules": dict(sorted(lock.modules.items()))}
+        for lock in locks
+    }
+    path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", "utf-8")
+
+
+# --- which modules ---------------------------------------------------------------------------------------------------
+
+
+def _reached(roots: Iterable[str]) -> list[str]:
+    """The roots and all modules of ours that they import, exempt ones left out."""
+    found: set[str] = set()
+    left = list(roots)
+    while left:
+        module = left.pop()
+        if module in found or _exempt(module):
+            continue
+        found.add(module)
+        left += [name for name in _imports(module) if name not in found]
+    return sorted(found)
+
+
+def _exempt(module: str) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in EXEMPT)
+
+
+@cache
+def _file(module: str) -> Path | None:
+    """Source file of a module, or None when there is no such module."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin and spec.origin.endswith(".py") else None
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    path = _file(module)
+    if path is None:
+        raise ModuleNotFoundError(f"no source of module {module}")
+    return ast.parse(path.read_text("utf-8"))
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    """Modules of ours that ``module`` imports while it runs."""
+    found: set[str] = set()
+    for node in _running(_tree(module)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if _ours(alias.name)}
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(module, node)
+            if _ours(base):
+                for alias in node.names:
+                    found |= _origin(base, alias.name)
+    return tuple(sorted(found))
+
+
+def _base(module: str, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    path = _file(module)
+    package = module if path is not None and path.name == "__init__.py" else module.rpartition(".")[0]
+    parts = package.split(".")[: len(package.split(".")) - node.level + 1]
+    return ".".join([*parts, *([node.module] if node.module else [])])
+
+
+def _ours(module: str) -> bool:
+    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
+
+
+def _origin(base: str, name: str) -> set[str]:
+    """Where ``from base import name`` leads: a submodule, a name that a package passes on, or ``base`` itself."""
+    if _file(f"{base}.{name}") is not None:
+        return {f"{base}.{name}"}
+    path = _file(base)
+    if path is not None and path.name == "__init__.py":
+        for node in _running(_tree(base)):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    if (alias.asname or alias.name) == name:
+                        return _origin(_base(base, node), alias.name)
+    return {base}
+
+
+def _running(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only a type checker reads."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        if isinstance(node, ast.If) and _is_type_checking(node.test):
+            left += node.orelse
+        else:
+            left += list(ast.iter_child_nodes(node))
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return name == "TYPE_CHECKING"
+
+
+# --- what counts as code ---------------------------------------------------------------------------------------------
+
+
+def module_hash(module: str) -> str:
+    """sha256 of a module's code: comments, docstrings, layout and line numbers are not in it."""
+    return code_hash(_tree(module))
+
+
+def code_hash(tree: ast.Module) -> str:
+    return hashlib.sha256(json.dumps(_plain(tree), ensure_ascii=True).encode()).hexdigest()
+
+
+def _plain(node: Any) -> Any:
+    """The tree as lists. Empty fields are left out: newer Pythons have more of them."""
+    if isinstance(node, ast.AST):
+        fields = []
+        for name, value in sorted(ast.iter_fields(node)):
+            if name in ("ctx", "kind", "type_comment") or value is None or value == []:
+                continue
+            if name == "body" and isinstance(value, list):
+                value = [item for item in value if not _is_text(item)]
+            fields.append([name, _plain(value)])
+        return [type(node).__name__, fields]
+    if isinstance(node, list):
+        return [_plain(item) for item in node]
+    return repr(node)
+
+
+def _is_text(node: ast.AST) -> bool:
+    """A docstring, of a module, class, function or attribute: a string that nobody reads while the code runs."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

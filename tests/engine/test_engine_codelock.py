@@ -1,0 +1,137 @@
+"""The lock sees every change of code that a stage can reach, and no change of wording."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from engine_toys import Answers, Pages
+
+from synth.engine import codelock
+from synth.engine.codelock import StageLock, code_hash, lock_of, problems, read_locks, write_locks
+
+CODE = '''
+"""Words."""
+import synth.graph
+
+LIMIT = 3  # a comment
+
+class A:
+    """Words."""
+
+    size: int = 4
+    """Words about size."""
+
+    def f(self, x):
+        """Words."""
+        return x + LIMIT
+'''
+
+
+def changed(old: str, new: str) -> bool:
+    assert old in CODE
+    return code_hash(ast.parse(CODE)) != code_hash(ast.parse(CODE.replace(old, new)))
+
+
+def test_wording_is_free_and_code_is_not() -> None:
+    for old, new in [
+        ("Words about size.", "Other words."),
+        ('"""Words."""', '"""More words."""'),
+        ("# a comment", "# another"),
+        ("x + LIMIT", "(x +\n                LIMIT)"),
+        ("\n\n", "\n\n\n"),
+    ]:
+        assert not changed(old, new)
+    for old, new in [
+        ("LIMIT = 3", "LIMIT = 4"),
+        ("x + LIMIT", "x - LIMIT"),
+        ("size: int = 4", "size: int = 5"),
+        ("def f", "def g"),
+        ("return x", "return 'x'"),
+    ]:
+        assert changed(old, new)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A tree of modules that stands for ours."""
+    root = tmp_path / "locked"
+    files = {
+        "__init__.py": "",
+        "stage.py": "from locked.parts import Gear\nimport locked.low\nfrom typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    import locked.types_only\n"
+        "def later():\n    from .lazy import something\n",
+        "parts/__init__.py": "from locked.parts.gear import Gear\nfrom locked.parts.wheel import Wheel\n",
+        "parts/gear.py": "from locked import low\nclass Gear: pass\n",
+        "parts/wheel.py": "class Wheel: pass\n",
+        "low.py": "X = 1\n",
+        "lazy.py": "something = 1\n",
+        "types_only.py": "T = int\n",
+        "named.py": "Y = 1\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(codelock, "_PACKAGE", "locked")
+    for cached in (codelock._file, codelock._tree, codelock._imports):
+        cached.cache_clear()
+    yield root
+    for cached in (codelock._file, codelock._tree, codelock._imports):
+        cached.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "locked"]:
+        del sys.modules[name]
+
+
+def fresh_lock(also: tuple[str, ...] = ()) -> StageLock:
+    for cached in (codelock._file, codelock._tree, codelock._imports):
+        cached.cache_clear()
+    stage = type("Staged", (Pages,), {"__module__": "locked.stage"})
+    return lock_of(stage, also)
+
+
+def test_what_is_reached_is_what_runs(package: Path) -> None:
+    reached = {"locked.stage", "locked.parts.gear", "locked.low", "locked.lazy"}
+    assert set(fresh_lock().modules) == reached
+    assert set(fresh_lock(("locked.named",)).modules) == reached | {"locked.named"}
+    before = fresh_lock()
+    (package / "parts" / "wheel.py").write_text("class Wheel: x = 1\n")
+    (package / "types_only.py").write_text("T = str\n")
+    (package / "low.py").write_text('"""Words."""\nX = 1  # one\n')
+    assert fresh_lock() == before
+    (package / "lazy.py").write_text("something = 2\n")
+    after = fresh_lock()
+    assert after.sha256 != before.sha256
+    (line,) = problems([after], {"pages": before})
+    assert line.startswith("stage pages: its code changed (locked.lazy) and its version is still 1: bump the version")
+
+
+def test_exempt_modules_are_not_followed() -> None:
+    modules = lock_of(Answers).modules
+    assert "engine_toys" in modules
+    assert not any(name.startswith(("synth.schemas", "synth.errors", "synth.stages.contract")) for name in modules)
+    assert "synth.engine.run" in modules
+
+
+def lock(version: int, code: str) -> StageLock:
+    return StageLock("a", version, code, {"m": code})
+
+
+def test_regenerating_refuses_a_change_without_a_bump(tmp_path: Path) -> None:
+    path = tmp_path / "lock.json"
+    assert problems([lock(1, "x")], read_locks(path)) == ["stage a: not in the lock: regenerate it"]
+    write_locks(path, [lock(1, "x")])
+    assert problems([lock(1, "x")], read_locks(path)) == []
+    with pytest.raises(ValueError, match="bump the version"):
+        write_locks(path, [lock(1, "y")])
+    assert problems([lock(1, "x")], read_locks(path)) == []
+    assert problems([lock(2, "y")], read_locks(path)) == ["stage a: version 2 is not in the lock: regenerate it"]
+    write_locks(path, [lock(2, "y")])
+    with pytest.raises(ValueError, match="went back from 2 to 1"):
+        write_locks(path, [lock(1, "x")])
+    with pytest.raises(ValueError, match="two stages are named a"):
+        write_locks(path, [lock(2, "y"), lock(2, "y")])
+    assert problems([], read_locks(path)) == ["stage a: in the lock and gone: regenerate it"]
