@@ -237,11 +237,10 @@ class Walker:
         """Which of ``rows`` (k constraints each) have one answer and need all (with ``minimal``) constraints."""
         graph = self.graph
         relation = graph.fact_relation[walks.facts[rows, :k]]
-        against = ~walks.forward[rows, :k] & ~graph.symmetric[relation]
+        against = ~walks.forward[rows, :k]
         groups = graph.groups(walks.nodes[rows, :k].ravel(), (2 * relation + against).ravel()).reshape(-1, k)
+        # That no constraint does it alone needs no look: every source step leads back to several nodes.
         good = self._shared(groups, largest, least=1, most=1)
-        sizes = graph.group_step[groups + 1] - graph.group_step[groups]
-        good &= (sizes > 1).all(axis=1)
         if minimal and k > 2:
             for left_out in range(k):
                 still = np.flatnonzero(good)
@@ -271,7 +270,7 @@ class Walker:
                 owner, member = owner[hit], member[hit]
             shared[part] = np.bincount(owner, minlength=len(part))
         inside: Bools = (shared >= least) & (shared <= (most if most is not None else len(graph.step_target)))
-        return inside & (size[:, 0] <= largest)
+        return inside
 
     # -- rules -------------------------------------------------------------------------------------------------------
 

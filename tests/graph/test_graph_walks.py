@@ -132,14 +132,19 @@ def expected_weights(groups: dict[str, list[int]], visited: set[int], used: set[
     return weights
 
 
+SPENT = tuple(f"spent{i}" for i in range(17))
+
+
 @pytest.mark.parametrize("weighting", ["edge", "relation"])
-@pytest.mark.parametrize("used", [(), ("hub",), ("hub", "pair")])
+@pytest.mark.parametrize("used", [(), ("hub",), ("hub", "pair"), ("hub", *SPENT)])
 @pytest.mark.parametrize("visited", [(), (1, 2, 301, 401)])
 def test_steps_are_drawn_by_weight(weighting: Any, used: tuple[str, ...], visited: tuple[int, ...]) -> None:
-    """With the hub used up nearly every proposal is rejected, so this covers the exact draw as well."""
+    """With the hub, or most relations, used up nearly every proposal is rejected: this covers the exact draw too."""
     groups = {"hub": list(range(1, 301)), "pair": [301, 302], "trio": [401, 402, 403], "one": [404]}
+    if SPENT[0] in used:
+        groups |= {name: [410 + number] for number, name in enumerate(SPENT)}
     triples: list[Triple] = [(0, relation, target) for relation, targets in groups.items() for target in targets]
-    graph = make_graph(405, triples)
+    graph = make_graph(430, triples)
     n = 20_000
     numbers = {name: number for number, name in enumerate(graph.relations)}
     drawn = draw_steps(
@@ -252,6 +257,31 @@ def test_conjunctions_of_a_larger_graph_are_found_and_proven() -> None:
             is_proven(graph, walks, row, k, k < 4) for row in complete.tolist()
         ]
         assert walks.valid.sum() > 20
+
+
+def test_every_eligible_constraint_is_drawn_and_no_other() -> None:
+    """Eligible: the relation leads from the source to several nodes. With symmetric relations and self loops."""
+    triples: list[Triple] = [(0, "knows", 1), (0, "knows", 2), (3, "knows", 3), (1, "knows", 2), (4, "knows", 5)]
+    triples += [(s, "likes", o) for s, o in ((0, 1), (0, 2), (1, 2), (3, 2), (5, 5), (5, 4))]
+    triples += [(s, "year", ("year", y)) for s, y in ((0, "1"), (1, "1"), (2, "2"), (4, "1"))]
+    graph = make_graph(6, triples, INVERSES)
+    eligible = set()
+    for answer in range(graph.n_nodes):
+        own = set()
+        for (relation, forward), sources in groups_of(graph, answer).items():
+            backward = True if relation == "knows" else not forward
+            for source in set(sources) - {answer}:
+                if len(graph.neighbours(source, relation, backward)) > 1:
+                    own.add((relation, source, backward))
+        if len({(relation, forward) for relation, _, forward in own}) > 1:
+            eligible |= {(relation, source, forward) for relation, source, forward in own}
+    walks = conjunctions(graph, np.arange(20_000), 2, 0)
+    drawn = set()
+    for row in np.flatnonzero(walks.facts[:, 0] >= 0).tolist():
+        relation = graph.fact(int(walks.facts[row, 0])).relation
+        drawn.add((relation, int(walks.nodes[row, 0]), bool(walks.forward[row, 0])))
+    assert drawn == eligible
+    assert {"knows", "likes", "year"} == {relation for relation, _, _ in eligible}
 
 
 def test_conjunctions_keep_the_masks() -> None:
