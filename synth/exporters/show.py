@@ -117,9 +117,10 @@ def _body(text: str, full: bool, lines: int) -> RenderableType:
     text = clean(text).rstrip()
     shown = text.splitlines()
     if not full and len(shown) > lines:
-        text = "\n".join([*shown[:lines], f"… {len(shown) - lines:,} more lines (--full shows them)"])
+        more = len(shown) - lines
+        text = "\n".join([*shown[:lines], f"… {more:,} more line{'s' * (more > 1)} (--full shows all)"])
     if not full and len(text) > 80 * lines:
-        text = f"{text[: 80 * lines]} … {len(text) - 80 * lines:,} more characters (--full shows them)"
+        text = f"{text[: 80 * lines]} … {len(text) - 80 * lines:,} more characters (--full shows all)"
     return Text(text)
 
 

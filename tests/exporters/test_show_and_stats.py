@@ -92,7 +92,7 @@ def test_long_texts_are_cut_unless_asked_for() -> None:
     text = printed(render_trajectory(row))
     assert "line 11" in text
     assert "line 12" not in text
-    assert "88 more lines (--full shows them)" in text
+    assert "88 more lines (--full shows all)" in text
     assert "line 99" in printed(render_trajectory(row, full=True))
     wide = row.model_copy(update={"content": (TextObservation(content="y" * 5_000, source="user"),)})
     assert "more characters" in printed(render_trajectory(wide))

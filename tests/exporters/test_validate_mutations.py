@@ -416,6 +416,18 @@ MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
         None,
         "stage tasks: 4 rejected by the report, 3 listed",
     ),
+    "rejection of another stage": (
+        values(REJECTED, "stage", lambda row, old: "walks" if row == 0 else old),
+        "rejected",
+        None,
+        "stage walks: 0 rejected by the report, 1 listed",
+    ),
+    "rejection twice with another id": (
+        table(REJECTED, lambda t: pa.concat_tables([t, t.slice(0, 1).set_column(1, "row_id", pa.array(["9"]))])),
+        "rejected",
+        None,
+        "stage tasks: 4 rejected by the report, 5 listed",
+    ),
     # report
     "no report": (lambda f: (f / "report.json").unlink(), "report.json", None, "can't be read"),
     "report damaged": (lambda f: (f / "report.json").write_text("{"), "report.json", None, "Invalid JSON"),
