@@ -74,6 +74,7 @@ def test_neighbours_degrees_and_ends_are_those_of_the_triples(table: tuple[int, 
             assert graph.subjects(relation, node).tolist() == sorted(against)
             assert graph.neighbours(node, relation).tolist() == sorted(along | against)
             assert graph.neighbours(node, relation, True).tolist() == sorted(along)
+            assert graph.neighbours(node, relation, False).tolist() == sorted(against)
             everything |= along | against
         assert graph.neighbours(node).tolist() == sorted(everything)
         expected_kind = graph.value(node)[0] if node >= n else "city" if node % 3 else "person"
