@@ -70,7 +70,7 @@ def test_every_direction_has_paraphrases(relation: str, forward: bool, start: st
     assert len(ways) >= 4, ways
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_chains_are_english(seed: int, hops: int) -> None:
     rng = derive_generator(seed, "chains")
@@ -83,7 +83,7 @@ def test_chains_are_english(seed: int, hops: int) -> None:
     assert links[0].known in worded.question or capitalise(links[0].known) in worded.question
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32), st.integers(5, 8))
 def test_long_chains_are_english_or_refused(seed: int, hops: int) -> None:
     rng = derive_generator(seed, "long chains")
@@ -93,7 +93,7 @@ def test_long_chains_are_english_or_refused(seed: int, hops: int) -> None:
         assert len(worded.cues) == hops
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 4), st.booleans())
 def test_conjunctions_are_english(seed: int, count: int, tailed: bool) -> None:
     rng = derive_generator(seed, "conjunctions")
