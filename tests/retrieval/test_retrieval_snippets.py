@@ -27,6 +27,11 @@ def test_the_sentence_that_answers_is_shown_whole() -> None:
     assert found.endswith((".", "!", "?"))
 
 
+def test_a_sentence_is_shown_from_its_beginning() -> None:
+    fact = "In 1204 its harbour was deepened by Tarn Osk."
+    assert shown(FILLER * 9 + fact + " " + FILLER * 9, "Osk", max_chars=150).startswith(fact)
+
+
 def test_more_tokens_win_over_earlier_ones() -> None:
     text = "Velmora is a port. " + FILLER * 10 + "Tarn founded Velmora. " + FILLER * 10
     assert "Tarn founded Velmora." in shown(text, "Tarn Velmora", max_chars=80)
