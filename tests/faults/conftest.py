@@ -30,9 +30,26 @@ class Zygote:
 
     def __init__(self) -> None:
         script = Path(__file__).parent / "faults_zygote.py"
+        self._mark = f"SYNTH_ZYGOTE={os.getpid()}-{time.monotonic_ns()}"
         self._process = subprocess.Popen(
-            [sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ, SYNTH_ZYGOTE=self._mark.partition("=")[2]),
         )
+
+    def descendants(self) -> list[int]:
+        """Processes that any build started and that still live."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            pid = int(path.parent.name)
+            try:
+                if pid != self._process.pid and self._mark.encode() in path.read_bytes():
+                    found.append(pid)
+            except OSError:
+                continue
+        return found
 
     def _pipe(self, pipe: IO[str] | None) -> IO[str]:
         assert pipe is not None

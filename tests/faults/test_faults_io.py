@@ -290,7 +290,8 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_prints_nothing(tmp_path:
         "from engine_toys import build, plan, QuestionsConfig\n"
         "from synth.errors import SynthError\n"
         "try:\n"
-        f"    build(Path({str(tmp_path / 'store')!r}), plan(300, questions=QuestionsConfig(modulus=10**6)), name='processes', workers=2)\n"
+        "    long = plan(300, questions=QuestionsConfig(modulus=10**6))\n"
+        f"    build(Path({str(tmp_path / 'store')!r}), long, name='processes', workers=2)\n"
         "except SynthError as error:\n"
         "    print(error.exit_code, error)\n"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -51,14 +52,14 @@ def test_errors_of_the_system_become_one_line(tmp_path: Path) -> None:
     assert caught.value.exit_code == 4
 
 
+RAM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
 payloads = st.lists(st.binary(max_size=200), max_size=8)
 
 
 @given(payloads, st.data())
 def test_a_journal_cut_anywhere_keeps_every_whole_record(records: list[bytes], data: st.DataObject) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=RAM) as folder:
         path = Path(folder, "a.journal")
         ends = []
         with Journal(path) as journal:
@@ -78,9 +79,7 @@ def test_a_journal_cut_anywhere_keeps_every_whole_record(records: list[bytes], d
 @given(st.lists(st.binary(min_size=1, max_size=60), min_size=1, max_size=8), st.data())
 def test_damage_costs_only_the_damaged_record(records: list[bytes], data: st.DataObject) -> None:
     """datatrove loses every record after a torn line; we lose one."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=RAM) as folder:
         path = Path(folder, "a.journal")
         starts = []
         with Journal(path) as journal:

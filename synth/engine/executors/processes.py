@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
 import multiprocessing.context
 import multiprocessing.forkserver
 import multiprocessing.popen_forkserver
+import os
 import signal
 import sys
+import threading
 import types
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -108,11 +111,20 @@ def _run_ranks(executor: Any, channel: Channel) -> None:
 
 
 def _begin_worker() -> None:
-    """First thing in a worker: Ctrl-C is the build's to handle, and datatrove has nothing to say."""
+    """First thing in a worker: Ctrl-C is the build's to handle, datatrove has nothing to say, and nobody outlives a
+    build that was killed (Python's pools leave their workers, which then wait for ever)."""
     from loguru import logger
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logger.disable("datatrove")
+    threading.Thread(target=_die_with_the_build, name="synth-parent", daemon=True).start()
+
+
+def _die_with_the_build() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGKILL)  # as safe as at any other time: work is committed or in the journal
 
 
 def _preload() -> None:
