@@ -226,7 +226,11 @@ def _named(raw: str) -> bool:
 
 
 def _adjacent(text: str, left: _Token, right: _Token) -> bool:
-    return text[left[2] + len(left[1]) : right[2]] in _JOINS
+    """Whether two name-like tokens belong together: glued to each other, or both like names and side by side."""
+    between = text[left[2] + len(left[1]) : right[2]]
+    if between in _GLUE or between in ("-", "'", "’", "&"):
+        return True
+    return between in _JOINS and _named(left[1]) and _named(right[1])
 
 
 def _run(text: str, run: list[_Token], seen: _Seen, plain_list: frozenset[str], names: bool) -> Iterator[str]:

@@ -44,6 +44,10 @@ __all__ = [
 ]
 
 
+_CACHED = 128
+"""Documents kept in memory. Long ones have tens of thousands of links."""
+
+
 class FoundDocument(Protocol):
     @property
     def document(self) -> int:
@@ -179,6 +183,8 @@ class SearchEnvironment(Environment):
         self.context = context
         self.max_matches = max_matches
         self.ids = DocumentIds(documents.arrow.column("id"))
+        self._cache: dict[int, Document] = {}
+        self._borders: dict[str, list[tuple[int, int]]] = {}
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return _TOOLS
@@ -203,8 +209,25 @@ class SearchEnvironment(Environment):
         return text[passage.start : passage.end]
 
     def _read(self, row: int) -> Document:
-        document: Document = self.documents.row(row)
-        return document
+        """A document, from a small cache: an agent reads the same ones again and again."""
+        known = self._cache.get(row)
+        if known is None:
+            known = self.documents.row(row)
+            if len(self._cache) >= _CACHED:
+                self._cache.pop(next(iter(self._cache)), None)
+            self._cache[row] = known
+        return known
+
+    def pages(self, document: Document) -> list[tuple[int, int]]:
+        """Where the pages of ``document`` begin and end, in code points."""
+        if len(document.text) <= self.page_size:
+            return [(0, len(document.text))]
+        known = self._borders.get(document.id)
+        if known is None:
+            if len(self._borders) >= 16 * _CACHED:
+                self._borders.clear()
+            known = self._borders[document.id] = page_borders(document, self.page_size)
+        return known
 
 
 class SearchEpisode(Episode):
@@ -256,7 +279,7 @@ class SearchEpisode(Episode):
         if document is None:
             words = f"There is no document {wanted!r}. Open one that a search result or a link shows in parentheses."
             return self._wrong(call, "not_found", words)
-        pages = page_borders(document, self.environment.page_size)
+        pages = self.environment.pages(document)
         # As in a browser, a place that the document does not know is no error: the document opens at its beginning.
         start = next((anchor.start for anchor in document.anchors if anchor.name == place), 0)
         page = int(call.arguments.get("page", 0)) or _page_of(pages, start)
@@ -280,7 +303,7 @@ class SearchEpisode(Episode):
             return self._wrong(call, "bad_arguments", "Wrong arguments for find: pattern: it holds no text.")
         document = self.environment.document(self._document)
         assert document is not None  # it was opened, and the collection is fixed
-        pages = page_borders(document, self.environment.page_size)
+        pages = self.environment.pages(document)
         # A run of blanks in the pattern matches any run of blanks, a line break too.
         literal = r"\s+".join(re.escape(word) for word in pattern.split())
         matches = list(re.finditer(literal, document.text, re.IGNORECASE))

@@ -48,6 +48,9 @@ class Chooser(Protocol):
     def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
         """Which of the pages that a find points to."""
 
+    def leaf(self, clue: int, document: SeenDocument) -> int | None:
+        """Which page of a long document to turn to where no find helped; None to read on."""
+
     def starts_with_candidate(self, clue: int) -> bool:
         """Whether to test a condition on the candidate's page first (else on the page of the name in the clue)."""
 

@@ -20,6 +20,12 @@ def quotable(text: str) -> bool:
     return len(text) <= 240 and '"' not in text
 
 
+def short(title: str) -> str:
+    """The name in a title that has a subtitle behind a dash ("pool — Things in pools")."""
+    head = re.split(r"\s+[—–]\s", title, maxsplit=1)[0].strip()
+    return head or title
+
+
 def strip(cue: str) -> str:
     return cue.strip().rstrip("?.,;:").strip()
 

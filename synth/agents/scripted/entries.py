@@ -10,16 +10,20 @@ from synth.agents.scripted.seen import Sentence
 
 __all__ = ["about", "names", "subject", "term"]
 
+_MARKS = frozenset(
+    "class exception coroutine async classmethod staticmethod property abstractmethod final static".split()
+)
 _BARE = re.compile(r"[^\w.-]+$")
 
 
 def term(line: str) -> str | None:
     """The name that a line introduces ("class pool.Thing(size)" -> "pool.Thing"); None when it is no such line."""
-    head = line.split("(", 1)[0].strip()
-    words = head.split()
+    words = line.split("(", 1)[0].split()
+    while len(words) > 1 and words[0] in _MARKS:
+        words = words[1:]
     if not words or len(words) > 3 or line.rstrip().endswith((":", ".", "?")):
         return None
-    name = _BARE.sub("", words[-1])
+    name = _BARE.sub("", " ".join(words))
     return name if len(name) > 1 and name[0] not in ".#" else None
 
 

@@ -68,7 +68,8 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def same_name(left: str, right: str) -> bool:
-    """Equal but for case, punctuation, a leading article and a qualifier in parentheses on one side."""
+    """Equal but for case, punctuation, a leading article and what qualifies one of them: words in parentheses behind
+    it, or a subtitle behind a dash ("pool — Things in pools")."""
     a, b = _bare(left), _bare(right)
     return bool(a) and (a == b or _unqualified(left) == b or a == _unqualified(right))
 
@@ -80,7 +81,7 @@ def _bare(name: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _unqualified(name: str) -> str:
-    return _bare(re.sub(r"\s*\([^()]*\)\s*$", "", name))
+    return _bare(re.sub(r"\s*\([^()]*\)\s*$|\s+[—–]\s.*$", "", name))
 
 
 def likeness(left: str, right: str) -> float:

@@ -175,6 +175,13 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "I search within the document for {pattern}.",
         "Rather than turn {total} pages I find {pattern}.",
     ),
+    "leaf": (
+        "No match that helps, so I leaf through {title} and try page {page}.",
+        "I turn to page {page} of {total} and look there.",
+        "Let me try page {page}.",
+        "I leaf on to page {page}.",
+        "Perhaps page {page} of {title} has it.",
+    ),
     "found_page": (
         "The match is on page {page}, so I turn to it.",
         "Page {page} of {title} is where that stands. I read it.",
@@ -405,19 +412,13 @@ class Thoughts:
         if intent not in NOTES and len(self._parts) > 0:
             options = tuple(option for option in options if option.format(**slots) not in self._parts) or options
         phrase = options[int(self._generator.integers(len(options)))]
-        text = phrase.format(**slots)
-        self._parts.append(text[0].upper() + text[1:] if intent not in NOTES and _plain_start(text) else text)
+        self._parts.append(phrase.format(**slots))  # a name keeps its spelling at the start of a sentence, too
 
     def __bool__(self) -> bool:
         return bool(self._parts)
 
     def text(self) -> str:
         return " ".join(self._parts)
-
-
-def _plain_start(text: str) -> bool:
-    # A name keeps its spelling at the start of a sentence ("asyncio is among the results").
-    return not any(text.startswith(mark) for mark in ('"', "{"))
 
 
 def _patterns(intent: str) -> Iterator[tuple[str, str]]:

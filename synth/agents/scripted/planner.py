@@ -16,7 +16,7 @@ import numpy as np
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.chooser import Chooser
-from synth.agents.scripted.cues import content, dangling, listed, quotable, strip, uncapitalised
+from synth.agents.scripted.cues import content, dangling, listed, quotable, short, strip, uncapitalised
 from synth.agents.scripted.matching import content_stems, fold, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.phrases import Thoughts
@@ -89,7 +89,7 @@ class Planner:
             if page.unread is not None and self.chooser.reads_on(number, page):
                 return self._read_on(number, page, name)
             if self._fresh(page):
-                self.thoughts.add("silent", title=page.title)
+                self.thoughts.add("silent", title=short(page.title))
         return self._from_the_other_end(number, clue, name, page)
 
     def _source(self, clue: Clue) -> tuple[str, str | None]:
@@ -117,8 +117,8 @@ class Planner:
             # The page that was opened for the name: is it the one?
             if self.chooser.overlooks(number, name, current):
                 return current
-            self.thoughts.add("dismiss_why_name", name=name, title=current.title)
-            self._note("dismiss", current.title)
+            self.thoughts.add("dismiss_why_name", name=name, title=short(current.title))
+            self._note("dismiss", short(current.title))
         hits = self._untried(number, [hit for search in made[::-1] for hit in search.hits])
         chosen = self.chooser.source_hit(number, name, hits) if hits else None
         if chosen is not None:
@@ -136,12 +136,12 @@ class Planner:
     def _settle(self, number: int, page: SeenDocument, option: Option) -> list[Call]:
         again = not self._just_read(page)
         if again and page.document != self.seen.current:
-            self.thoughts.add("return", title=page.title)
+            self.thoughts.add("return", title=short(page.title))
         rivals = listed_with(option)
         if rivals and again:
             self._note("candidate_next", option.text)
             return []
-        self._quote(option.sentence, page.title, option.text)
+        self._quote(option.sentence, short(page.title), option.text)
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
         self._note("candidate" if rivals else "found", option.text)
@@ -173,8 +173,9 @@ class Planner:
         cue = uncapitalised(strip(clue.cue))
         words = " ".join(dict.fromkeys(word for word in re.findall(r"[\w'’-]+", cue) if content(word)))
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
-        short = words if name and fold(name) in fold(words) else f"{name} {words}".strip()
-        queries: list[tuple[str, int | None]] = [(short or joined, None), (joined, 10), (name or joined, 10)]
+        few = words if name and fold(name) in fold(words) else f"{name} {words}".strip()
+        first = few or joined
+        queries: list[tuple[str, int | None]] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
         return list(dict.fromkeys((query, k) for query, k in queries if query))
 
     def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:
@@ -190,8 +191,8 @@ class Planner:
         ):
             sentence = self.chooser.support(number, name, current)
             if sentence is not None:
-                self._quote(sentence, current.title, name)
-                self._note("found", self.chooser.subject(number, current, sentence))
+                self._quote(sentence, short(current.title), name)
+                self._note("found", short(self.chooser.subject(number, current, sentence)))
                 return []
             option = self.chooser.option(number, name, current)
             if option is not None:
@@ -199,10 +200,10 @@ class Planner:
             if current.unread is not None and self.chooser.reads_on(number, current):
                 return self._read_on(number, current, name)
             if name:
-                self.thoughts.add("dismiss_why_silent", title=current.title, name=name)
+                self.thoughts.add("dismiss_why_silent", title=short(current.title), name=name)
             else:
-                self.thoughts.add("dismiss_why_described", title=current.title)
-            self._note("dismiss", current.title)
+                self.thoughts.add("dismiss_why_described", title=short(current.title))
+            self._note("dismiss", short(current.title))
             return []
         fresh = self._untried(number, hits)
         if page is not None:
@@ -212,9 +213,9 @@ class Planner:
             return None
         quote = self._telling(number, name, chosen)
         if quote:
-            self.thoughts.add("hit_snippet", title=chosen.title, quote=quote)
+            self.thoughts.add("hit_snippet", title=short(chosen.title), quote=quote)
         else:
-            self.thoughts.add("hit_try", title=chosen.title)
+            self.thoughts.add("hit_try", title=short(chosen.title))
         return [("open", {"document": chosen.document})]
 
     def _telling(self, number: int, name: str, hit: Hit) -> str:
@@ -254,7 +255,7 @@ class Planner:
         for document in self._tested_pages(number, name, hint, value):
             sentence = self.chooser.confirmation(number, name, value.name, document)
             if sentence is not None:
-                self._quote(sentence, document.title, name)
+                self._quote(sentence, short(document.title), name)
                 self._note("confirm", value.name)
                 return []
             if document.unread is not None and self.chooser.reads_on(number, document):
@@ -369,21 +370,35 @@ class Planner:
         pointed = [p for find in finds for p in find.pages if p not in page.pages]
         if pointed:
             chosen = self.chooser.page(number, page, pointed)
-            self.thoughts.add("found_page", page=chosen, title=page.title)
+            self.thoughts.add("found_page", page=chosen, title=short(page.title))
             return [("open", {"document": page.document, "page": chosen})]
         if page.total > 2 and self.seen.current == page.document:
             cue = strip(self.state.reading.clues[number].cue)
             words = [word for word in dict.fromkeys(re.findall(r"[\w'’-]+", cue)) if content(word) and len(word) > 2]
             known = {find.pattern.casefold() for find in finds}
-            patterns = [pattern for pattern in (about, *words) if pattern and pattern.casefold() not in known]
+            shown = self._shown_of(number, page.document, about)
+            patterns = [p for p in (*shown, about, *words) if p and p.casefold() not in known]
             pattern = self.chooser.pattern(number, page, patterns) if patterns and len(finds) < 4 else None
             if pattern is not None:
-                self.thoughts.add("find_word", total=page.total, title=page.title, pattern=pattern)
+                self.thoughts.add("find_word", total=page.total, title=short(page.title), pattern=pattern)
                 return [("find", {"pattern": pattern})]
+        leaf = self.chooser.leaf(number, page) if page.total > 4 and finds else None
+        if leaf is not None and leaf != page.unread:
+            self.thoughts.add("leaf", page=leaf, title=short(page.title), total=page.total)
+            return [("open", {"document": page.document, "page": leaf})]
         unread = page.unread
         assert unread is not None
-        self.thoughts.add("next_page", page=max(page.pages), next=unread, total=page.total, title=page.title)
+        self.thoughts.add("next_page", page=max(page.pages), next=unread, total=page.total, title=short(page.title))
         return [("open", {"document": page.document, "page": unread})]
+
+    def _shown_of(self, number: int, document: str, about: str) -> list[str]:
+        """A stretch of the snippet that led to a document: found again, it leads to the page."""
+        for search in reversed(self.seen.searches):
+            for hit in search.hits:
+                if hit.document == document:
+                    text = self._telling(number, about, hit)
+                    return [re.sub(r"\W+$", "", text[:60].rsplit(" ", 1)[0])] if len(text) > 20 else []
+        return []
 
     def _untried(self, number: int, hits: Sequence[Hit]) -> list[Hit]:
         known: dict[str, Hit] = {}
@@ -426,15 +441,15 @@ class Planner:
         return calls
 
     def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
-        titles = list(dict.fromkeys(hit.title for hit in hits))
+        titles = list(dict.fromkeys(short(hit.title) for hit in hits))
         if not same_name(chosen.title, name):
-            self.thoughts.add("hit_alike", title=chosen.title, name=name)
+            self.thoughts.add("hit_alike", title=short(chosen.title), name=name)
         elif len(titles) > 1 and float(self.generator.random()) < 0.5:
             near = sorted(titles, key=lambda title: (-likeness(title, name), titles.index(title)))[:3]
-            shown = [title for title in titles if title in {*near, chosen.title}]
-            self.thoughts.add("hit_among", titles=listed(shown), title=chosen.title)
+            shown = [title for title in titles if title in {*near, short(chosen.title)}]
+            self.thoughts.add("hit_among", titles=listed(shown), title=short(chosen.title))
         else:
-            self.thoughts.add("hit_named", title=chosen.title)
+            self.thoughts.add("hit_named", title=short(chosen.title))
 
     def _quote(self, sentence: Sentence, title: str, about: str) -> None:
         text = sentence.text

@@ -240,6 +240,9 @@ class _ReadingChooser:
     def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
         return pages[0]
 
+    def leaf(self, clue: int, document: SeenDocument) -> int | None:
+        return None
+
     def starts_with_candidate(self, clue: int) -> bool:
         return float(self._generator.random()) < 0.5
 

@@ -24,6 +24,9 @@ from synth.environments.answers import judge
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Task
 
+_WHOLE_PAGES = frozenset(("page", "module", "index"))
+"""Kinds of things that a whole document is about: a link to any place in it leads to them."""
+
 __all__ = ["ScriptedTeacher", "TeacherConfig"]
 
 
@@ -170,7 +173,7 @@ class _GoldChooser:
         task = self._task
         best: tuple[float, Option] | None = None
         for sentence in document.sentences():
-            option = self._visible(sentence, task.answer_kind, (task.answer, *task.answer_aliases), None)
+            option = self._visible(sentence, task.answer_kind, (task.answer, *task.answer_aliases), None, whole=False)
             if option is not None:
                 fit = similarity(task.question, sentence.text, self._lexicon, (option.text,))
                 if best is None or fit > best[0]:
@@ -186,17 +189,17 @@ class _GoldChooser:
             if kind != "entity"
             else (hop.target.name, *hop.target.aliases)
         )
-        return self._visible(sentence, kind, names, hop.target.document_id)
+        return self._visible(sentence, kind, names, hop.target.document_id, whole=hop.target.kind in _WHOLE_PAGES)
 
     def _visible(
-        self, sentence: Sentence, kind: ValueKind, names: Sequence[str], document: str | None
+        self, sentence: Sentence, kind: ValueKind, names: Sequence[str], document: str | None, *, whole: bool
     ) -> Option | None:
         """The gold target, if this sentence shows it."""
         options = options_in(sentence, kind)
         for option in options:
             _, _, fragment = (option.place or "").partition("#")
             named = any(names_it(text, name) for text in (option.text, fragment) for name in names if text)
-            if document is not None and option.document == document and (not fragment or named):
+            if document is not None and option.document == document and (not fragment or named or whole):
                 return option
         for option in options:
             if any(judge(option.text, gold=name, kind=kind).correct for name in names):
@@ -261,6 +264,8 @@ class _GoldChooser:
         hop = self._hop(clue)
         quote = fold(hop.evidence.quote if hop is not None else self._task.answer)
         held = [pattern for pattern in patterns if fold(pattern) and f" {fold(pattern)} " in f" {quote} "]
+        if held and " " in held[0]:
+            return held[0]  # a stretch of the passage itself
         if not held and hop is not None and patterns and names_it(patterns[0], hop.source.name):
             return patterns[0]
         return max(held, key=len, default=None)
@@ -269,8 +274,20 @@ class _GoldChooser:
         """Of the matches that a find shows, the last one before the evidence."""
         hop = self._hop(clue)
         places = [p for find in self._state.seen.finds if find.document == document.document for p in find.places]
-        before = [p for p in sorted(places) if hop is not None and p[1] <= hop.evidence.start and p[0] in pages]
+        before = [p for p in sorted(places) if hop is not None and p[1] < hop.evidence.end and p[0] in pages]
         return before[-1][0] if before else pages[0]
+
+    def leaf(self, clue: int, document: SeenDocument) -> int | None:
+        """About where the evidence stands, going by the matches that were shown with page and character."""
+        hop = self._hop(clue)
+        places = [p for find in self._state.seen.finds if find.document == document.document for p in find.places]
+        if hop is None or hop.evidence.document_id != document.document or not places:
+            return None
+        nearest = min(places, key=lambda place: abs(place[1] - hop.evidence.start))
+        size = max(1.0, nearest[1] / max(1.0, nearest[0] - 0.5))
+        wanted = nearest[0] + round((hop.evidence.start - nearest[1]) / size)
+        unread = [page for page in range(1, document.total + 1) if page not in document.pages]
+        return min(unread, key=lambda page: (abs(page - wanted), page), default=None)
 
     def starts_with_candidate(self, clue: int) -> bool:
         hop = self._hop(clue)
