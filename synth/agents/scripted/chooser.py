@@ -45,8 +45,8 @@ class Chooser(Protocol):
     def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
         """The words to look for in a long document, if any."""
 
-    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
-        """Which of the pages that a find points to."""
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
+        """Which of the pages that a find points to, if any of them."""
 
     def leaf(self, clue: int, document: SeenDocument) -> int | None:
         """Which page of a long document to turn to where no find helped; None to read on."""

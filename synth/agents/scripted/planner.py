@@ -87,7 +87,7 @@ class Planner:
             if option is not None:
                 return self._settle(number, page, option)
             if page.unread is not None and self.chooser.reads_on(number, page):
-                return self._read_on(number, page, name)
+                return self._read_on(number, page, [*self._others(number), name])
             if self._fresh(page):
                 self.thoughts.add("silent", title=short(page.title))
         return self._from_the_other_end(number, clue, name, page)
@@ -198,7 +198,7 @@ class Planner:
             if option is not None:
                 return self._settle(number, current, option)
             if current.unread is not None and self.chooser.reads_on(number, current):
-                return self._read_on(number, current, name)
+                return self._read_on(number, current, [*self._shown_of(number, current.document, name), name])
             if name:
                 self.thoughts.add("dismiss_why_silent", title=short(current.title), name=name)
             else:
@@ -259,7 +259,8 @@ class Planner:
                 self._note("confirm", value.name)
                 return []
             if document.unread is not None and self.chooser.reads_on(number, document):
-                return self._read_on(number, document, "")
+                tested = [name] if document.document == value.document else [value.name, value.name.rsplit(".", 1)[-1]]
+                return self._read_on(number, document, tested)
         sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
@@ -363,26 +364,25 @@ class Planner:
     def _just_read(self, page: SeenDocument) -> bool:
         return page.turns[-1] == self.seen.turns - 1
 
-    def _read_on(self, number: int, page: SeenDocument, about: str) -> list[Call]:
+    def _read_on(self, number: int, page: SeenDocument, hints: Sequence[str]) -> list[Call]:
         """The next look at a document that was not read to its end: the page that a find points to, a find where the
-        document is long, else the next page."""
+        document is long (for ``hints`` or words of the clue), else the next page."""
         finds = [find for find in self.seen.finds if find.document == page.document]
         pointed = [p for find in finds for p in find.pages if p not in page.pages]
-        if pointed:
-            chosen = self.chooser.page(number, page, pointed)
+        chosen = self.chooser.page(number, page, pointed) if pointed else None
+        if chosen is not None:
             self.thoughts.add("found_page", page=chosen, title=short(page.title))
             return [("open", {"document": page.document, "page": chosen})]
         if page.total > 2 and self.seen.current == page.document:
             cue = strip(self.state.reading.clues[number].cue)
             words = [word for word in dict.fromkeys(re.findall(r"[\w'’-]+", cue)) if content(word) and len(word) > 2]
             known = {find.pattern.casefold() for find in finds}
-            shown = self._shown_of(number, page.document, about)
-            patterns = [p for p in (*shown, about, *words) if p and p.casefold() not in known]
+            patterns = [p for p in dict.fromkeys((*hints, *words)) if p and p.casefold() not in known]
             pattern = self.chooser.pattern(number, page, patterns) if patterns and len(finds) < 4 else None
             if pattern is not None:
                 self.thoughts.add("find_word", total=page.total, title=short(page.title), pattern=pattern)
                 return [("find", {"pattern": pattern})]
-        leaf = self.chooser.leaf(number, page) if page.total > 4 and finds else None
+        leaf = self.chooser.leaf(number, page) if page.total > 4 else None
         if leaf is not None and leaf != page.unread:
             self.thoughts.add("leaf", page=leaf, title=short(page.title), total=page.total)
             return [("open", {"document": page.document, "page": leaf})]
@@ -390,6 +390,11 @@ class Planner:
         assert unread is not None
         self.thoughts.add("next_page", page=max(page.pages), next=unread, total=page.total, title=short(page.title))
         return [("open", {"document": page.document, "page": unread})]
+
+    def _others(self, number: int) -> list[str]:
+        """Names in the other conditions on the same unknown: what they have in common with a page may answer."""
+        clues = self.state.reading.clues
+        return [c.name for n, c in enumerate(clues) if n != number and c.name and c.target == clues[number].target]
 
     def _shown_of(self, number: int, document: str, about: str) -> list[str]:
         """A stretch of the snippet that led to a document: found again, it leads to the page."""

@@ -237,7 +237,7 @@ class _ReadingChooser:
     def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
         return max(patterns, key=len) if float(self._generator.random()) < 0.7 else None
 
-    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
         return pages[0]
 
     def leaf(self, clue: int, document: SeenDocument) -> int | None:

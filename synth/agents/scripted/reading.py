@@ -11,6 +11,9 @@ from synth.schemas.tasks import Hop, Task
 
 __all__ = ["Clue", "Reading", "read_task"]
 
+_MEMBER = re.compile(
+    r"(?:is |are |be )?(?:found in|from|part of|belongs? to|in|listed under|listed in)\b", re.IGNORECASE
+)
 _VALUES = frozenset(("date", "year", "number", "quantity", "text"))
 
 
@@ -28,6 +31,8 @@ class Clue:
     """The unknown that it leads to."""
     value: bool = False
     """The name is no page but a date, a number or a word ("founded in 1874"): it tests candidates."""
+    member: bool = False
+    """It only says what the target is part of, which holds for many things: better tested than followed."""
     described: bool = False
     """The question describes a page without naming it; the cue is the description."""
 
@@ -54,7 +59,8 @@ def read_task(task: Task) -> Reading:
         name = "" if source is not None or described else named_in(task.question, hop)
         value = bool(name) and hop.source.kind in _VALUES
         described = described or (source is None and not name)
-        clues.append(Clue(hop.cue or task.question, source, name, target, value, described))
+        member = _MEMBER.match(hop.cue) is not None
+        clues.append(Clue(hop.cue or task.question, source, name, target, value, member, described))
     if not clues:
         return Reading(task.question, (Clue(task.question, None, "", 0, described=True),), 0, task.answer_kind)
     return Reading(task.question, tuple(clues), clues[-1].target, task.answer_kind)

@@ -40,15 +40,22 @@ class State:
     """(clue, document id or folded name)."""
 
     def open_clue(self) -> int | None:
-        """The first clue that is not settled and whose source is known, those that start from a mere value last; None
-        when all are settled."""
+        """The first clue that is not settled and whose source is known; None when all are settled.
+
+        Of several conditions on one unknown, those that hold for many things come last.
+        """
         clues = self.reading.clues
-        order = sorted(range(len(clues)), key=lambda number: (clues[number].value, number))
+        order = sorted(range(len(clues)), key=lambda number: (self._weak(number), number))
         for number in order:
             source = clues[number].source
             if number not in self.resolved and (source is None or source in self.values):
                 return number
         return None
+
+    def _weak(self, number: int) -> bool:
+        clue = self.reading.clues[number]
+        shared = sum(other.target == clue.target for other in self.reading.clues) > 1
+        return clue.value or (clue.member and shared)
 
     def is_dismissed(self, clue: int, name: str, document: str | None) -> bool:
         if document is not None:

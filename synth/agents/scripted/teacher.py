@@ -201,13 +201,10 @@ class _GoldChooser:
             named = any(names_it(text, name) for text in (option.text, fragment) for name in names if text)
             if document is not None and option.document == document and (not fragment or named or whole):
                 return option
-        for option in options:
-            if any(judge(option.text, gold=name, kind=kind).correct for name in names):
-                return option
-        for name in names:
+        for name in sorted(names, key=lambda name: (-len(name), name)):
             if f" {fold(name)} " in f" {fold(sentence.text)} " and name in sentence.text:
                 return Option(name, sentence)
-        return None
+        return next((o for o in options if any(judge(o.text, gold=name, kind=kind).correct for name in names)), None)
 
     def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
         hop = self._hop(clue)
@@ -270,22 +267,31 @@ class _GoldChooser:
             return patterns[0]
         return max(held, key=len, default=None)
 
-    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int:
-        """Of the matches that a find shows, the last one before the evidence."""
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
+        """Of the pages with matches the one of the last match before the evidence ends; none where it is far off."""
         hop = self._hop(clue)
-        places = [p for find in self._state.seen.finds if find.document == document.document for p in find.places]
-        before = [p for p in sorted(places) if hop is not None and p[1] < hop.evidence.end and p[0] in pages]
-        return before[-1][0] if before else pages[0]
+        if hop is None or hop.evidence.document_id != document.document:
+            return pages[0]
+        before = [place for place in self._places(document) if place[1] < hop.evidence.end]
+        if not before:
+            return None
+        page, character = before[-1]
+        return page if page in pages and hop.evidence.start - character < 3000 else None
+
+    def _places(self, document: SeenDocument) -> list[tuple[int, int]]:
+        """(page, character) of all matches that finds showed in ``document``, in order."""
+        finds = [find for find in self._state.seen.finds if find.document == document.document]
+        return sorted((place for find in finds for place in find.places), key=lambda place: place[1])
 
     def leaf(self, clue: int, document: SeenDocument) -> int | None:
         """About where the evidence stands, going by the matches that were shown with page and character."""
         hop = self._hop(clue)
-        places = [p for find in self._state.seen.finds if find.document == document.document for p in find.places]
-        if hop is None or hop.evidence.document_id != document.document or not places:
+        places = self._places(document)
+        if hop is None or hop.evidence.document_id != document.document or len(document.pages) < 1:
             return None
-        nearest = min(places, key=lambda place: abs(place[1] - hop.evidence.start))
-        size = max(1.0, nearest[1] / max(1.0, nearest[0] - 0.5))
-        wanted = nearest[0] + round((hop.evidence.start - nearest[1]) / size)
+        page, character = places[-1] if places else (1, 0)
+        size = character / (page - 0.5) if page > 1 else 3500.0
+        wanted = page + round((hop.evidence.start - character) / size)
         unread = [page for page in range(1, document.total + 1) if page not in document.pages]
         return min(unread, key=lambda page: (abs(page - wanted), page), default=None)
 
