@@ -31,8 +31,6 @@ EXEMPT: dict[str, str] = {
 }
 """Modules (with everything below them) that no lock covers."""
 
-_PACKAGE = "synth"
-
 
 @dataclass(frozen=True)
 class StageLock:
@@ -145,14 +143,15 @@ def _tree(module: str) -> ast.Module:
 
 @cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of ours that ``module`` imports while it runs."""
+    """Modules of ours, or of the package that ``module`` is in, that it imports while it runs."""
     found: set[str] = set()
+    ours = {"synth", module.partition(".")[0]}
     for node in _running(_tree(module)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names if _ours(alias.name)}
+            found |= {alias.name for alias in node.names if alias.name.partition(".")[0] in ours}
         elif isinstance(node, ast.ImportFrom):
             base = _base(module, node)
-            if _ours(base):
+            if base.partition(".")[0] in ours:
                 for alias in node.names:
                     found |= _origin(base, alias.name)
     return tuple(sorted(found))
@@ -165,10 +164,6 @@ def _base(module: str, node: ast.ImportFrom) -> str:
     package = module if path is not None and path.name == "__init__.py" else module.rpartition(".")[0]
     parts = package.split(".")[: len(package.split(".")) - node.level + 1]
     return ".".join([*parts, *([node.module] if node.module else [])])
-
-
-def _ours(module: str) -> bool:
-    return module == _PACKAGE or module.startswith(f"{_PACKAGE}.")
 
 
 def _origin(base: str, name: str) -> set[str]:

@@ -76,7 +76,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(codelock, "_PACKAGE", "locked")
     for cached in (codelock._file, codelock._tree, codelock._imports):
         cached.cache_clear()
     yield root
