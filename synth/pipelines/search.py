@@ -29,20 +29,17 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
 def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
     source = recipe.source
     config = source.model_dump(exclude={"kind"})
-    inverses: dict[str, str] = {}
-    entities = "edges"
     if source.kind == "world":
         from synth.tasks.world.phrasebook import INVERSES
 
         yield _node("documents", "world_pages", config)
-        entities, inverses = "documents", dict(INVERSES)
+        yield _node("graph", "graph", {"inverses": dict(INVERSES)}, entities="documents", edges="documents")
     elif source.kind == "docs":
         yield _node("documents", "read_docs", config)
         yield _node("edges", "link_documents", {}, documents="documents")
     else:
         yield _node("documents", "read_records", config)
         yield _node("edges", "link_records", {}, documents="documents", triples="documents")
-    yield _node("graph", "graph", {"inverses": inverses}, entities=entities, edges=entities)
     yield _node("index", "index", {}, documents="documents")
 
 
@@ -51,7 +48,9 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
     entities = "documents" if recipe.source.kind == "world" else "edges"
     reads = {"documents": "documents", "index": "index"}
     if recipe.questions.kind != "given":
-        reads |= {"entities": entities, "edges": entities, "graph": "graph"}
+        reads |= {"entities": entities, "edges": entities}
+    if recipe.questions.kind == "world":
+        reads |= {"graph": "graph"}
     yield _node("tasks", f"{recipe.questions.kind}_tasks", config, **reads)
 
 

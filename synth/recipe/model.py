@@ -11,7 +11,7 @@ from synth.agents.scripted.backend import scripted_options
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.world.config import WorldConfig
-from synth.tasks.docs import DocsTasksConfig
+from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.given import GivenConfig
 from synth.tasks.world.config import WorldTasksConfig
 

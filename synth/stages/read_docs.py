@@ -39,4 +39,5 @@ class ReadDocs(ShardStage[ReadDocsConfig]):
         size = self.config.files_per_shard
         paths = self._source.files[shard * size : (shard + 1) * size]
         documents, rejected = self._source.read(paths)
+        rejected = [row.model_copy(update={"stage": self.name}) for row in rejected]
         return Batch(tables={"documents": documents}, rejected=rejected, rows_in=len(paths), kept_in=len(documents))

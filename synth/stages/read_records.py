@@ -42,7 +42,7 @@ class ReadRecords(ShardStage[ReadRecordsConfig]):
         read = self._source.read([self._source.files[shard]])
         return Batch(
             tables={"documents": read.documents, "triples": read.triples},
-            rejected=read.rejected,
+            rejected=[row.model_copy(update={"stage": self.name}) for row in read.rejected],
             rows_in=read.records,
             kept_in=len(read.documents),
         )

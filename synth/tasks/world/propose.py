@@ -332,11 +332,13 @@ def difficulty_of(walk: Walk, facts: GraphFacts) -> Difficulty:
 
 
 def _draw(rng: np.random.Generator, weights: dict[Any, float]) -> Any:
-    """A key of ``weights``, by weight, in the order of the mapping."""
+    """A key of ``weights``, by weight. Keys are taken in sorted order: equal configs draw alike however they were
+    written."""
     point = float(rng.random()) * sum(weights.values())
     total = 0.0
     last: Any = None
-    for key, weight in weights.items():
+    for key in sorted(weights):
+        weight = weights[key]
         if weight <= 0:
             continue
         total += weight
