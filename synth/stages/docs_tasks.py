@@ -1,0 +1,69 @@
+"""Questions about real documents, from what their pages say of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from synth.retrieval.bm25 import Bm25Index
+from synth.schemas.rejections import Rejection
+from synth.schemas.row import Row, Split
+from synth.schemas.tasks import Task
+from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
+from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig
+from synth.tasks.draft import finish, same_question
+
+__all__ = ["DocsTasks", "DocsTasksStageConfig"]
+
+_SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+
+
+class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
+    pass
+
+
+class DocsTasks(CandidateStage[DocsTasksStageConfig]):
+    name = "docs_tasks"
+    version = 1
+    config_type = DocsTasksStageConfig
+    reads = ("documents", "entities", "edges", "index")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
+    libraries = ("numpy", "bm25s")
+    candidates_per_shard = 128
+
+    def __init__(self, config: DocsTasksStageConfig, context: Context) -> None:
+        super().__init__(config, context)
+        inputs = context.inputs
+        index = Bm25Index(inputs.arrays("index"))
+
+        def search(query: str, k: int) -> list[int]:
+            return [hit.document for hit in index.search(query, k)]
+
+        self._proposer = DocsProposer(
+            inputs.table("documents"), inputs.table("entities").arrow, inputs.table("edges").arrow, search, config
+        )
+        # A split gets as large a share of the candidates as it holds of the walks, so that none is asked for what it
+        # does not have; the shares of pages that the source gives to the splits decide how many that are.
+        capacity = [self._proposer.capacity(split) for split in _SPLITS]
+        self._capacity = capacity
+        context.notes["walks"] = float(sum(capacity))
+
+    def propose(self, start: int, stop: int) -> Sequence[Outcome]:
+        return [self._one(index) for index in range(start, stop)]
+
+    def _one(self, index: int) -> Outcome:
+        generator = self.context.generator(index)
+        drawn = float(generator.random()) * max(sum(self._capacity), 1)
+        split: Split = "train"
+        for name, size in zip(_SPLITS, self._capacity, strict=True):
+            if size and drawn < size:
+                split = name
+                break
+            drawn -= size
+        proposed = self._proposer.propose(index, split, generator)
+        if isinstance(proposed, Rejection):
+            return Outcome(rejected=(proposed.model_copy(update={"stage": self.name}),))
+        return Outcome(kept=(finish(proposed.draft, proposed.checks, self.context.provenance, index),))
+
+    def duplicate_key(self, row: Any) -> str:
+        return same_question(row)
