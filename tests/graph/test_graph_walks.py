@@ -101,7 +101,7 @@ def test_a_row_does_not_depend_on_its_batch(seed: int, data: st.DataObject) -> N
     walker = Walker(graph, weighting=data.draw(st.sampled_from(["relation", "edge"])))
     indices = np.array(data.draw(st.lists(st.integers(0, 2**62), min_size=2, max_size=30, unique=True)))
     sizes = np.array(data.draw(st.lists(st.integers(2, 6), min_size=len(indices), max_size=len(indices))))
-    draw = data.draw(st.sampled_from([walker.compositions, walker.conjunctions]))
+    draw: Any = data.draw(st.sampled_from([walker.compositions, walker.conjunctions]))
     whole = draw(indices, sizes, seed)
     order = np.array(data.draw(st.permutations(range(len(indices)))))
     cut = data.draw(st.integers(1, len(indices)))
@@ -143,7 +143,7 @@ def test_steps_are_drawn_by_weight(weighting: Any, used: tuple[str, ...], visite
     groups = {"hub": list(range(1, 301)), "pair": [301, 302], "trio": [401, 402, 403], "one": [404]}
     if SPENT[0] in used:
         groups |= {name: [410 + number] for number, name in enumerate(SPENT)}
-    triples: list[Triple] = [(0, relation, target) for relation, targets in groups.items() for target in targets]
+    triples = [(0, relation, target) for relation, targets in groups.items() for target in targets]
     graph = make_graph(430, triples)
     n = 20_000
     numbers = {name: number for number, name in enumerate(graph.relations)}
@@ -168,7 +168,7 @@ def test_steps_are_drawn_by_weight(weighting: Any, used: tuple[str, ...], visite
 
 
 def test_a_step_that_only_the_exact_draw_can_find() -> None:
-    triples: list[Triple] = [(0, "hub", target) for target in range(2, 5000)] + [(0, "rare", 1)]
+    triples = [(0, "hub", target) for target in range(2, 5000)] + [(0, "rare", 1)]
     graph = make_graph(5000, triples)
     numbers = {name: number for number, name in enumerate(graph.relations)}
     n = 500
@@ -187,7 +187,7 @@ def test_a_step_that_only_the_exact_draw_can_find() -> None:
 
 
 def test_relation_weighting_keeps_a_large_relation_from_dominating() -> None:
-    triples: list[Triple] = [(node, "in", 0) for node in range(1, 200)] + [(0, "capital", 5)]
+    triples = [(node, "in", 0) for node in range(1, 200)] + [(0, "capital", 5)]
     graph = make_graph(200, triples)
     capital = graph.relations.index("capital")
     share = {}
