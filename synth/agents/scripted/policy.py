@@ -7,6 +7,7 @@ likeness of words still misleads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -20,6 +21,7 @@ from synth.agents.scripted.matching import Lexicon, content_stems, likeness, sam
 from synth.agents.scripted.options import Option, options_in
 from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import read_task
+from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import State, Value, state_of
 from synth.environments.contract import ToolCall
@@ -147,7 +149,7 @@ class _ReadingChooser:
             self._log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
             return options[0]
         cue = reading.clues[clue].cue
-        fits = [self._fit(cue, name, document.title, option) for option in options]
+        fits = [self._fit(cue, name, document.title, option) + self._kind_bonus(clue, option) for option in options]
         noisy = [fit + self._noise() for fit in fits]
         chosen, best = int(np.argmax(noisy)), int(np.argmax(fits))
         if noisy[chosen] < self._config.threshold:
@@ -169,10 +171,21 @@ class _ReadingChooser:
         for sentence in sentences:
             if sentence.text == sentence.heading or (linked and not sentence.links):
                 continue
-            for option in options_in(sentence, kind):
+            values = values_in(sentence.text, self._state.reading.clues[clue].cue) if kind == "text" else []
+            for option in [Option(value, sentence) for value in values] or options_in(sentence, kind):
                 new = option.document != document.document and not any(same_name(option.text, n) for n in known)
                 if new and not self._state.is_dismissed(clue, option.text, option.document):
                     yield option
+
+    def _kind_bonus(self, clue: int, option: Option) -> float:
+        """What speaks for an option apart from its sentence: it reads like the kind of thing that is sought, and it
+        goes with a name from another condition."""
+        clues = self._state.reading.clues
+        alike = looks_like(option.text, option.place, clues[clue].sought)
+        bonus = 0.0 if alike is None else 0.2 if alike else -0.2
+        others = [c.name for n, c in enumerate(clues) if n != clue and c.name and c.target == clues[clue].target]
+        shown = f"{option.text} {option.place or ''}".casefold()
+        return bonus + (0.2 if any(re.search(rf"\b{re.escape(o.casefold())}\b", shown) for o in others) else 0.0)
 
     def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
         """How well the option's sentence, and the stretch of it around the option, fit the clue."""
@@ -187,7 +200,8 @@ class _ReadingChooser:
             elif place >= at + len(option.text):
                 end = min(end, place)
         without = (name, title, option.text, *others)
-        whole = similarity(cue, f"{sentence.heading}: {sentence.text}", self._lexicon, without)
+        labels = " ".join(line for line in sentence.parents if line.endswith(":"))
+        whole = similarity(cue, f"{sentence.heading}: {labels} {sentence.text}", self._lexicon, without)
         near = similarity(cue, sentence.text[start:end], self._lexicon, without)
         return 0.5 * whole + 0.5 * near
 
