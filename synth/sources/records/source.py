@@ -61,7 +61,7 @@ class RecordsConfig(BaseModel):
     """SPDX id of the licence of records that state none. None: their text is not published."""
     max_bytes: int = Field(default=16_000_000, gt=0)
     """Records whose text is above this size (UTF-8 bytes) are rejected."""
-    fractions: Mapping[Split, float] = {"train": 0.9, "validation": 0.05, "test": 0.05}
+    fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of documents that each split owns as gold."""
 
 

@@ -77,13 +77,8 @@ class Judge:
                 forms = [f for f in (node.name, *node.aliases) if len(f) > 1]
             if found := mentions(question, [form for form in forms if _telling(form)]):
                 return Failure(Reason.ANSWER_IN_QUESTION, f"the question holds {found!r}")
-        if draft.answer_kind == "entity":
-            own = [hop.source.name for hop in draft.walk.hops if not hop.needs and hop.source.kind != "description"]
-            known = " ".join([*own, *(hop.source.name for hop in draft.walk.hops if hop.source.kind == "description")])
-            said = " ".join(word for word in tokens(question))
-            if word := leaks(said, draft.answer, self._corpus.generic):
-                return Failure(Reason.ANSWER_IN_QUESTION, f"{word!r} gives {draft.answer!r} away")
-            del known
+        if draft.answer_kind == "entity" and (word := leaks(question, draft.answer, self._corpus.generic)):
+            return Failure(Reason.ANSWER_IN_QUESTION, f"{word!r} gives {draft.answer!r} away")
         return ""
 
     # One split owns the gold.
@@ -168,6 +163,9 @@ class Judge:
             return Failure(Reason.NOT_RETRIEVABLE, "no search to ask")
         ranks = []
         for number, hop in enumerate(draft.walk.hops):
+            if hop.source.kind in _VALUES:
+                # A value leads nowhere by itself: it tests what the other hops find, by the name that they give.
+                hop = hop.model_copy(update={"source": hop.target, "forward": True})
             wanted = self._rows[hop.evidence.document_id]
             best = 0
             for query in queries(hop):

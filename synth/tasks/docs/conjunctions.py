@@ -31,12 +31,15 @@ _KINDS = frozenset(
         "environment variable",
         "module",
         "page",
-        "term",
+        "glossary term",
+        "entry",
     )
 )
 _STATED = ("added_in", "deprecated_since", "availability")
+_PER_ANSWER = 10
+"""Conjunctions that are kept for one answer."""
 _PER_SPLIT = 4000
-"""Conjunctions that are kept for a split: a choice by name, so that more documents do not reorder them."""
+"""Conjunctions that are kept for a split and a signature, in the order of the entities."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Conjunctions:
                     continue
                 yield Conjunction(entity, chosen)
                 given += 1
-                if given == 6:
+                if given == _PER_ANSWER:
                     return
 
     def _constraints(self, entity: int) -> list[Constraint]:
@@ -122,7 +125,7 @@ class Conjunctions:
         for number in corpus.out[entity].get("defined_in", ())[:1]:
             edge = corpus.edges[number]
             home = corpus.entities[edge.object]
-            if home.kind == "module":
+            if home.kind == "module" and corpus.entities[entity].name.rpartition(".")[0] == home.name:
                 fits = self._fit(kind, "defined_in", edge.object, corpus.sources(edge.object, "defined_in"))
                 found.append(Constraint("defined_in", edge, edge.object, "", fits))
         for number in corpus.out[entity].get("listed_in", ())[:1]:
@@ -168,7 +171,11 @@ class Conjunctions:
                 fits = frozenset(e for e in self._named_on(edge.document, kind))
                 if entity in fits:
                     found.append(Constraint("named_on", edge, edge.document, "", fits))
-        return [c for c in found if entity in c.fits and len(c.fits) > 1]
+        return [c for c in found if entity in c.fits and len(c.fits) > 1 and self._nameable(c.source)]
+
+    def _nameable(self, source: int) -> bool:
+        """Whether the question can name the page: no other page or section goes by its name."""
+        return source < 0 or self._corpus.titles[self._corpus.entities[source].name.casefold()] == 1
 
     def _fit(self, kind: str, relation: str, key: int | str, entities: set[int]) -> frozenset[int]:
         known = self._fits.get((relation, key, kind))
