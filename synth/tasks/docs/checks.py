@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult, Hop
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.describe import Descriptions, leaks, stems
+from synth.tasks.docs.describe import FRAMES, Descriptions, leaks, stems
 from synth.tasks.draft import Draft
 from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens, value_forms
 
@@ -117,7 +117,10 @@ class Judge:
     def _states(self, hop: Hop, row: int) -> bool:
         quote = hop.evidence.quote
         if hop.source.kind == "description":
-            wanted = {w for w in stems(hop.cue) if w not in stems(hop.target.kind)}
+            said = hop.cue
+            for frame in FRAMES:
+                said = said.replace(frame, "")
+            wanted = {w for w in stems(said) if w not in stems(hop.target.kind)}
             held = stems(quote) | stems(hop.source.name.split(" that ")[0])
             return len(wanted & held) >= 0.8 * len(wanted)
         # The page states the hop; the end that is not the page's own subject must stand in the sentence, or be what

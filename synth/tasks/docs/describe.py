@@ -43,14 +43,16 @@ _NOUNS = {
     "glossary term": "term",
     "entry": "entry",
 }
+FRAMES = ("that documents how to ", "summed up in its title as “")
+"""What is put before the words of a title."""
 MEMBERS = frozenset(("method", "class method", "static method", "attribute", "property", "C struct member"))
 _PARAMETER = re.compile(r"(?<![\w.'\"=])\*{0,2}([A-Za-z_]\w*)(?=\s*[,)=\[\]:/]|\s*$)")
 _WORD = re.compile(r"[\w.]*\w|\w")
 _DETERMINERS = frozenset("the a an its given specified any each every another all both".split())
 _GOVERNING = frozenset(
     (
-        "of for in to from with by on at as and or is are if into over using than whether that whose when under between "
-        "like called named"
+        "of for in to from with by on at as and or is are if into over using than whether that whose when under "
+        "between like called named"
     ).split()
 )
 """A parameter behind one of these is a bare name: "the value for key"."""
@@ -177,8 +179,8 @@ class Descriptions:
         ):
             return None
         if found.kind == "page" and words.split()[0] in VERBS:
-            return Description(entity, number, "page", f"that documents how to {words}")
-        return Description(entity, number, found.kind, f"summed up in its title as “{words}”")
+            return Description(entity, number, "page", f"{FRAMES[0]}{words}")
+        return Description(entity, number, found.kind, f"{FRAMES[1]}{words}”")
 
     def _has_bare(self, said: str, parameters: Sequence[str]) -> bool:
         """Whether a parameter stands in the words as a name, and not as an ordinary noun ("the file")."""

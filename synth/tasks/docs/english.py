@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from synth.tasks.text import content_words
+
 __all__ = ["VERBS", "clause", "condition", "indefinite", "is_fragment", "plain", "third_person"]
 
 VERBS = frozenset(
@@ -101,7 +103,7 @@ def plain(sentence: str) -> str:
         r"(?:,? (?:and |or )?(?:False|0|None|NULL|false) otherwise|, (?:False|0) if not"
         r"|,? (?:or )?else (?:return )?(?:False|0|None))$",
         "",
-        text.rstrip(" ."),
+        text.rstrip(" .:;,"),
     )
     text = re.sub(r",? (?:such as|for example|for instance|e\.g\.|i\.e\.|see also|see)(?: .*)?$", "", text)
     if len(text) > 160 and (match := _LATE_CLAUSE.search(text, 60)):
@@ -274,6 +276,9 @@ def _nominal(text: str) -> str | None:
     return f"that is {text[0].lower()}{text[1:]}"
 
 
+_EMPTY = re.compile(
+    r"that (?:refers? to|was written|(?:does|do) not|has been|is not|does the same|has the same|works the same)\b"
+)
 _DANGLING = re.compile(
     r"\b(?:this|these|those|above|below|following|former|latter|here|aforementioned"
     r"|respectively|previous section|previously|"
@@ -311,8 +316,7 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
         re.IGNORECASE,
     ):
         return "cut off"
-    words = re.findall(r"[A-Za-z][A-Za-z’'-]+", text)
-    if len(words) < 4:
+    if len(content_words(text)) < 3 or len(re.findall(r"[A-Za-z][A-Za-z’'-]+", text)) < 4:
         return "too few words"
     return None
 

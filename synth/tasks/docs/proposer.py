@@ -32,7 +32,7 @@ class DocsTasksConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    conjunction_share: float = Field(default=0.4, ge=0, le=1)
+    conjunction_share: float = Field(default=0.3, ge=0, le=1)
     """Share of candidates that are conjunctions; the others are compositions."""
     quoted_share: float = Field(default=0.15, ge=0, le=1)
     """Share of compositions that may quote a sentence with a gap."""
