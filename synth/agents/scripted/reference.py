@@ -47,9 +47,11 @@ KINDS: Mapping[str, re.Pattern[str]] = {
 }
 """How a link to a thing of each kind reads."""
 
-_NOUNS = re.compile(
-    r"\b(module|function|coroutine|method|exception|class|decorator|page|chapter|section|attribute|constant|term)e?s?\b"
+_NOUN = (
+    r"(module|function|coroutine|method|exception|class|decorator|page|chapter|section|attribute|constant|term)e?s?\b"
 )
+_NOUNS = re.compile(rf"\b{_NOUN}")
+_ASKED = re.compile(rf"\b(?:which|what|other|another|single|one|an?|one of the) (?:other )?{_NOUN}", re.IGNORECASE)
 _VALUES = (
     (re.compile(r"\bversions?\b"), re.compile(r"\b\d+(?:\.\d+)+\b|(?<=version )\d+\b")),
     (re.compile(r"\b(?:source|file|path)\b"), re.compile(r"(?<![\w/])[\w.-]+(?:/[\w.-]+)+")),
@@ -63,8 +65,8 @@ def sought_kind(question: str, cue: str) -> str:
     """The kind of thing that a clue leads to, as the question names it ("which class", "the module that ..."); empty
     when it names none. Words of the clue count first, then the nearest before it, then any."""
     at = question.find(cue)
-    found = _NOUNS.search(cue)
-    if found is not None and (found.start() < 12 or re.search(r"\b(?:which|what|other|another|an?|one)\b", cue, re.I)):
+    found = _NOUNS.match(cue) or _ASKED.search(cue)
+    if found is not None:
         return found.group(1)
     before = list(_NOUNS.finditer(question[:at] if at > 0 else ""))
     if before and at - before[-1].end() < 24:
