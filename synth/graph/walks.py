@@ -318,7 +318,7 @@ class Walker:
         starts = self._starts
         if starts is None:
             starts = np.arange(self.graph.n_nodes) < self.graph.n_entities
-        return np.flatnonzero(starts & (np.diff(steps.group_start) > 0))
+        return np.flatnonzero(starts & (steps.nodes[:, 1] > 0))
 
     @cached_property
     def _source_steps(self) -> Steps:
@@ -340,7 +340,7 @@ class Walker:
     @cached_property
     def _conjunction_answers(self) -> Ints:
         mask = _both(self._allowed, self._answers)
-        reachable = np.diff(self._source_steps.group_start) > 1
+        reachable = self._source_steps.nodes[:, 1] > 1
         return np.flatnonzero(reachable if mask is None else mask & reachable)
 
     def _mask(self, mask: Bools | None, *, values: bool) -> Bools | None:
