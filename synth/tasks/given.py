@@ -10,8 +10,8 @@ Fields of a question:
                whole corpus is searched
 
 Evidence is the sentence that names the answer (or an alias), as whole words; among several, the one that shares the
-most words with the question, in the order of the documents. A question without evidence is rejected (``no_evidence``): its
-answer could not be checked against the corpus.
+most words with the question, in the order of the documents. A question without evidence is rejected
+(``no_evidence``): its answer could not be checked against the corpus.
 """
 
 from __future__ import annotations

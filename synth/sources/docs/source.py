@@ -73,6 +73,8 @@ class DocsSource:
         self.config = config
         self._root = os.path.abspath(os.path.expanduser(config.path))
         where = "docs source"
+        if not config.path:
+            raise InputError("no folder was given", where=where, mend="give the folder of pages with --source")
         if not os.path.exists(self._root):
             raise InputError(
                 f"there is no folder {config.path!r}", where=where, mend="give an existing folder as --source"

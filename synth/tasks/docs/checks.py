@@ -46,7 +46,7 @@ class Judge:
         self._k = k
         self._overlap = overlap
         self._rows = {name: row for row, name in enumerate(corpus.columns.ids)}
-        self._sentences: dict[int, list[frozenset[str]]] = {}
+        self._sentences: dict[int, list[tuple[frozenset[str], str]]] = {}
 
     def run(self, draft: Draft) -> tuple[CheckResult, ...] | Failure:
         """All results, or the first failure."""
@@ -117,10 +117,7 @@ class Judge:
     def _states(self, hop: Hop, row: int) -> bool:
         quote = hop.evidence.quote
         if hop.source.kind == "description":
-            said = hop.cue
-            for frame in FRAMES:
-                said = said.replace(frame, "")
-            wanted = {w for w in stems(said) if w not in stems(hop.target.kind)}
+            wanted = {w for w in stems(unframed(hop.cue)) if w not in stems(hop.target.kind)}
             held = stems(quote) | stems(hop.source.name.split(" that ")[0])
             return len(wanted & held) >= 0.8 * len(wanted)
         # The page states the hop; the end that is not the page's own subject must stand in the sentence, or be what
@@ -191,35 +188,45 @@ class Judge:
             if hop.source.kind != "description":
                 continue
             own = self._rows[hop.evidence.document_id]
-            wanted = stems(hop.source.name.split(" ", 1)[-1])
+            wanted = stems(unframed(hop.source.name).split(" ", 1)[-1])
+            names = (hop.target.name, *hop.target.aliases)
             for row in self._search(hop.source.name, self._k):
                 read += 1
                 if row == own or (row in self._corpus.hubs and self._corpus.columns.kinds[row] == "index"):
                     continue
-                for held in self._sentence_words(row):
-                    if self._descriptions.share(wanted, held) >= self._overlap:
+                for held, said in self._sentence_words(row):
+                    # A list of contents that says it beside the thing's own name says it of the same thing.
+                    if self._descriptions.share(wanted, held) >= self._overlap and not mentions(said, names):
                         return Failure(Reason.NOT_UNIQUE, f"{self._corpus.columns.ids[row]!r} says the same")
         return f"{read} pages read for another fit"
 
-    def _sentence_words(self, row: int) -> list[frozenset[str]]:
+    def _sentence_words(self, row: int) -> list[tuple[frozenset[str], str]]:
         known = self._sentences.get(row)
         if known is None:
             if len(self._sentences) > 200:
                 self._sentences.pop(next(iter(self._sentences)))
             pieces = re.split(r"(?<=[.!?:;])\s+|\n+", self._corpus.text(row))
-            known = self._sentences[row] = [frozenset(stems(piece)) for piece in pieces if len(piece) > 20]
+            known = self._sentences[row] = [(frozenset(stems(piece)), piece) for piece in pieces if len(piece) > 20]
         return known
 
 
 def queries(hop: Hop) -> tuple[str, ...]:
     """What a solver who knows the hop's source, and no name beyond it, would search for."""
     if hop.source.kind == "description":
-        return (hop.source.name,)
+        bare = unframed(hop.source.name)
+        return (hop.source.name,) if bare == hop.source.name else (bare, hop.source.name)
     name = hop.source.name
     words = [word for word in content_words(hop.cue) if word not in tokens(name)]
     if hop.source.kind in _VALUES or not hop.forward:
         return (" ".join([name, *words]), name)
     return (name, " ".join([name, *words]))
+
+
+def unframed(description: str) -> str:
+    """A description without the words that the grammar puts before the words of a title."""
+    for frame in FRAMES:
+        description = description.replace(frame, "")
+    return description
 
 
 def _telling(form: str) -> bool:
