@@ -268,13 +268,16 @@ class Steps:
 GAP = "[…]"
 
 
+_NAMED = "module|package|function|method|class|exception|decorator|object|instance|error"
+
+
 def gap(sentence: str, name: str) -> str | None:
     """The sentence with the one mention of ``name`` replaced by a gap; None when it does not stand on its own."""
     last = name.rsplit(".", 1)[-1]
-    pattern = re.compile(
-        rf"(?<![\w.]){re.escape(name)}(?:\(\))?(?!\w)|(?<![\w])(?:\w+\.)*{re.escape(last)}(?:\(\))?(?!\w)"
-    )
-    if len(last) < 3 or len(pattern.findall(sentence)) != 1:
+    # What fills the gap must be plain from the words around it: "[...]()", "the [...] module", "a [...] object".
+    found = re.findall(rf"(?<![\w.])(?:\w+\.)*{re.escape(last)}(?!\w)", sentence)
+    pattern = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(last)}(?:\(\)(?!\w)|(?= (?:{_NAMED})s?\b))")
+    if len(last) < 3 or len(found) != 1 or not pattern.search(sentence):
         return None
     gapped = pattern.sub(GAP, sentence).rstrip(".")
     around = gapped.replace(GAP, "thing")
@@ -304,7 +307,7 @@ _EMPTY_PURPOSE = re.compile(
 
 def purpose(sentence: str) -> str | None:
     """What readers are sent elsewhere for: "See X for the order of calls." -> "the order of calls"."""
-    text = plain(sentence) if not sentence.startswith(("See", "Please see")) else sentence.rstrip(" .")
+    text = re.sub(r" \([^()]*\)", "", sentence).rstrip(" .")
     for pattern in _PURPOSE:
         if (match := pattern.match(text)) and not _EMPTY_PURPOSE.match(match["p"]):
             words = match["p"]
