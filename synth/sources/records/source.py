@@ -87,6 +87,8 @@ class RecordsSource:
         where = "records source"
         if unknown:
             raise InputError(f"no column {unknown[0]!r}", where=where, mend=f"the columns are {', '.join(_COLUMNS)}")
+        if not config.path:
+            raise InputError("no file was given", where=where, mend="give a file or folder of records with --source")
         path = os.path.abspath(os.path.expanduser(config.path))
         if os.path.isdir(path):
             self._root = path
