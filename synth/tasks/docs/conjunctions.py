@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from synth.schemas.documents import Edge
+from synth.schemas.documents import Edge, Entity
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.steps import KIND_NOUNS
@@ -31,6 +31,7 @@ _KINDS = frozenset(
         "environment variable",
         "module",
         "page",
+        "section",
         "glossary term",
         "entry",
     )
@@ -79,14 +80,17 @@ class Conjunctions:
     def by_signature(self) -> dict[Split, dict[str, list[Conjunction]]]:
         found: dict[Split, dict[str, list[Conjunction]]] = defaultdict(lambda: defaultdict(list))
         for entity in self._corpus.entities:
-            if entity.kind in _KINDS and self._usable(entity.name):
+            if entity.kind in _KINDS and self._usable(entity):
                 for conjunction in self._of(entity.ordinal):
                     split = self._split(conjunction)
                     if split is not None and len(found[split][conjunction.signature]) < _PER_SPLIT:
                         found[split][conjunction.signature].append(conjunction)
         return {split: dict(sorted(groups.items())) for split, groups in found.items()}
 
-    def _usable(self, name: str) -> bool:
+    def _usable(self, entity: Entity) -> bool:
+        name = entity.name
+        if entity.kind in ("page", "section") and self._corpus.called[entity.kind, name.casefold()] > 1:
+            return False
         return len(name) > 3 and name not in ("None", "True", "False") and not name.startswith("__")
 
     def _split(self, conjunction: Conjunction) -> Split | None:
@@ -174,8 +178,11 @@ class Conjunctions:
         return [c for c in found if entity in c.fits and len(c.fits) > 1 and self._nameable(c.source)]
 
     def _nameable(self, source: int) -> bool:
-        """Whether the question can name the page: no other page or section goes by its name."""
-        return source < 0 or self._corpus.titles[self._corpus.entities[source].name.casefold()] == 1
+        """Whether the question can name the page: no other page goes by its name."""
+        if source < 0:
+            return True
+        found = self._corpus.entities[source]
+        return self._corpus.called[found.kind, found.name.casefold()] == 1
 
     def _fit(self, kind: str, relation: str, key: int | str, entities: set[int]) -> frozenset[int]:
         known = self._fits.get((relation, key, kind))
