@@ -205,8 +205,11 @@ class Judge:
         if known is None:
             if len(self._sentences) > 200:
                 self._sentences.pop(next(iter(self._sentences)))
-            pieces = re.split(r"(?<=[.!?:;])\s+|\n+", self._corpus.text(row))
-            known = self._sentences[row] = [(frozenset(stems(piece)), piece) for piece in pieces if len(piece) > 20]
+            known = self._sentences[row] = []
+            for line in self._corpus.text(row).split("\n"):
+                for piece in re.split(r"(?<=[.!?:;])\s+", line) if len(line) > 20 else ():
+                    # In a short line (of a list, a table) the name may stand in another piece than what is said.
+                    known.append((frozenset(stems(piece)), line if len(line) < 300 else piece))
         return known
 
 

@@ -172,6 +172,8 @@ class Descriptions:
         """A page by what its title says behind the name: "CLUSTER — cluster a table according to an index"."""
         found = self.corpus.entities[entity]
         words = subtitle.rstrip(".")
+        if any(c in words for c in "“”«»"):
+            return None  # it is quoted itself
         if (
             is_fragment(words, least=12, most=110)
             or spells_out(words, found.name)
@@ -220,8 +222,14 @@ class Descriptions:
 
 
 def stems(text: str) -> set[str]:
-    """Content words without an ending of "s", "ed" or "ing", so that "returns" meets "return"."""
-    return {re.sub(r"(?:ing|ed|es|s)$", "", word) if len(word) > 4 else word for word in content_words(text)}
+    """Content words without the endings of verbs and plurals, so that "writes" meets "write" and "writing"."""
+    return {_stem(word) for word in content_words(text)}
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4:
+        return re.sub(r"(?:ing|ed|es|s|e)$", "", word)
+    return word[:-1] if len(word) == 4 and word.endswith("s") else word
 
 
 def leaks(text: str, name: str, generic: frozenset[str]) -> str | None:
