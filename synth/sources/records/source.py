@@ -8,7 +8,7 @@ Columns, by default under these names (``RecordsConfig.columns`` maps others):
     url, licence, date      strings, optional; the date is ISO 8601
     links    list, optional: {start, end, target} in code points of the text, or {anchor, target}: the first place
              where the anchor stands as whole words. ``target`` is the id of another record, perhaps with ``#fragment``
-    triples  list, optional: {subject, relation, object, quote?}: what the text states. ``quote`` must stand in the text;
+    triples  list, optional: {subject, relation, object, quote?}: what the text states. A ``quote`` must stand in it;
              without one, a sentence that names both ends is looked for
 
 The loop is our own: datatrove's readers log a line that they can't parse and go on, so what was wrong, and where, would
