@@ -4,7 +4,10 @@ import pytest
 
 from synth.agents.scripted.reference import looks_like, sought_kind, values_in
 
-QUESTION = "More than one class is found in the pool module. Which of them is mentioned in the documentation of the lake module?"
+QUESTION = (
+    "More than one class is found in the pool module. "
+    "Which of them is mentioned in the documentation of the lake module?"
+)
 
 
 @pytest.mark.parametrize(
