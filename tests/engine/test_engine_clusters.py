@@ -90,7 +90,6 @@ def test_without_slurm_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         engine.run()
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
 def test_ray_gives_the_same_bytes_and_brings_errors_back(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="the extra ray is not installed")
     executor = RayExecutor(2)
