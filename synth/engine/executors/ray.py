@@ -22,7 +22,7 @@ __all__ = ["RayExecutor"]
 _RETRIES = 2
 """How often a rank is given to another worker when its own was lost (machine gone, out of memory, killed)."""
 _LOOK_SECONDS = 1.0
-_GRACE_SECONDS = 10.0
+_GRACE_SECONDS = 5.0
 """How long a build that ends waits for its workers to be gone."""
 _OBJECT_STORE_BYTES = 128 * 1024 * 1024
 """Only the pickled step of a stage passes through it: rows go through the store."""
