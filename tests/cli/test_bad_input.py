@@ -34,6 +34,9 @@ def _recipe(folder: Path, text: str) -> list[str]:
 WORLD = "name: w\ntasks: 2\nsource: {kind: world, entities: 400}\nquestions: {kind: world}\n"
 
 
+_SMALL = ("--set", "source.entities=400", "--tasks", "2")
+
+
 def _docs(folder: Path, *more: str) -> list[str]:
     return [
         "build",
@@ -228,7 +231,7 @@ def source_holds_only_binary_files(folder: Path) -> tuple[list[str], int, str]:
 def source_is_too_small_for_the_count(folder: Path) -> tuple[list[str], int, str]:
     for name in "abc":
         _write(folder / "docs" / f"{name}.html", f"<h1>{name}</h1><p>A page about {name}, and nothing else.</p>")
-    return _docs(folder, "--set", "tasks=500"), 3, "of 500"
+    return _docs(folder, "--set", "tasks=50"), 3, "of 50"
 
 
 @case
@@ -274,7 +277,7 @@ def out_lies_below_a_file(folder: Path) -> tuple[list[str], int, str]:
 @case
 def out_is_read_only(folder: Path) -> tuple[list[str], int, str]:
     # /proc refuses new folders to everybody, root too.
-    return ["build", "world-search", "--out", "/proc/synth-out"], 4, "/proc/synth-out"
+    return ["build", "world-search", *_SMALL, "--out", "/proc/synth-out"], 4, "/proc/synth-out"
 
 
 @case
