@@ -1,0 +1,1 @@
+"""Labels of steps: what helped, what harmed, what may be a target."""

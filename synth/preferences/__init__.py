@@ -1,0 +1,1 @@
+"""Preference pairs: from verified steps, from whole runs, from re-executed perturbations."""
