@@ -21,6 +21,7 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import SCHEMA_VERSION, Row
+from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import InjectedError, TrajectoryRow
 
@@ -28,11 +29,14 @@ __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
 ROW_TYPES: dict[str, type[Row]] = {
     "adp_trajectory": Trajectory,
+    "branches": BranchRow,
     "documents": Document,
     "edges": Edge,
     "entities": Entity,
     "injected_errors": InjectedError,
+    "preferences": PreferenceRow,
     "rejected": Rejection,
+    "steps": StepRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
 }

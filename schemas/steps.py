@@ -23,6 +23,9 @@ __all__ = [
     "PreferenceRow",
     "Side",
     "StepRow",
+    "Strength",
+    "selected_by_default",
+    "swap",
 ]
 
 Side = Literal["original", "alternative"]
@@ -91,19 +94,88 @@ class FailureClass(StrEnum):
 
 
 class Criticality(Row):
-    """How much hangs on one step: the success rate of the alternative minus that of the recorded action."""
+    """How much hangs on one step, measured on continuations from the same state.
 
+    The counts are those of the ``branches`` rows of this step: all of the original side, and those of one alternative.
+    """
+
+    alternative: int
+    """Number of the alternative that the recorded action was compared with, as in ``branches``."""
     difference: float
+    """Success rate of the alternative minus that of the recorded action."""
     low: float
-    """Lower end of the confidence interval at ``confidence``."""
+    """Lower end of the confidence interval of the difference."""
     high: float
+    """Upper end of it."""
     confidence: float
+    """Of the interval and of the verification, between 0 and 1."""
     alternative_successes: int
+    """Continuations of the alternative that succeeded."""
     alternative_n: int
+    """Continuations of the alternative."""
     original_successes: int
+    """Continuations of the recorded action that succeeded. The recorded run itself is none of them."""
     original_n: int
+    """Continuations of the recorded action."""
     verified: bool
-    """The difference is positive at the stated confidence, with the error controlled over the whole trajectory."""
+    """Established at ``confidence``, the error controlled over the whole trajectory: in a failed run that the
+    alternative is better (the difference is positive), in a successful run that it is worse (negative)."""
+
+
+class Strength(Row):
+    """How far the chosen side is better than the rejected one, measured on continuations from the same state."""
+
+    alternative: int
+    """Number of the alternative (chosen in failed runs, rejected in successful ones), as in ``branches``."""
+    difference: float
+    """Success rate of the chosen side minus that of the rejected one."""
+    low: float
+    """Lower end of the confidence interval of the difference."""
+    high: float
+    """Upper end of it."""
+    confidence: float
+    """Of the interval and of the verification, between 0 and 1."""
+    chosen_successes: int
+    """Continuations of the chosen side that succeeded."""
+    chosen_n: int
+    """Continuations of the chosen side."""
+    rejected_successes: int
+    """Continuations of the rejected side that succeeded."""
+    rejected_n: int
+    """Continuations of the rejected side."""
+    verified: bool
+    """The better side is better at ``confidence``, the error controlled over the whole trajectory."""
+
+    @classmethod
+    def of(cls, criticality: Criticality, chosen: Side) -> Strength:
+        """The strength of the pair whose chosen side is the alternative, or the recorded action (``original``)."""
+        strength = cls(
+            alternative=criticality.alternative,
+            difference=criticality.difference,
+            low=criticality.low,
+            high=criticality.high,
+            confidence=criticality.confidence,
+            chosen_successes=criticality.alternative_successes,
+            chosen_n=criticality.alternative_n,
+            rejected_successes=criticality.original_successes,
+            rejected_n=criticality.original_n,
+            verified=criticality.verified,
+        )
+        return strength if chosen == "alternative" else strength.swapped()
+
+    def swapped(self) -> Strength:
+        """The same measurement, told of the sides the other way round."""
+        return self.model_copy(
+            update={
+                "difference": -self.difference,
+                "low": -self.high,
+                "high": -self.low,
+                "chosen_successes": self.rejected_successes,
+                "chosen_n": self.rejected_n,
+                "rejected_successes": self.chosen_successes,
+                "rejected_n": self.chosen_n,
+            }
+        )
 
 
 class StepRow(Row):
@@ -150,7 +222,8 @@ class StepRow(Row):
     criticality: Criticality | None
     """What branching from this step showed; None when nothing was tried."""
     first_error_branching: bool | None
-    """By continuations alone: the policy still succeeds from before this step and no more from after it. None: untried."""
+    """By continuations alone: the policy still succeeds from before this step and no more from after it.
+    None: untried."""
     pivot: bool
     """Outcomes of continuations from here vary most in this trajectory (PivotRL 2603.21383)."""
     train: bool
@@ -225,11 +298,13 @@ class PreferenceRow(Row):
     kind: PairKind
     """Where it comes from."""
     family: NonEmpty
-    """What it teaches: ``planning``, ``robust_recovery``, ``tool_irrelevance``, ``safety_refusal``, ``decision``, ...."""
+    """What it teaches: ``decision``, ``planning``, ``robust_recovery``, ``tool_irrelevance``, ``safety_refusal``."""
     task_id: NonEmpty
     """The task of both sides."""
     trajectory_id: NonEmpty
     """The trajectory that the prefix comes from."""
+    other_trajectory_id: str | None = None
+    """The run that the other side is, in ``trajectory`` pairs."""
     step: int
     """The step at which the sides part; 0 when they share the question only."""
     system_prompt: str
@@ -254,13 +329,37 @@ class PreferenceRow(Row):
     """What differs between the sides, in words."""
     why: str
     """Why one is preferred, in words."""
-    strength: Criticality | None
-    """Measured on continuations; None for pairs that need none."""
+    strength: Strength | None
+    """Measured on continuations of both sides; None for pairs that need none."""
     selected: bool
-    """In the default selection: verified, same kind of action (our experiment, METHODS 11)."""
+    """In the default selection: a ``verified_step`` pair that is verified and has the same kind of action on both sides
+    (``selected_by_default``)."""
     split: Split
     """That of the task."""
     licence: str | None
     """Licence of the documents in it, as the task has it."""
     provenance: Provenance
     """What made the row."""
+
+
+def selected_by_default(kind: PairKind, same_kind: bool, strength: Strength | None) -> bool:
+    """The default selection: verified steps of failed runs whose sides do the same kind of action.
+
+    In our own experiment these taught most, and all verified pairs together less than half of it: pairs that change the
+    kind of action lengthen episodes.
+    """
+    return kind is PairKind.VERIFIED_STEP and same_kind and strength is not None and strength.verified
+
+
+def swap(pair: PreferenceRow) -> PreferenceRow:
+    """The pair with its sides exchanged, for a judge who must see both orders: ``swap(swap(pair)) == pair``.
+
+    Everything else stays, the id too: it is the same pair, told wrongly. ``validate`` refuses such a row in a dataset.
+    """
+    return pair.model_copy(
+        update={
+            "chosen": pair.rejected,
+            "rejected": pair.chosen,
+            "strength": pair.strength.swapped() if pair.strength else None,
+        }
+    )
