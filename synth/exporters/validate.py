@@ -1,6 +1,7 @@
 """Does a finished dataset hold what it says? Reads everything back from the files and trusts nothing.
 
-Rows stream; memory holds ids (tasks, documents), gold entities, and the quotes of the tasks.
+Rows stream; memory holds ids (tasks, documents), gold entities, the quotes of the tasks, and, where there are steps,
+branches or pairs, digests of the trajectories that these refer to.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from synth.exporters.card_check import check_card
 from synth.exporters.configs import CONFIGS, Config, config_named
 from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
 from synth.exporters.outcomes import Outcomes
+from synth.exporters.pair_checks import PairCheck
 from synth.exporters.problems import Problem, Problems
 from synth.exporters.reader import load
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
+from synth.exporters.step_checks import BranchCheck, StepCheck
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
 from synth.schemas.reports import BuildReport
@@ -88,12 +91,18 @@ def _rows(
     outcomes, licences = Outcomes(), Counter[str]()
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset())
     documents = DocumentCheck(found, tasks)
-    trajectories = TrajectoryCheck(found, tasks)
+    derived = any(file.config in ("steps", "branches", "preferences") for file in files)
+    trajectories = TrajectoryCheck(found, tasks, keep=derived)
+    steps = StepCheck(found, tasks, trajectories)
+    branches = BranchCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
     checks: dict[str, RowCheck] = {
         "tasks": tasks,  # first: the others ask it
         "documents": documents,
         "trajectories": trajectories,
+        "steps": steps,
+        "branches": branches,
+        "preferences": PairCheck(found, trajectories, steps, branches),
         "rejected": rejections,
     }
     for config in map(config_named, checks):
