@@ -154,8 +154,15 @@ class EvidenceView:
         """Documents that were opened, in order, each once."""
         self.stated: dict[int, list[Passage]] = {}
         """Hop -> the passages that state it."""
-        self.passages: list[Passage] = []
+        self.links: dict[str, list[Passage]] = {}
+        """Document -> the passages that link to it."""
+        self.listed: dict[str, list[int]] = {}
+        """Document -> the searches (places in ``searches``) that listed it."""
         self.searches: list[tuple[ToolCall, tuple[Hit, ...]]] = []
+        self.shown_by_link: dict[str, bool] = {}
+        """Document -> whether it was last shown by a link in a text, rather than by a list of results."""
+        self.named: dict[str, set[str]] = {}
+        """Words of a title or link -> the documents that go by it."""
         self.results: list[tuple[ToolCall, ToolResult]] = []
         """Every call that was carried out, with its observation."""
         for step in history:
@@ -175,12 +182,26 @@ class EvidenceView:
             self.read.append(seen.page)
         if seen.hits:
             self.searches.append((call, seen.hits))
-        self.passages += seen.passages
+        for hit in seen.hits:
+            self.listed.setdefault(hit.document, []).append(len(self.searches) - 1)
+            self.named.setdefault(words_of(hit.title), set()).add(hit.document)
+            self.shown_by_link[hit.document] = False
+        for passage in seen.passages:
+            for anchor, document in passage.links:
+                self.named.setdefault(words_of(anchor), set()).add(document)
+                if document != passage.about:
+                    self.links.setdefault(document, []).append(passage)
+                    self.shown_by_link[document] = True
         for number, hop in enumerate(self.task.walk.hops):
             found = [passage for passage in seen.passages if states(hop, passage)]
             if found:
                 self.hops.add(number)
                 self.stated.setdefault(number, []).extend(found)
+
+    @property
+    def named_documents(self) -> frozenset[str]:
+        """Documents that were shown by a title or a link, or opened."""
+        return frozenset(self.listed) | frozenset(self.links) | frozenset(self.read)
 
     @property
     def progress(self) -> float:
