@@ -15,7 +15,7 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
 from synth.schemas.tasks import Hop, Task
 
-__all__ = ["Move", "MoveKind", "gold_documents", "judge_call", "missing_for_answer"]
+__all__ = ["OFF_PATH", "Move", "MoveKind", "gold_documents", "judge_call", "missing_for_answer"]
 
 
 class MoveKind(StrEnum):
@@ -40,11 +40,17 @@ class MoveKind(StrEnum):
     UNFIT = "unfit"
     """Follows something that can't be what is sought: another kind of thing."""
     PASSED_OVER = "passed_over"
-    """Follows something else although the right one was visible."""
+    """Follows another link although a text had named the right one."""
+    WRONG_RESULT = "wrong_result"
+    """Opens another result although the page that was asked for by name was listed."""
     INVALID = "invalid"
     """A call that the tool refuses."""
     REPEATED_FAILURE = "repeated_failure"
     """A call that had failed before, made again."""
+
+
+OFF_PATH = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFIT, MoveKind.ASTRAY))
+"""Off the walk although something better was visible, or it can't be right."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,9 @@ def _same_calls(view: EvidenceView, call: ToolCall) -> list[ToolResult]:
     """What equal calls were answered before."""
     mine = canonical_json(call.arguments)
     return [
-        result for before, result in view.results if before.name == call.name and canonical_json(before.arguments) == mine
+        result
+        for before, result in view.results
+        if before.name == call.name and canonical_json(before.arguments) == mine
     ]
 
 
@@ -132,9 +140,11 @@ def _link(view: EvidenceView, document: str) -> Move:
         own = [passage for passage in passages if _page_of(hop, passage)]
         if any(states(hop, passage) for passage in passages):
             verdicts.append(_rival(view, number, hop, document))
-        elif own and number in view.hops:
+        elif own and number in view.hops and (not _siblings(task, number) or _stated_beside(view, number, own)):
             verdicts.append(
-                Move(MoveKind.PASSED_OVER, f"{hop.target.name} was in view for {hop.cue!r}; goes to {document}", document)
+                Move(
+                    MoveKind.PASSED_OVER, f"{hop.target.name} was in view for {hop.cue!r}; goes to {document}", document
+                )
             )
         elif own and _fits(document, hop):
             verdicts.append(Move(MoveKind.CANDIDATE, f"{document} could be what {hop.cue!r} means", document))
@@ -153,11 +163,22 @@ def _page_of(hop: Hop, passage: Passage) -> bool:
     return passage.about != "" and passage.about in (hop.source.document_id, hop.evidence.document_id)
 
 
+def _siblings(task: Task, number: int) -> list[int]:
+    """Further conditions on what the hop seeks: with any, candidates are there to be tested."""
+    hops = task.walk.hops
+    return [n for n, other in enumerate(hops) if n != number and other.target.id == hops[number].target.id]
+
+
+def _stated_beside(view: EvidenceView, number: int, passages: list[Passage]) -> bool:
+    """Whether one of the pages that ``passages`` stand in states the hop."""
+    pages = {passage.about for passage in passages}
+    return any(passage.about in pages for passage in view.stated[number])
+
+
 def _rival(view: EvidenceView, number: int, hop: Hop, document: str) -> Move:
     """Named beside the right one: to be tested where a further condition tells which is right."""
-    siblings = [n for n, other in enumerate(view.task.walk.hops) if n != number and other.target.id == hop.target.id]
-    if any(n not in view.hops for n in siblings):
-        return Move(MoveKind.CANDIDATE, f"{document} is named beside {hop.target.name}; a condition is untested", document)
+    if _siblings(view.task, number):
+        return Move(MoveKind.CANDIDATE, f"{document} is named beside {hop.target.name}: a condition tells", document)
     return Move(MoveKind.PASSED_OVER, f"{hop.target.name} was in view for {hop.cue!r}; goes to {document}", document)
 
 
@@ -177,7 +198,7 @@ def _hit(view: EvidenceView, document: str) -> Move:
             listed = end.document_id is not None and any(hit.document == end.document_id for hit in hits)
             asked = any(same_words(query, name) for name in names_of(end))
             if listed and asked and end.document_id not in view.read and not same_words(title, query):
-                return Move(MoveKind.PASSED_OVER, f"{end.name} was listed; opens {title}", document)
+                return Move(MoveKind.WRONG_RESULT, f"{end.name} was listed; opens {title}", document)
     return Move(MoveKind.EXPLORES, f"{title} is one of the results", document)
 
 
@@ -194,11 +215,13 @@ def _look(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
     if mine and not on_path:
         documents = sorted(document for name in mine for document in view.named[name])
         move = _follow(view, documents[0])
-        if move.kind in (MoveKind.PASSED_OVER, MoveKind.UNFIT, MoveKind.ASTRAY):
+        if move.kind in OFF_PATH:
             return move
     if new:
         return Move(MoveKind.REACHES, f"shows {new[0]}, which is on the walk")
-    return Move(MoveKind.ON_PATH if on_path or _asks(task, text) else MoveKind.EXPLORES, "shows nothing new of the walk")
+    return Move(
+        MoveKind.ON_PATH if on_path or _asks(task, text) else MoveKind.EXPLORES, "shows nothing new of the walk"
+    )
 
 
 def _subjects(view: EvidenceView, text: str) -> list[str]:

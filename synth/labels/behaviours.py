@@ -6,69 +6,62 @@ from collections.abc import Sequence
 
 from synth.agents.contract import History
 from synth.agents.evidence import EvidenceView, observe, words_of
-from synth.agents.moves import MoveKind
+from synth.agents.moves import gold_documents
+from synth.environments.contract import ToolCall
 from synth.labels.findings import Finding
 from synth.schemas.steps import Behaviour, LabelReason
 from synth.schemas.tasks import Task
 
 __all__ = ["behaviours_of"]
 
-_ON = frozenset((MoveKind.PROGRESS, MoveKind.REACHES, MoveKind.ON_PATH, MoveKind.CANDIDATE))
+_WELL = frozenset(
+    (LabelReason.NEUTRAL, LabelReason.PROGRESS, LabelReason.VERIFIED, LabelReason.CORRECTED, LabelReason.TOOL_FAILURE)
+)
 
 
 def behaviours_of(
     task: Task, history: History, found: Sequence[Finding], reasons: Sequence[LabelReason]
 ) -> list[tuple[Behaviour, ...]]:
-    """The behaviours of each step, in the order of ``Behaviour``."""
+    """The behaviours of each step, in the order of ``Behaviour``. A step that harms shows none."""
     view = EvidenceView(task)
     behaviours: list[tuple[Behaviour, ...]] = []
     for number, step in enumerate(history):
-        seen = set()
-        finding = found[number]
-        calm = reasons[number] in (LabelReason.NEUTRAL, LabelReason.PROGRESS, LabelReason.VERIFIED, LabelReason.CORRECTED)
-        if calm and _verifies(task, view, finding):
-            seen.add(Behaviour.VERIFICATION)
-        if calm and _weighs(view, history, number):
-            seen.add(Behaviour.AUTHORITY)
-        if calm and _adapts(history, number):
-            seen.add(Behaviour.ADAPTIVE_SEARCH)
-        if reasons[number] is LabelReason.CORRECTED:
-            seen.add(Behaviour.RECOVERY)
-        behaviours.append(tuple(behaviour for behaviour in Behaviour if behaviour in seen))
+        shown = {
+            Behaviour.VERIFICATION: found[number].verifies,
+            Behaviour.AUTHORITY: _weighs(view, history, number),
+            Behaviour.ADAPTIVE_SEARCH: _adapts(history, number),
+            Behaviour.RECOVERY: reasons[number] is LabelReason.CORRECTED,
+        }
+        well = reasons[number] in _WELL
+        behaviours.append(tuple(behaviour for behaviour in Behaviour if well and shown[behaviour]))
         view.take(step)
     return behaviours
 
 
-def _verifies(task: Task, view: EvidenceView, finding: Finding) -> bool:
-    """With all that the question needs in view, looks at it again from a page or place that was not read yet."""
-    hops = task.walk.hops
-    move = finding.move
-    if not hops or len(view.hops) < len(hops) or move is None:
-        return False
-    return move.kind in (MoveKind.REACHES, MoveKind.ON_PATH)
-
-
 def _weighs(view: EvidenceView, history: History, number: int) -> bool:
-    """Of several results whose titles share a word with the query, opens the one that is on the walk."""
+    """Straight after a search that listed several pages of like titles, opens the one that is on the walk."""
     if number == 0 or not view.searches:
         return False
-    opened = [observe(result.content).page for result in history[number].results if result.error is None]
     call, hits = view.searches[-1]
-    if not any(before.name == call.name for before in history[number - 1].turn.calls):
+    if call not in history[number - 1].turn.calls:
         return False
-    query = set(words_of(" ".join(str(value) for value in call.arguments.values())).split())
-    alike = [hit for hit in hits if query & set(words_of(hit.title).split())]
-    from synth.agents.moves import gold_documents
-
-    return len(alike) > 1 and any(page in gold_documents(view.task) for page in opened if page)
+    query = set(_query(call).split())
+    alike = {hit.document for hit in hits if query & set(words_of(hit.title).split())}
+    pages = {observe(result.content).page for result in history[number].results if result.error is None}
+    return len(alike) > 1 and bool(pages & alike & gold_documents(view.task))
 
 
 def _adapts(history: History, number: int) -> bool:
-    """Searches in other words than the search before, which did not give what was needed."""
-    before = [call for step in history[:number] for call in step.turn.calls if call.name == "search"]
-    now = [call for call in history[number].turn.calls if call.name == "search"]
-    if not before or not now:
+    """Asks a searching tool again in other words, some of them kept."""
+    now = [call for call in history[number].turn.calls if _query(call)]
+    before = [call for step in history[:number] for call in step.turn.calls if _query(call)]
+    if not now or not before or before[-1].name != now[0].name:
         return False
-    last, new = (words_of(str(calls[-1].arguments.get("query", ""))) for calls in (before, now))
-    shared = set(last.split()) & set(new.split())
-    return last != new and bool(shared)
+    last, new = _query(before[-1]), _query(now[0])
+    return last != new and bool(set(last.split()) & set(new.split()))
+
+
+def _query(call: ToolCall) -> str:
+    """The words that a call looks for; empty for a call that looks for none."""
+    value = call.arguments.get("query")
+    return words_of(value) if isinstance(value, str) else ""

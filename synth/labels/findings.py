@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from synth.agents.contract import History, Step
-from synth.agents.evidence import EvidenceView, words_of
-from synth.agents.moves import Move, MoveKind, judge_call, missing_for_answer
+from synth.agents.evidence import EvidenceView, observe, words_of
+from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
 
-__all__ = ["ASTRAY", "Finding", "findings_of"]
+__all__ = ["Finding", "findings_of"]
 
-ASTRAY = frozenset((MoveKind.PASSED_OVER, MoveKind.UNFIT, MoveKind.ASTRAY))
-"""Moves off the walk though something better was visible, or that can't be right."""
 _ORDER = (
     MoveKind.REPEATED_FAILURE,
     MoveKind.INVALID,
     MoveKind.PASSED_OVER,
+    MoveKind.WRONG_RESULT,
     MoveKind.UNFIT,
     MoveKind.ASTRAY,
     MoveKind.PROGRESS,
@@ -28,6 +26,9 @@ _ORDER = (
     MoveKind.FAILED,
     MoveKind.REPEATED,
 )
+
+
+_LOOKS = frozenset((MoveKind.REACHES, MoveKind.ON_PATH))
 
 
 @dataclass(frozen=True)
@@ -48,26 +49,26 @@ class Finding:
     """Its calls were not carried out."""
     seen_answer: bool = False
     """The words of the answer stood in an observation."""
-    taken_from: tuple[int, ...] = field(default=())
-    """Earlier steps that had already gone for what a wrong answer names."""
+    verifies: bool = False
+    """All that the question needs was in view, and it looks again at a page of the walk."""
 
     @property
     def move(self) -> Move | None:
         """The call that says most about the step: the worst, else the best."""
         return min(self.moves, key=lambda move: _ORDER.index(move.kind), default=None)
 
-    @property
-    def astray(self) -> bool:
-        return self.move is not None and self.move.kind in ASTRAY
 
-
-def findings_of(row: TrajectoryRow, task: Task, history: History) -> tuple[Finding, ...]:
+def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
     """Judge every step by what was in view before it."""
-    view = EvidenceView(task)
+    view, gold = EvidenceView(task), gold_documents(task)
     found: list[Finding] = []
     for step in history:
-        moves = tuple(judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False))
+        moves = tuple(
+            judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False)
+        )
         missing = () if step.turn.calls else missing_for_answer(view)
+        complete = bool(task.walk.hops) and not missing_for_answer(view)
+        pages = [observe(result.content).page for result in step.results if result.error is None]
         new = view.take(step)
         found.append(
             Finding(
@@ -79,6 +80,7 @@ def findings_of(row: TrajectoryRow, task: Task, history: History) -> tuple[Findi
                 ends=not step.turn.calls,
                 cut_off=bool(step.turn.calls) and not step.results,
                 seen_answer=_was_seen(view, step),
+                verifies=complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in moves),
             )
         )
     return tuple(found)

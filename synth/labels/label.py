@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from synth.agents.contract import History
-from synth.agents.moves import MoveKind
+from synth.agents.moves import OFF_PATH, MoveKind
 from synth.agents.trajectory import history_of
 from synth.labels.behaviours import behaviours_of
 from synth.labels.failures import failure_of
-from synth.labels.findings import ASTRAY, Finding, findings_of
+from synth.labels.findings import Finding, findings_of
 from synth.labels.masks import mask_of
 from synth.labels.matching import gold_matches
 from synth.schemas.provenance import Provenance
@@ -95,11 +94,12 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     ranges = turn_ranges(row.content)
     if len(ranges) != len(history):
         raise ValueError(f"{row.id}: its content has {len(ranges)} turns, its history {len(history)}")
-    found = findings_of(row, task, history)
+    found = findings_of(task, history)
     judged = _judge(row, task, found)
     first = next((n for n, (_, reason, _) in enumerate(judged) if reason in _OWN_FAULT), None)
     matches = gold_matches(task, history)
     behaviours = behaviours_of(task, history, found, [reason for _, reason, _ in judged])
+    failure = None if row.success else failure_of(row, task, history, found, [reason for _, reason, _ in judged])
     labels: list[StepLabel] = []
     total = len(task.walk.hops) or 1
     for number, ((start, end), finding, (sign, reason, detail)) in enumerate(zip(ranges, found, judged, strict=True)):
@@ -118,7 +118,7 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
                 label_reason=reason,
                 label_detail=detail,
                 first_error=number == first,
-                failure=failure_of(row, task, history, found, judged) if number == first and not row.success else None,
+                failure=failure if number == first else None,
                 behaviours=behaviours[number],
                 information_gain=len(finding.new_hops) / total,
                 progress=len(finding.hops) / total,
@@ -163,7 +163,7 @@ def _turn(finding: Finding, wrong: int | None) -> Judged:
         return -1, LabelReason.INVALID_CALL, why
     if kind is MoveKind.FAILED:
         return 0, LabelReason.TOOL_FAILURE, why
-    if kind in ASTRAY:
+    if kind in OFF_PATH:
         if wrong is not None and kind is MoveKind.ASTRAY:
             return -1, LabelReason.PROPAGATED, f"{why}, as step {wrong} led to"
         return -1, LabelReason.WRONG_TURN, why
@@ -171,6 +171,8 @@ def _turn(finding: Finding, wrong: int | None) -> Judged:
         if kind in (MoveKind.PROGRESS, MoveKind.REACHES, MoveKind.ON_PATH, MoveKind.CANDIDATE):
             return 1, LabelReason.CORRECTED, f"leaves what step {wrong} went for; {why}"
         return -1, LabelReason.PROPAGATED, f"{why}; still on what step {wrong} went for"
+    if finding.verifies:
+        return 1, LabelReason.VERIFIED, f"all was in view; looks again: {why}"
     if kind in (MoveKind.PROGRESS, MoveKind.REACHES):
         return 1, LabelReason.PROGRESS, why
     if kind is MoveKind.REPEATED:
@@ -184,7 +186,11 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
     )
     if finding.answer is None:
         if wrong is not None:
-            return -1, LabelReason.PROPAGATED, f"gives up after what step {wrong} went for; unread: {unread or 'nothing'}"
+            return (
+                -1,
+                LabelReason.PROPAGATED,
+                f"gives up after what step {wrong} went for; unread: {unread or 'nothing'}",
+            )
         return -1, LabelReason.PREMATURE, f"gives up; unread: {unread or 'nothing'}"
     if row.verdict.correct is None:
         return 0, LabelReason.NEUTRAL, f"the answer could not be judged: {row.verdict.evidence}"

@@ -18,9 +18,7 @@ _NEVER = {
 }
 
 
-def mask_of(
-    row: TrajectoryRow, step: int, sign: int, reason: LabelReason, first_error: int | None
-) -> tuple[bool, str]:
+def mask_of(row: TrajectoryRow, step: int, sign: int, reason: LabelReason, first_error: int | None) -> tuple[bool, str]:
     """Whether the turn may be a target, and why.
 
     Of a run that succeeded: every turn that did no harm. Of a run that failed: the turns that helped, up to its first
@@ -31,7 +29,9 @@ def mask_of(
     if reason is LabelReason.NEUTRAL and row.content and step == row.turns - 1 and row.verdict.correct is None:
         return False, "no target: nobody could tell whether the answer is right"
     if row.success:
-        return True, "target: " + ("leaves an error behind" if reason is LabelReason.CORRECTED else "did no harm in a run that succeeded")
+        return True, "target: " + (
+            "leaves an error behind" if reason is LabelReason.CORRECTED else "did no harm in a run that succeeded"
+        )
     if sign < 1:
         return False, "no target: helped nothing in a run that failed"
     if first_error is not None and step > first_error:

@@ -54,16 +54,18 @@ class Facts:
             self._pairs.setdefault(ends, set()).add(edge.relation)
 
     def hold(self, hop: Hop, name: str, inverses: Mapping[str, str]) -> bool:
-        """Whether the hop leads from its source to something called ``name``."""
-        same = {hop.relation, inverses.get(hop.relation, hop.relation)}
-        same |= {left for left, right in inverses.items() if right in same}
-        values = {fold(hop.source.id), fold(hop.source.name)}
-        return any(
-            same & self._pairs.get((left, right), set())
-            for target in self._by_name.get(fold(name), set())
-            for source in {hop.source.id, *values}
-            for left, right in ((source, target), (target, source))
-        )
+        """Whether the hop leads from its source to something called ``name``, in its own direction."""
+        sources = {hop.source.id, fold(hop.source.id), fold(hop.source.name)}
+        for target in self._by_name.get(fold(name), set()):
+            for source in sources:
+                stated = (source, target) if hop.forward else (target, source)
+                turned = {left for left, right in inverses.items() if hop.relation in (left, right)} | {
+                    right for left, right in inverses.items() if hop.relation in (left, right)
+                }
+                turned -= {hop.relation} if inverses.get(hop.relation) != hop.relation else set()
+                if hop.relation in self._pairs.get(stated, set()) or turned & self._pairs.get(stated[::-1], set()):
+                    return True
+        return False
 
 
 def first_error(
