@@ -5,13 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from synth.critical.branching import Place
 from synth.critical.config import CriticalConfig
-from synth.critical.pool import Pool
 from synth.critical.sequential import Design, Futility, futile, threshold
 
-__all__ = ["Budget", "Contest", "Finding", "Result", "compare"]
+__all__ = ["Budget", "Contest", "Finding", "Outcomes", "Result", "compare"]
+
+
+class Outcomes(Protocol):
+    """Where outcomes come from: a ``Pool`` of continuations."""
+
+    @property
+    def spent(self) -> int: ...
+
+    def spent_at(self, step: int) -> int: ...
+
+    def outcomes(self, place: Place) -> tuple[bool, ...]:
+        """Those drawn so far from ``place`` that are known, in the order of the samples."""
+
+    def drawn(self, place: Place) -> int:
+        """How many were drawn from ``place``, those without a verdict included."""
+
+    def draw(self, place: Place) -> object:
+        """Draw one more."""
 
 
 class Finding(StrEnum):
@@ -71,7 +89,12 @@ class _State:
 
 
 def compare(
-    contests: Sequence[Contest], pool: Pool, config: CriticalConfig, *, budget: Budget | None = None, group: bool = True
+    contests: Sequence[Contest],
+    pool: Outcomes,
+    config: CriticalConfig,
+    *,
+    budget: Budget | None = None,
+    group: bool = True,
 ) -> tuple[Result, ...]:
     """Test ``contests`` one after the other, in the order given, with Holm's correction over all of them.
 
@@ -99,7 +122,7 @@ def compare(
 
 
 def _run(
-    state: _State, design: Design, level: float, pool: Pool, config: CriticalConfig, allowed: Budget, start: int
+    state: _State, design: Design, level: float, pool: Outcomes, config: CriticalConfig, allowed: Budget, start: int
 ) -> None:
     rule = Futility(config.minimal_difference, config.futility_confidence, config.futility_first)
     limit = threshold(design, level)
@@ -117,7 +140,7 @@ def _run(
                     state.finding = Finding.VERIFIED
 
 
-def _pair(state: _State, pool: Pool, config: CriticalConfig, allowed: Budget, start: int) -> Finding | None:
+def _pair(state: _State, pool: Outcomes, config: CriticalConfig, allowed: Budget, start: int) -> Finding | None:
     """One more pair of decided outcomes; None when it was drawn."""
     sides = (state.contest.better, state.contest.worse)
     for place in sides:
