@@ -79,24 +79,38 @@ class FailureClass(StrEnum):
     """Why a run failed: five classes, thirteen sub-classes (after DeepVerifier 2601.15808, in our own words)."""
 
     FINDING_NO_QUERY = "finding.no_query"
+    """Never asked for something that the question needs."""
     FINDING_BAD_QUERY = "finding.bad_query"
+    """Asked for it in words that do not lead there."""
     FINDING_WRONG_PAGE = "finding.wrong_page"
+    """Went for another page than the one that states it."""
     READING_MISSED = "reading.missed"
+    """Was shown the fact and did not take it up."""
     READING_WRONG_FACT = "reading.wrong_fact"
+    """Took another fact for the one that was asked for."""
     READING_PARTIAL = "reading.partial"
+    """Left a page before the part that states the fact."""
     REASONING_WRONG_ENTITY = "reasoning.wrong_entity"
+    """Went on with something that does not fit the question."""
     REASONING_SKIPPED_CONDITION = "reasoning.skipped_condition"
+    """Left a condition of the question unchecked."""
     REASONING_UNSUPPORTED = "reasoning.unsupported"
+    """Concluded what nothing that was read supports."""
     ACTING_INVALID_CALL = "acting.invalid_call"
+    """Made calls that no tool accepts."""
     ACTING_LOOP = "acting.loop"
+    """Did the same again and again."""
     ENDING_EARLY = "ending.early"
+    """Ended with evidence still unread."""
     ENDING_LATE = "ending.late"
+    """Had no turn left to end with."""
 
 
 class Criticality(Row):
     """How much hangs on one step, measured on continuations from the same state.
 
-    The counts are those of the ``branches`` rows of this step: all of the original side, and those of one alternative.
+    Each side counts its first ``n`` judged continuations in ``branches``, by sample: the original side of this step,
+    and that of one alternative. A continuation that no rule can judge is neither success nor failure and is left out.
     """
 
     alternative: int
@@ -248,7 +262,8 @@ class BranchRow(Row):
     task_id: NonEmpty
     """The task of that trajectory."""
     step: int
-    """The step that is replaced (``alternative``) or taken again as recorded (``original``)."""
+    """The step that is replaced (``alternative``) or taken again as recorded (``original``). -1, on the original side
+    only: the question alone, from which the policy itself takes the first turn."""
     side: Side
     """Which action was put there."""
     alternative: int

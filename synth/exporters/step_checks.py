@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
@@ -18,8 +18,6 @@ from synth.schemas.trajectories import StopReason
 from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = ["BranchCheck", "StepCheck", "Tally", "link_problems", "measured", "owner_problems"]
-
-_MOST_SAMPLES = 1_000_000
 
 _LABELS: Mapping[LabelReason, int] = {
     LabelReason.SUPPORTED_ANSWER: 1,
@@ -46,7 +44,8 @@ def owner_problems(row: StepRow | BranchRow | PreferenceRow, run: Recorded | Non
         yield f"task_id: {row.task_id}, but its trajectory is of {run.task_id}"
     if row.split != run.split:
         yield f"split: {row.split}, but its task is of {run.split}"
-    if not 0 <= row.step < len(run.ranges):
+    first = -1 if isinstance(row, BranchRow) and row.side == "original" else 0
+    if not first <= row.step < len(run.ranges):
         yield f"step: {row.step}, but the trajectory has {len(run.ranges)} turns"
 
 
@@ -84,7 +83,8 @@ class StepCheck:
         self.tasks = tasks
         self.trajectories = trajectories
         self.places: dict[str, dict[int, Place]] = defaultdict(dict)
-        self.first_errors: dict[str, Place] = {}
+        self.first_errors: set[str] = set()
+        self.matched: set[tuple[str, int]] = set()
         self.criticality: dict[tuple[str, int], tuple[Criticality, Place]] = {}
 
     def see(self, file: DataFile, row: int, step: StepRow) -> None:
@@ -103,11 +103,14 @@ class StepCheck:
         if row.first_error:
             if row.trajectory_id in self.first_errors:
                 yield f"first_error: {row.trajectory_id} has another one"
-            self.first_errors[row.trajectory_id] = place
+            self.first_errors.add(row.trajectory_id)
             if row.label != -1:
                 yield f"first_error: the label is {row.label}"
         if run is not None and 0 <= row.step < len(run.ranges):
             yield from self._turn(row, run)
+        if row.gold_match >= 0 and (row.trajectory_id, row.gold_match) in self.matched:
+            yield f"gold_match: another step of {row.trajectory_id} is matched to hop {row.gold_match} too"
+        self.matched.add((row.trajectory_id, row.gold_match))
         if row.failure is not None and not row.first_error:
             yield f"failure: {row.failure} on a step that is not the first error"
         wanted = _LABELS.get(row.label_reason)
@@ -162,10 +165,13 @@ class Tally:
     essence: bytes
     bare: bytes
     place: Place
-    samples: int = 0
-    """Bit ``n`` is set when sample ``n`` is there."""
-    n: int = 0
-    successes: int = 0
+    verdicts: dict[int, bool | None] = field(default_factory=dict)
+    """By sample."""
+
+    def judged(self, n: int) -> tuple[int, int]:
+        """Successes and number of the first ``n`` continuations that were judged; of fewer when there are no more."""
+        told = [verdict for _, verdict in sorted(self.verdicts.items()) if verdict is not None][:n]
+        return sum(told), len(told)
 
 
 class BranchCheck:
@@ -199,7 +205,7 @@ class BranchCheck:
         if row.action_kind != (kind := action_kind(first, gave_up=gave_up)):
             yield f"action_kind: {row.action_kind}, but the first turn is {kind}"
         yield from link_problems(row.content)
-        if run is not None and 0 <= row.step < len(run.ranges):
+        if run is not None and -1 <= row.step < len(run.ranges):
             yield from _against_prefix(row, first, run)
         yield from self._count(place, row, first)
 
@@ -212,23 +218,18 @@ class BranchCheck:
                 if side == "alternative" and number != row.alternative and other.essence == shown:
                     yield f"content: puts the same action there as alternative {number}"
         tally = tallies.setdefault(key, Tally(shown, plain, place))
-        if tally.bare != plain:
+        if row.step >= 0 and tally.bare != plain:
             yield f"content: begins otherwise than sample 0 of alternative {row.alternative} ({tally.place[0]})"
-        if not 0 <= row.sample < _MOST_SAMPLES:
-            yield f"sample: {row.sample}"
-        elif tally.samples >> row.sample & 1:
+        if row.sample in tally.verdicts:
             yield f"sample: another branch is sample {row.sample} of this action too"
-        else:
-            tally.samples |= 1 << row.sample
-        tally.n += 1
-        tally.successes += row.success
+        tally.verdicts[row.sample] = row.verdict.correct
 
     def finish(self) -> None:
         for (name, step), tallies in self.tallies.items():
             for (side, number), tally in tallies.items():
-                if tally.samples & (tally.samples + 1):
-                    what = f"alternative {number}" if side == "alternative" else "the recorded action"
-                    self.found.add(*tally.place, f"sample: a continuation of {what} at {name}/{step} is missing")
+                if (min(tally.verdicts), max(tally.verdicts)) != (0, len(tally.verdicts) - 1):
+                    what = f"{side} {number}" if side == "alternative" else side
+                    self.found.add(*tally.place, f"sample: the {what} side of {name}/{step} lacks one")
         if self.tallies:
             self._against_steps()
 
@@ -248,7 +249,7 @@ class BranchCheck:
         tallies = self.tallies.get((name, step), {})
         for side, (good, n) in counts.items():
             tally = tallies.get((side, alternative if side == "alternative" else -1))
-            held = (tally.successes, tally.n) if tally else (0, 0)
+            held = tally.judged(n) if tally else (0, 0)
             if held != (good, n):
                 yield f"{path}: {good} of {n} on the {side} side, but the branches hold {held[0]} of {held[1]}"
 
@@ -261,11 +262,12 @@ def _counts(of: Criticality) -> dict[Side, tuple[int, int]]:
 
 
 def _against_prefix(row: BranchRow, first: tuple[ContentItem, ...], run: Recorded) -> Iterator[str]:
-    if row.side == "original" and bare(first) != run.bare[row.step]:
+    # Without thoughts: those of all calls but the first of a turn get lost in the history that is continued.
+    if row.side == "original" and row.step >= 0 and essence(first) != run.essences[row.step]:
         yield f"content: does not begin with what the trajectory did at step {row.step}"
     if row.side == "alternative" and essence(first) == run.essences[row.step]:
         yield f"content: begins with what the trajectory did at step {row.step}, which is no alternative"
-    before = set(run.ids[: run.ranges[row.step][0]]) - {None}
+    before = set(run.ids[: run.ranges[max(row.step, 0)][0]]) - {None}
     own = (item.tool_call_id for item in row.content if isinstance(item, ApiAction | CodeAction))
     if again := next((name for name in own if name in before), None):
         yield f"content: {again!r} is the id of a call before the step already"
