@@ -7,6 +7,7 @@ Thoughts are not read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,7 +16,7 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
 from synth.schemas.tasks import Hop, Task
 
-__all__ = ["OFF_PATH", "Move", "MoveKind", "gold_documents", "judge_call", "missing_for_answer"]
+__all__ = ["OFF_PATH", "ON_PATH", "Move", "MoveKind", "gold_documents", "judge_call", "missing_for_answer", "telling"]
 
 
 class MoveKind(StrEnum):
@@ -53,6 +54,25 @@ OFF_PATH = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFI
 """Off the walk although something better was visible, or it can't be right."""
 
 
+ON_PATH = frozenset((MoveKind.PROGRESS, MoveKind.REACHES, MoveKind.ON_PATH, MoveKind.CANDIDATE))
+"""What leads on; after a wrong turn, what leaves it behind."""
+_TELLING = (
+    MoveKind.REPEATED_FAILURE,
+    MoveKind.INVALID,
+    MoveKind.PASSED_OVER,
+    MoveKind.WRONG_RESULT,
+    MoveKind.UNFIT,
+    MoveKind.ASTRAY,
+    MoveKind.PROGRESS,
+    MoveKind.REACHES,
+    MoveKind.CANDIDATE,
+    MoveKind.ON_PATH,
+    MoveKind.EXPLORES,
+    MoveKind.FAILED,
+    MoveKind.REPEATED,
+)
+
+
 @dataclass(frozen=True)
 class Move:
     kind: MoveKind
@@ -62,6 +82,11 @@ class Move:
     """The document that it goes to, where it is off the walk."""
     hops: frozenset[int] = frozenset()
     """Hops that it brings into view."""
+
+
+def telling(moves: Sequence[Move]) -> Move | None:
+    """Of the calls of one turn the one that says most about it: a harmful one, else the best. None without calls."""
+    return min(moves, key=lambda move: _TELLING.index(move.kind), default=None)
 
 
 def gold_documents(task: Task) -> frozenset[str]:

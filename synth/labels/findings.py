@@ -6,27 +6,10 @@ from dataclasses import dataclass
 
 from synth.agents.contract import History, Step
 from synth.agents.evidence import EvidenceView, observe, words_of
-from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer
+from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer, telling
 from synth.schemas.tasks import Task
 
 __all__ = ["Finding", "findings_of"]
-
-_ORDER = (
-    MoveKind.REPEATED_FAILURE,
-    MoveKind.INVALID,
-    MoveKind.PASSED_OVER,
-    MoveKind.WRONG_RESULT,
-    MoveKind.UNFIT,
-    MoveKind.ASTRAY,
-    MoveKind.PROGRESS,
-    MoveKind.REACHES,
-    MoveKind.CANDIDATE,
-    MoveKind.ON_PATH,
-    MoveKind.EXPLORES,
-    MoveKind.FAILED,
-    MoveKind.REPEATED,
-)
-
 
 _LOOKS = frozenset((MoveKind.REACHES, MoveKind.ON_PATH))
 
@@ -55,7 +38,7 @@ class Finding:
     @property
     def move(self) -> Move | None:
         """The call that says most about the step: the worst, else the best."""
-        return min(self.moves, key=lambda move: _ORDER.index(move.kind), default=None)
+        return telling(self.moves)
 
 
 def findings_of(task: Task, history: History) -> tuple[Finding, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from synth.agents.moves import OFF_PATH, MoveKind
+from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
 from synth.agents.trajectory import history_of
 from synth.labels.behaviours import behaviours_of
 from synth.labels.failures import failure_of
@@ -168,7 +168,7 @@ def _turn(finding: Finding, wrong: int | None) -> Judged:
             return -1, LabelReason.PROPAGATED, f"{why}, as step {wrong} led to"
         return -1, LabelReason.WRONG_TURN, why
     if wrong is not None:
-        if kind in (MoveKind.PROGRESS, MoveKind.REACHES, MoveKind.ON_PATH, MoveKind.CANDIDATE):
+        if kind in ON_PATH:
             return 1, LabelReason.CORRECTED, f"leaves what step {wrong} went for; {why}"
         return -1, LabelReason.PROPAGATED, f"{why}; still on what step {wrong} went for"
     if finding.verifies:
