@@ -1,8 +1,8 @@
 """Data synthesis for agent post-training: tasks, rollouts and trajectories, each row with its proof.
 
-    import synth
-    result = synth.build("world-search", tasks=200)
-    tasks = synth.load(result.path)["tasks"]
+import synth
+result = synth.build("world-search", tasks=200)
+tasks = synth.load(result.path)["tasks"]
 """
 
 from synth.api import BuildRequest, BuildResult, build, load

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from synth.errors import InputError
+from synth.errors import BuildError, InputError
 
 if TYPE_CHECKING:
     from synth.engine import Engine, Executor, StageStatus
@@ -46,6 +46,8 @@ class BuildRequest:
     """Default: the user's cache folder."""
     workers: int = 1
     executor: str = "local"
+    ledger: Path | str | None = None
+    """A file that gets a line for every unit of work that begins: what the fault tests count."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Dotted recipe key -> value, laid over everything else."""
 
@@ -83,13 +85,26 @@ class Prepared:
         return Outlook(self.recipe, self.engine.status())
 
     def run_stage(self, label: str) -> StageReport:
-        """Run one stage, or find its complete shards in the store."""
-        return self.engine.run_stage(label)
+        """Run one stage, or find its complete shards in the store.
+
+        Raises:
+            BuildError: no document of the source can be used, so there is nothing to go on with.
+        """
+        report = self.engine.run_stage(label)
+        if label == "documents" and not report.kept:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.rejected.items()))
+            raise BuildError(
+                f"no document of {report.rows_in:,} can be used: {reasons or 'the source is empty'}",
+                where="source",
+                mend="look at the files, or set source.pattern to those that hold text",
+            )
+        return report
 
     def run(self) -> BuildResult:
         """Run what is missing, write the dataset, move it to its place."""
         with self.engine:
-            self.engine.run()
+            for label in self.labels:
+                self.run_stage(label)
             return self.finish()
 
     def finish(self) -> BuildResult:
@@ -119,7 +134,10 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
     executor = _executor(request)
     out = Path(request.out) if request.out is not None else Path("out") / recipe.name
     check_destination(out)
-    store = Store(Path(request.store) if request.store is not None else default_store())
+    store = Store(
+        Path(request.store) if request.store is not None else default_store(),
+        ledger=Path(request.ledger) if request.ledger is not None else None,
+    )
     engine = Engine(plan(recipe), store, executor, Quiet() if progress == "quiet" else progress_for())
     return Prepared(recipe, engine, out)
 

@@ -30,7 +30,7 @@ STAGES: Mapping[str, str] = {
     "index": "synth.stages.index:BuildIndex",
     "world_tasks": "synth.stages.world_tasks:WorldTasks",
     "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
-    "given_tasks": "synth.stages.given_tasks:GivenTasks",
+    "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
     "search_rollouts": "synth.stages.rollouts:SearchRollouts",
     "verify": "synth.stages.verify:Verify",
 }

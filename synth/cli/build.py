@@ -110,5 +110,6 @@ def request_of(
         store=store,
         workers=workers,
         executor=str(executor),
+        ledger=os.environ.get("SYNTH_LEDGER"),
         settings=dict(parse_setting(text) for text in settings or []),
     )

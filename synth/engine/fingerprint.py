@@ -97,7 +97,9 @@ def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]
         writer = earlier[label]
         sources.update(writer.sources)
         grows = writer.extent
-        if issubclass(stage, RowStage) and name == stage.over:
+        if issubclass(stage, RowStage) and name in stage.looks_up:
+            grows = None
+        elif issubclass(stage, RowStage) and name == stage.over:
             # Row by row: more rows later change nothing about those that are there. Its own tables grow along.
             extent, grows = grows, None
         inputs[name] = {"fingerprint": writer.value, "table": table, "rows_of": grows}

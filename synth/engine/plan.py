@@ -71,6 +71,8 @@ def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str
     extra = sorted(set(node.inputs) - set(stage.reads))
     if extra:
         yield f"{stage.name} does not read {', '.join(extra)}"
+    if issubclass(stage, RowStage) and not stage.looks_up <= set(stage.reads) - {stage.over}:
+        yield f"{stage.name} looks up what it does not read, or what it works over"
     if issubclass(stage, RowStage) and stage.over not in stage.reads:
         yield f"{stage.name} works over {stage.over!r}, which is not among what it reads"
     for name in stage.reads:

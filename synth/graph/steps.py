@@ -28,20 +28,19 @@ _CELLS = 1 << 20
 
 @dataclass(frozen=True)
 class Steps:
-    """Steps of a graph that passed a filter, grouped like the graph's own (see ``Graph``)."""
+    """Steps of a graph that passed a filter, grouped like the graph's own (see ``Graph``).
 
-    group_start: Ints
-    """(n_nodes + 1,)"""
-    group_port: Ints
-    """(n_groups,)"""
-    group_step: Ints
-    """(n_groups + 1,)"""
-    fanout: Ints
-    """(n_groups,) size of the group in the whole graph: how many nodes fit (source, relation, direction)."""
-    target: Ints
-    fact: Ints
-    group: Ints
-    """(n_steps,) each; ``group`` is the step's group, so that it need not be searched for."""
+    What one draw reads of a node, a group or a step lies together (16 bytes or less), because walks jump: on a large
+    graph their time is the number of cache lines that they touch.
+    """
+
+    nodes: Ints
+    """(n_nodes, 4): first group, number of groups, first step, number of steps."""
+    groups: Ints
+    """(n_groups, 3): first step, number of steps, port."""
+    steps: Ints
+    """(n_steps, 4): target, fact, port, fanout (size of the group in the whole graph: how many nodes fit (source,
+    relation, direction))."""
 
 
 @dataclass(frozen=True)
@@ -58,35 +57,37 @@ class Drawn:
 def admissible_steps(graph: Graph, targets: Bools | None, groups: Bools | None, steps: Bools | None = None) -> Steps:
     """Steps whose target (n_nodes,), group (n_groups,) and own place (n_steps,) pass the masks; None lets all pass.
 
-    Costs O(steps) once; the graph's own arrays are used where every mask is None.
+    Costs O(steps) once.
     """
     sizes = np.diff(graph.group_step)
-    if targets is None and groups is None and steps is None:
-        return _steps(graph.group_start, graph.group_port, graph.group_step, sizes, graph.step_target, graph.step_fact)
     keep = np.ones(len(graph.step_target), dtype=np.bool_) if steps is None else steps.copy()
     if targets is not None:
         keep &= targets[graph.step_target]
     if groups is not None:
         keep &= np.repeat(groups, sizes)
-    kept_before = np.zeros(len(keep) + 1, dtype=index_dtype(len(keep)))
-    np.cumsum(keep, out=kept_before[1:])
-    bounds = kept_before[graph.group_step]
-    left = np.flatnonzero(np.diff(bounds) > 0)
-    groups_before = np.zeros(len(sizes) + 1, dtype=index_dtype(len(sizes)))
-    np.cumsum(np.diff(bounds) > 0, out=groups_before[1:])
-    return _steps(
-        groups_before[graph.group_start],
-        graph.group_port[left],
-        np.append(bounds[left], bounds[-1]).astype(bounds.dtype),
-        sizes[left],
-        graph.step_target[keep],
-        graph.step_fact[keep],
+    dtype = index_dtype(max(len(keep), graph.n_nodes, graph.n_facts))
+    step_bound = _before(keep, dtype)[graph.group_step]
+    left = np.diff(step_bound) > 0
+    group_bound = _before(left, dtype)[graph.group_start]
+    group_first = np.append(step_bound[:-1][left], step_bound[-1])
+    records = np.empty((int(step_bound[-1]), 4), dtype=dtype)
+    records[:, 0] = graph.step_target[keep]
+    records[:, 1] = graph.step_fact[keep]
+    records[:, 2] = np.repeat(graph.group_port[left], np.diff(group_first))
+    records[:, 3] = np.repeat(sizes[left], np.diff(group_first))
+    node_first = group_first[group_bound]
+    return Steps(
+        np.stack([group_bound[:-1], np.diff(group_bound), node_first[:-1], np.diff(node_first)], axis=1).astype(dtype),
+        np.stack([group_first[:-1], np.diff(group_first), graph.group_port[left]], axis=1).astype(dtype),
+        records,
     )
 
 
-def _steps(group_start: Ints, group_port: Ints, group_step: Ints, fanout: Ints, target: Ints, fact: Ints) -> Steps:
-    group = np.repeat(np.arange(len(group_port), dtype=group_start.dtype), np.diff(group_step))
-    return Steps(group_start, group_port, group_step, fanout, target, fact, group)
+def _before(mask: Bools, dtype: type[np.int32] | type[np.int64]) -> Ints:
+    """(n + 1,) how many are True before each place."""
+    counts = np.zeros(len(mask) + 1, dtype=dtype)
+    np.cumsum(mask, out=counts[1:])
+    return counts
 
 
 def draw_steps(
@@ -107,57 +108,49 @@ def draw_steps(
         at: (n,) nodes. visited: (n, v) nodes, distinct per row, -1 = none. used: (n, u) relation numbers, -1 = none.
     """
     n = len(at)
-    place = np.full(n, -1, dtype=np.int64)
-    first = steps.group_start[at].astype(np.int64)
-    count = steps.group_start[at + 1].astype(np.int64) - first
-    open_ = np.flatnonzero(count > 0)
+    drawn = np.full((n, 4), -1, dtype=steps.steps.dtype)
+    found = np.zeros(n, dtype=np.bool_)
+    nodes = steps.nodes.take(at, axis=0)
+    open_ = np.flatnonzero(nodes[:, 1] > 0)
     for tries in (slice(0, 1), slice(1, _TRIES)):
         if len(open_) == 0:
             break
         counters = counter + 2 * np.arange(_TRIES)[tries]
-        proposed, relation = _propose(steps, weighting, draws, rows[open_], counters, first[open_], count[open_])
-        good = _absent(visited[open_], steps.target[proposed]) & _absent(used[open_], relation)
+        proposed = _propose(steps, weighting, draws, rows[open_], counters, nodes[open_])
+        good = _absent(visited[open_], proposed[..., 0]) & _absent(used[open_], proposed[..., 2] >> 1)
         settled = good.any(axis=1)
-        earliest = np.argmax(good[settled], axis=1)
-        place[open_[settled]] = proposed[settled, earliest]
+        drawn[open_[settled]] = proposed[settled, np.argmax(good[settled], axis=1)]
+        found[open_[settled]] = True
         open_ = open_[~settled]
     if len(open_):
         last = counter + 2 * _TRIES
-        chunk = max(1, _CELLS // int(count[open_].max()))
+        chunk = max(1, _CELLS // int(nodes[open_, 1].max()))
         for begin in range(0, len(open_), chunk):
             part = open_[begin : begin + chunk]
             uniforms = draws.uniform(rows[part], last), draws.uniform(rows[part], last + 1)
-            place[part] = _exact(steps, weighting, uniforms, first[part], count[part], visited[part], used[part])
-    found = place >= 0
-    target, fact, port, fanout = (np.full(n, -1, dtype=np.int64) for _ in range(4))
-    place = place[found]
-    group = steps.group[place]
-    target[found], fact[found] = steps.target[place], steps.fact[place]
-    port[found], fanout[found] = steps.group_port[group], steps.fanout[group]
-    return Drawn(found, target, fact, port, fanout)
+            place = _exact(steps, weighting, uniforms, nodes[part], visited[part], used[part])
+            part, place = part[place >= 0], place[place >= 0]
+            drawn[part] = steps.steps[place]
+            found[part] = True
+    return Drawn(found, drawn[:, 0], drawn[:, 1], drawn[:, 2], drawn[:, 3])
 
 
-def _propose(
-    steps: Steps, weighting: Weighting, draws: Draws, rows: Ints, counters: Ints, first: Ints, count: Ints
-) -> tuple[Ints, Ints]:
-    """A place and its relation for each row and counter, two arrays (n, c), whether admissible or not."""
-    first, count = first[:, None], count[:, None]
-    if weighting == "relation":
-        group = first + draws.below(rows, counters, count)
-        start = steps.group_step[group].astype(np.int64)
-        place = start + draws.below(rows, counters + 1, steps.group_step[group + 1] - start)
-        return place, steps.group_port[group] >> 1
-    start = steps.group_step[first].astype(np.int64)
-    place = start + draws.below(rows, counters, steps.group_step[first + count] - start)
-    return place, steps.group_port[steps.group[place]] >> 1
+def _propose(steps: Steps, weighting: Weighting, draws: Draws, rows: Ints, counters: Ints, nodes: Ints) -> Ints:
+    """A step record for each row and counter (n, c, 4), whether admissible or not.
+
+    ``take`` moves whole records; indexing the same array costs three times as much.
+    """
+    if weighting == "edge":
+        return steps.steps.take(nodes[:, 2, None] + draws.below(rows, counters, nodes[:, 3, None]), axis=0)
+    groups = steps.groups.take(nodes[:, 0, None] + draws.below(rows, counters, nodes[:, 1, None]), axis=0)
+    return steps.steps.take(groups[..., 0] + draws.below(rows, counters + 1, groups[..., 1]), axis=0)
 
 
 def _exact(
     steps: Steps,
     weighting: Weighting,
     uniforms: tuple[Ints, Ints],
-    first: Ints,
-    count: Ints,
+    nodes: Ints,
     visited: Ints,
     used: Ints,
 ) -> Ints:
@@ -165,21 +158,22 @@ def _exact(
 
     Sums run along each row alone, so no row can change another's rounding.
     """
-    n, width = len(first), int(count.max())
+    n, width = len(nodes), int(nodes[:, 1].max())
     columns = np.arange(width)
-    inside = columns < count[:, None]
-    g = first[:, None] + np.where(inside, columns, 0)
-    start, stop = steps.group_step[g].astype(np.int64), steps.group_step[g + 1].astype(np.int64)
-    size = stop - start
+    inside = columns < nodes[:, 1, None]
+    groups = steps.groups[nodes[:, 0, None] + np.where(inside, columns, 0)]
+    start, size = groups[..., 0].astype(np.int64), groups[..., 1]
+    stop = start + size
     # (n, width, v): where each visited node stands in each group; `stop` of no group when it does not.
     v = visited.shape[1]
     low, high = np.repeat(start.ravel(), v), np.repeat(stop.ravel(), v)
     wanted = np.repeat(visited, width, axis=0).ravel()
-    at = search_ranges(steps.target, low, high, wanted)
-    hit = (at < high) & (steps.target[np.minimum(at, len(steps.target) - 1)] == wanted)
+    target = steps.steps[:, 0]
+    at = search_ranges(target, low, high, wanted)
+    hit = (at < high) & (target[np.minimum(at, len(target) - 1)] == wanted)
     seen = np.where(hit, at, np.iinfo(np.int64).max).reshape(n, width, v)
     left = size - hit.reshape(n, width, v).sum(axis=2)
-    relation = steps.group_port[g] >> 1
+    relation = groups[..., 2] >> 1
     usable = inside & ~(relation[:, :, None] == used[:, None, :]).any(axis=2)
     left = np.where(usable, left, 0)
 

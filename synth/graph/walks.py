@@ -29,6 +29,9 @@ Bools = NDArray[np.bool_]
 _MEMBERS = 1 << 21
 """Group members that uniqueness is computed over at once: bounds memory to some tens of MB."""
 
+_FIRST_MEMBERS = 64
+"""Members of a group that uniqueness looks at first; every further look is at eight times as many."""
+
 
 class WalkStep(NamedTuple):
     """One hop, in the direction of solving: ``source`` is known, ``target`` is sought."""
@@ -256,20 +259,26 @@ class Walker:
         order = np.argsort(size, axis=1, kind="stable")
         start, size = np.take_along_axis(start, order, axis=1), np.take_along_axis(size, order, axis=1)
         shared = np.zeros(len(groups), dtype=np.int64)
-        narrow = np.flatnonzero(size[:, 0] <= largest)
-        work = np.cumsum(size[narrow, 0])
-        chunk = work // _MEMBERS
-        for part in np.split(narrow, np.flatnonzero(np.diff(chunk)) + 1):
-            owner, place = expand(start[part, 0], size[part, 0])
-            member = graph.step_target[place]
-            for j in range(1, groups.shape[1]):
-                low = start[part[owner], j]
-                high = low + size[part[owner], j]
-                at = search_ranges(graph.step_target, low, high, member)
-                hit = (at < high) & (graph.step_target[np.minimum(at, len(graph.step_target) - 1)] == member)
-                owner, member = owner[hit], member[hit]
-            shared[part] = np.bincount(owner, minlength=len(part))
-        inside: Bools = (shared >= least) & (shared <= (most if most is not None else len(graph.step_target)))
+        enough = least if most is None else most + 1
+        open_ = np.flatnonzero(size[:, 0] <= largest)
+        begin, width = 0, _FIRST_MEMBERS
+        while len(open_):
+            # Broad groups share too much, and show it early: few rows need more than the first look.
+            count = np.minimum(size[open_, 0] - begin, width)
+            for part in np.split(np.arange(len(open_)), np.flatnonzero(np.diff(np.cumsum(count) // _MEMBERS)) + 1):
+                rows = open_[part]
+                owner, place = expand(start[rows, 0] + begin, count[part])
+                member = graph.step_target[place]
+                for j in range(1, groups.shape[1]):
+                    low = start[rows[owner], j]
+                    high = low + size[rows[owner], j]
+                    at = search_ranges(graph.step_target, low, high, member)
+                    hit = (at < high) & (graph.step_target[np.minimum(at, len(graph.step_target) - 1)] == member)
+                    owner, member = owner[hit], member[hit]
+                shared[rows] += np.bincount(owner, minlength=len(rows))
+            begin, width = begin + width, width * 8
+            open_ = open_[(size[open_, 0] > begin) & (shared[open_] < enough)]
+        inside: Bools = (shared >= least) & (shared < enough if most is not None else True)
         return inside
 
     # -- rules -------------------------------------------------------------------------------------------------------
@@ -318,7 +327,7 @@ class Walker:
         starts = self._starts
         if starts is None:
             starts = np.arange(self.graph.n_nodes) < self.graph.n_entities
-        return np.flatnonzero(starts & (np.diff(steps.group_start) > 0))
+        return np.flatnonzero(starts & (steps.nodes[:, 1] > 0))
 
     @cached_property
     def _source_steps(self) -> Steps:
@@ -340,7 +349,7 @@ class Walker:
     @cached_property
     def _conjunction_answers(self) -> Ints:
         mask = _both(self._allowed, self._answers)
-        reachable = np.diff(self._source_steps.group_start) > 1
+        reachable = self._source_steps.nodes[:, 1] > 1
         return np.flatnonzero(reachable if mask is None else mask & reachable)
 
     def _mask(self, mask: Bools | None, *, values: bool) -> Bools | None:

@@ -11,8 +11,8 @@ from synth.agents.scripted.backend import scripted_options
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.world.config import WorldConfig
+from synth.stages.given_tasks import GivenTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
-from synth.tasks.given import GivenConfig
 from synth.tasks.world.config import WorldTasksConfig
 
 __all__ = [
@@ -70,7 +70,7 @@ class DocsQuestions(DocsTasksConfig):
     kind: Literal["docs"]
 
 
-class GivenQuestions(GivenConfig):
+class GivenQuestions(GivenTasksConfig):
     """Your own questions and answers."""
 
     kind: Literal["given"]

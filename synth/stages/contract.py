@@ -204,6 +204,9 @@ class RowStage(Stage[C], Generic[C, R]):
 
     over: ClassVar[str]
     """The table whose rows it works on."""
+    looks_up: ClassVar[frozenset[str]] = frozenset()
+    """Those of ``reads`` of which a row only sees the rows that belong to it (its task, its trajectories), by key. More
+    tasks later add none of those, so how long such a table is stays out of the fingerprint."""
     rows_per_shard: ClassVar[int] = 64
 
     @abstractmethod

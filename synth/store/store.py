@@ -59,8 +59,8 @@ class StoreEntry:
     shards: int
     complete: bool
     datasets: tuple[str, ...]
-    last_used: float | None
-    """Seconds since the epoch; None when no build ever finished reading it."""
+    last_used: float
+    """Seconds since the epoch: when a build last read it, or, unfinished, last wrote to it."""
     in_use: bool
 
 
@@ -299,7 +299,7 @@ class Store:
             shards=len(folder.committed()),
             complete=folder.complete() is not None or any(folder.views.glob("[0-9a]*/manifest.json")),
             datasets=tuple(sorted(times)),
-            last_used=max(times.values(), default=None),
+            last_used=max(times.values() if times else _written(folder), default=0.0),
             in_use=not all(_is_free(folder.path / name) for name in ("use.lock", "write.lock")),
         )
 
@@ -326,7 +326,7 @@ class Store:
         for entry in self.list():
             chosen = everything or (dataset is not None and entry.datasets == (dataset,))
             if unused_for is not None:
-                chosen = chosen or entry.last_used is None or now - entry.last_used >= unused_for
+                chosen = chosen or now - entry.last_used >= unused_for
             if not chosen:
                 continue
             (removed if not entry.in_use and (dry or self._remove(entry)) else in_use).append(entry)
@@ -346,6 +346,12 @@ class Store:
                 for lock in locks:
                     lock.release()
         return True
+
+
+def _written(folder: StageFolder) -> list[float]:
+    """When something was last added, for work that no build has finished yet."""
+    folders = (folder.path, folder.shards, folder.journals, folder.views)
+    return [path.stat().st_mtime for path in (*folders, *folder.journals.glob("*.journal")) if path.exists()]
 
 
 def _is_free(path: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import stat
 import sys
 from pathlib import Path
@@ -108,3 +109,4 @@ def test_ray_gives_the_same_bytes_and_brings_errors_back(tmp_path: Path) -> None
         with pytest.raises(ZeroDivisionError) as caught:
             bad.run_stage("answers")
         assert any(f"row {victim}" in note for note in caught.value.__notes__)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # Ray's own would end the process without a word

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 from engine_toys import (
+    Answer,
     Answers,
     AnswersConfig,
     Index,
@@ -24,7 +25,7 @@ from engine_toys import (
 from synth.engine import Plan, StageNode
 from synth.engine.fingerprint import carries_dataset, fingerprints, hashed_config
 from synth.schemas.row import Row
-from synth.stages.contract import Batch, StageConfig, TableStage
+from synth.stages.contract import Batch, Outcome, RowStage, StageConfig, TableStage
 
 
 def made(*nodes: StageNode, wanted: int | None = 5) -> Plan:
@@ -159,3 +160,42 @@ def test_provenance_is_found_however_deep() -> None:
     assert carries_dataset(Deep)
     assert not carries_dataset(Summary)
     assert SummaryConfig().top == 3
+
+
+class Paired(RowStage[StageConfig, Answer]):
+    """Works over answers and looks up the question of each."""
+
+    name = "paired"
+    version = 1
+    config_type = StageConfig
+    reads = ("answers", "questions")
+    writes: ClassVar[dict[str, type[Row]]] = {"pairs": Answer}
+    over = "answers"
+    looks_up = frozenset({"questions"})
+
+    def process(self, row: Answer) -> Outcome:
+        raise AssertionError
+
+
+class Whole(Paired):
+    name = "whole"
+    looks_up = frozenset()
+
+
+@pytest.mark.parametrize(("stage", "equal"), [(Paired, True), (Whole, False)])
+def test_a_row_stage_that_looks_up_its_own_rows_does_not_depend_on_n(stage: type[Paired], equal: bool) -> None:
+    answers = StageNode("answers", Answers, AnswersConfig(), {"questions": "questions", "pages": "pages"})
+    node = StageNode("pairs", stage, StageConfig(), {"answers": "answers", "questions": "questions"})
+    few, many = (fingerprints(made(PAGES, INDEX, QUESTIONS, answers, node, wanted=n)) for n in (5, 9))
+    assert (few["pairs"].value == many["pairs"].value) is equal
+
+
+def test_what_is_looked_up_must_be_read() -> None:
+    class Wrong(Paired):
+        name = "wrong"
+        looks_up = frozenset({"pages"})
+
+    answers = StageNode("answers", Answers, AnswersConfig(), {"questions": "questions", "pages": "pages"})
+    node = StageNode("pairs", Wrong, StageConfig(), {"answers": "answers", "questions": "questions"})
+    with pytest.raises(ValueError, match="looks up what it does not read"):
+        made(PAGES, INDEX, QUESTIONS, answers, node)

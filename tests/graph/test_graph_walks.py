@@ -259,6 +259,29 @@ def test_conjunctions_of_a_larger_graph_are_found_and_proven() -> None:
         assert walks.valid.sum() > 20
 
 
+def test_conjunctions_of_broad_sets_are_proven() -> None:
+    """Sets of hundreds, which are looked at in several rounds: they share one node, or some, first, last or both."""
+    first, last = 10, 309
+    members = {
+        "a": range(first, last + 1),
+        "one": range(last, 600),
+        "many": range(last - 30, 600),
+        "ends": [first, last, *range(700, 1000)],
+    }
+    triples = [(source, relation, x) for source, (relation, nodes) in enumerate(members.items()) for x in nodes]
+    graph = make_graph(1000, triples)
+    walks = conjunctions(graph, np.arange(8000), 2, 0, starts=np.arange(1000) < 4)
+    seen: Counter[tuple[frozenset[str], bool]] = Counter()
+    for row in np.flatnonzero(walks.answers >= 0).tolist():
+        assert bool(walks.valid[row]) == is_proven(graph, walks, row, 2, True)
+        pair = frozenset(graph.fact(int(number)).relation for number in walks.facts[row])
+        seen[pair, bool(walks.valid[row])] += 1
+    assert seen[frozenset({"a", "one"}), True] > 0
+    assert seen[frozenset({"a", "many"}), False] > 0
+    assert seen[frozenset({"a", "ends"}), False] > 0
+    assert seen[frozenset({"one", "ends"}), True] > 0
+
+
 def test_every_eligible_constraint_is_drawn_and_no_other() -> None:
     """Eligible: the relation leads from the source to several nodes. With symmetric relations and self loops."""
     triples: list[Triple] = [(0, "knows", 1), (0, "knows", 2), (3, "knows", 3), (1, "knows", 2), (4, "knows", 5)]

@@ -191,6 +191,14 @@ def test_listing_and_pruning(tmp_path: Path) -> None:
     assert store.list() == ()
 
 
+def test_work_of_a_killed_build_is_not_unused(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.stage("graph", "a" * 64).create({})
+    assert store.list()[0].datasets == ()
+    assert store.prune(unused_for=60).removed == ()
+    assert len(store.prune(unused_for=0).removed) == 1
+
+
 def test_scratch_of_a_dead_build_is_swept(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     script = (

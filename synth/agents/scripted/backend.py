@@ -6,7 +6,9 @@ from functools import cache
 from typing import Any
 
 from synth.agents.contract import Policy
+from synth.agents.scripted.matching import Lexicon
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
+from synth.agents.scripted.reference import REFERENCE_LEXICON
 from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
@@ -16,13 +18,13 @@ __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
     """The scripted agent of ``role``. ``language`` chooses its understanding of words: ``world`` knows which words of
-    the world's pages and questions speak of which relation, anything else compares plain words. ``options`` are those
-    of :class:`TeacherConfig` or :class:`PolicyConfig`.
+    the world's pages and questions speak of which relation, anything else knows the usual words of reference
+    documentation. ``options`` are those of :class:`TeacherConfig` or :class:`PolicyConfig`.
 
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
-    lexicon = world_lexicon() if language == "world" else {}
+    lexicon: Lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
     config = scripted_options(role)(**options)
     if isinstance(config, PolicyConfig):
         return ScriptedPolicy(task, config, lexicon)

@@ -69,14 +69,14 @@ def content_stems(text: str) -> frozenset[str]:
 
 def same_name(left: str, right: str) -> bool:
     """Equal but for case, punctuation, a leading article and what qualifies one of them: words in parentheses behind
-    it, or a subtitle behind a dash ("pool — Things in pools")."""
+    it, a subtitle behind a dash ("pool — Things in pools"), the number of a chapter before it."""
     a, b = _bare(left), _bare(right)
     return bool(a) and (a == b or _unqualified(left) == b or a == _unqualified(right))
 
 
 @lru_cache(maxsize=65536)
 def _bare(name: str) -> str:
-    return re.sub(r"^(?:the|an?) ", "", fold(name))
+    return re.sub(r"^(?:the|an?) ", "", fold(re.sub(r"^\d+(?:\.\d+)*\.\s+", "", name)))
 
 
 @lru_cache(maxsize=65536)

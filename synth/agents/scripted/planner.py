@@ -111,7 +111,8 @@ class Planner:
                 return document
         made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
         current = self.seen.documents.get(self.seen.current or "")
-        shown = {hit.document for search in made for hit in search.hits}
+        about = [search for search in self.seen.searches if f" {fold(name)} " in f" {fold(search.query)} "]
+        shown = {hit.document for search in about for hit in search.hits}
         shown -= {value.document for value in self.state.values.values()}
         if current is not None and current in opened and current.document in shown and self._just_read(current):
             # The page that was opened for the name: is it the one?
@@ -119,7 +120,7 @@ class Planner:
                 return current
             self.thoughts.add("dismiss_why_name", name=name, title=short(current.title))
             self._note("dismiss", short(current.title))
-        hits = self._untried(number, [hit for search in made[::-1] for hit in search.hits])
+        hits = self._untried(number, [hit for search in about[::-1] for hit in search.hits])
         chosen = self.chooser.source_hit(number, name, hits) if hits else None
         if chosen is not None:
             self._introduce(hits, chosen, name)
@@ -171,9 +172,11 @@ class Planner:
 
     def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
         cue = uncapitalised(strip(clue.cue))
-        words = " ".join(dict.fromkeys(word for word in re.findall(r"[\w'’-]+", cue) if content(word)))
+        known = set(fold(name).split())
+        found = [word for word in re.findall(r"[\w'’-]+", cue) if content(word)]
+        words = " ".join(dict.fromkeys(word for word in found if fold(word) not in known))
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
-        few = words if name and fold(name) in fold(words) else f"{name} {words}".strip()
+        few = f"{name} {words}".strip()
         first = few or joined
         queries: list[tuple[str, int | None]] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
         return list(dict.fromkeys((query, k) for query, k in queries if query))

@@ -7,6 +7,7 @@ likeness of words still misleads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -16,10 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.scripted.cues import introduces_alias
 from synth.agents.scripted.entries import about, subject
-from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity
+from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity, words
 from synth.agents.scripted.options import Option, options_in
 from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import read_task
+from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import State, Value, state_of
 from synth.environments.contract import ToolCall
@@ -138,6 +140,8 @@ class _ReadingChooser:
     def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
         reading = self._state.reading
         last = reading.clues[clue].target == reading.answer
+        if not name and not last:
+            return None  # a described page must be recognized first
         kind: ValueKind = reading.asked if last else "entity"
         options = list(self._options(clue, name, document, kind))
         if not options:
@@ -147,7 +151,7 @@ class _ReadingChooser:
             self._log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
             return options[0]
         cue = reading.clues[clue].cue
-        fits = [self._fit(cue, name, document.title, option) for option in options]
+        fits = [self._fit(cue, name, document.title, option) + self._bonus(clue, option) for option in options]
         noisy = [fit + self._noise() for fit in fits]
         chosen, best = int(np.argmax(noisy)), int(np.argmax(fits))
         if noisy[chosen] < self._config.threshold:
@@ -169,10 +173,30 @@ class _ReadingChooser:
         for sentence in sentences:
             if sentence.text == sentence.heading or (linked and not sentence.links):
                 continue
-            for option in options_in(sentence, kind):
+            values = values_in(sentence.text, self._state.reading.clues[clue].cue) if kind == "text" else []
+            for option in [Option(value, sentence) for value in values] or options_in(sentence, kind):
                 new = option.document != document.document and not any(same_name(option.text, n) for n in known)
                 if new and not self._state.is_dismissed(clue, option.text, option.document):
                     yield option
+
+    def _bonus(self, clue: int, option: Option) -> float:
+        """What speaks for an option apart from its words: it is of the kind that the question names, it goes with a
+        name from another condition, it stands where the question says."""
+        clues = self._state.reading.clues
+        cue = clues[clue].cue
+        alike = looks_like(option.text, option.place, clues[clue].sought)
+        bonus = 0.0 if alike is None else 0.2 if alike else -0.2
+        folder, slash, _ = (option.place or "").partition("/")
+        if slash and alike is None:
+            bonus += 0.15 if folder in words(cue) else 0.0
+        others = [c.name for n, c in enumerate(clues) if n != clue and c.name and c.target == clues[clue].target]
+        shown = f"{option.text} {option.place or ''}".casefold()
+        if any(re.search(rf"\b{re.escape(other.casefold())}\b", shown) for other in others):
+            bonus += 0.3
+        if "see also" in cue.casefold():
+            noted = "see also" in _context(option.sentence).casefold()
+            bonus += 0.4 if noted else -0.3
+        return bonus
 
     def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
         """How well the option's sentence, and the stretch of it around the option, fit the clue."""
@@ -187,7 +211,7 @@ class _ReadingChooser:
             elif place >= at + len(option.text):
                 end = min(end, place)
         without = (name, title, option.text, *others)
-        whole = similarity(cue, f"{sentence.heading}: {sentence.text}", self._lexicon, without)
+        whole = similarity(cue, _context(sentence), self._lexicon, without)
         near = similarity(cue, sentence.text[start:end], self._lexicon, without)
         return 0.5 * whole + 0.5 * near
 
@@ -224,7 +248,9 @@ class _ReadingChooser:
         cue = self._state.reading.clues[clue].cue
         other = candidate if self.is_source(clue, name, document) else name
         mentioning = [s for s in document.sentences() if other.casefold() in s.text.casefold()]
-        scored = [(similarity(cue, s.text, self._lexicon, (name, candidate)) + self._noise(), s) for s in mentioning]
+        scored = [
+            (similarity(cue, _context(s), self._lexicon, (name, candidate)) + self._noise(), s) for s in mentioning
+        ]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
 
@@ -232,10 +258,15 @@ class _ReadingChooser:
         if "one_page" in self._config.systematic:
             self._log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
             return False
-        return not self._draw(0.15)
+        finds = [find for find in self._seen.finds if find.document == document.document]
+        pointed = any(page not in document.pages for find in finds for page in find.pages)
+        if len(finds) > 1 and not pointed:
+            return False  # it was looked for and is not there
+        return len(document.pages) < 5 and not self._draw(0.1)
 
     def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
-        return max(patterns, key=len) if float(self._generator.random()) < 0.7 else None
+        draw = float(self._generator.random())
+        return patterns[0] if draw < 0.75 else max(patterns, key=len) if draw < 0.9 else None
 
     def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
         return pages[0]
@@ -316,3 +347,9 @@ class _ReadingChooser:
         elif call.name == "find":
             arguments = {"text": arguments["pattern"]}
         return call.model_copy(update={"arguments": arguments})
+
+
+def _context(sentence: Sentence) -> str:
+    """A sentence with the heading and the labels ("See also:") that it stands under."""
+    labels = " ".join(line for line in sentence.parents if line.endswith(":"))
+    return f"{sentence.heading}: {labels} {sentence.text}"

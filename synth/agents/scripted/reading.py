@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from synth.agents.scripted.matching import fold
+from synth.agents.scripted.reference import sought_kind
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Task
 
@@ -33,6 +34,8 @@ class Clue:
     """The name is no page but a date, a number or a word ("founded in 1874"): it tests candidates."""
     member: bool = False
     """It only says what the target is part of, which holds for many things: better tested than followed."""
+    sought: str = ""
+    """The kind of thing that it leads to, as the question names it ("class"); empty where it names none that tells."""
     described: bool = False
     """The question describes a page without naming it; the cue is the description."""
 
@@ -60,7 +63,18 @@ def read_task(task: Task) -> Reading:
         value = bool(name) and hop.source.kind in _VALUES
         described = described or (source is None and not name)
         member = _MEMBER.match(hop.cue) is not None
-        clues.append(Clue(hop.cue or task.question, source, name, target, value, member, described))
+        clues.append(
+            Clue(
+                hop.cue or task.question,
+                source,
+                name,
+                target,
+                value,
+                member,
+                sought_kind(task.question, hop.cue),
+                described,
+            )
+        )
     if not clues:
         return Reading(task.question, (Clue(task.question, None, "", 0, described=True),), 0, task.answer_kind)
     return Reading(task.question, tuple(clues), clues[-1].target, task.answer_kind)

@@ -157,7 +157,8 @@ class _GoldChooser:
         """Another name of the same list, where a further condition will show that it is wrong."""
         clues = self._state.reading.clues
         tested = sum(other.target == clues[clue].target for other in clues) > 1
-        names = [name for name in listed_with(gold) if name != gold.text]
+        known = {value.name for value in self._state.values.values()} | {other.name for other in clues}
+        names = [name for name in listed_with(gold) if name != gold.text and name not in known]
         if not tested or not names or any(number == clue for number, _ in self._state.dismissed):
             return None
         if float(self._generator.random()) >= self._config.rival:
@@ -196,6 +197,7 @@ class _GoldChooser:
     ) -> Option | None:
         """The gold target, if this sentence shows it."""
         options = options_in(sentence, kind)
+        whole = whole and sentence.document != document  # a page's links to its own places do not lead to it
         for option in options:
             _, _, fragment = (option.place or "").partition("#")
             named = any(names_it(text, name) for text in (option.text, fragment) for name in names if text)
@@ -255,10 +257,23 @@ class _GoldChooser:
         hop = self._hop(clue)
         if hop is None:
             return document.document in self._task.gold_documents
+        if self._astray(clue):
+            return document.total > 2 and not any(f.document == document.document for f in self._state.seen.finds)
         return document.document == hop.evidence.document_id
+
+    def _astray(self, clue: int) -> bool:
+        """Whether it tests a candidate that is wrong: a look is enough then, reading to the end would be odd."""
+        value = self._state.values.get(self._state.reading.clues[clue].target)
+        hop = self._hop(clue)
+        if value is None or hop is None:
+            return False
+        right = any(names_it(value.name, name) for name in (hop.target.name, *hop.target.aliases))
+        return not right and value.document != hop.target.document_id
 
     def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
         hop = self._hop(clue)
+        if self._astray(clue):
+            return patterns[0]
         quote = fold(hop.evidence.quote if hop is not None else self._task.answer)
         held = [pattern for pattern in patterns if fold(pattern) and f" {fold(pattern)} " in f" {quote} "]
         if held and " " in held[0]:
@@ -287,7 +302,7 @@ class _GoldChooser:
         """About where the evidence stands, going by the matches that were shown with page and character."""
         hop = self._hop(clue)
         places = self._places(document)
-        if hop is None or hop.evidence.document_id != document.document or len(document.pages) < 1:
+        if hop is None or hop.evidence.document_id != document.document or self._astray(clue):
             return None
         page, character = places[-1] if places else (1, 0)
         size = character / (page - 0.5) if page > 1 else 3500.0

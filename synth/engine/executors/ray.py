@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,9 +78,10 @@ class RayExecutor:
         if ray.is_initialized():
             return
         if self._address is not None:
-            ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
+            with _own_signals():
+                ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
         else:
-            with _python_path():
+            with _own_signals(), _python_path():
                 ray.init(
                     num_cpus=max(self.workers, os.cpu_count() or 1),
                     include_dashboard=False,
@@ -94,6 +97,17 @@ class RayExecutor:
 
             ray.shutdown()
             self._started = False
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Ray sets a handler that ends the process on SIGTERM; ours stops the build and says how to go on."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

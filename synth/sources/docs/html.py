@@ -1,8 +1,8 @@
 """HTML to text with exact places of headings, terms and links.
 
 One walk over the parsed tree writes the text (:mod:`synth.sources.docs.layout`) and notes where things stand, so no
-offset is ever searched for afterwards. Made for Sphinx, DocBook, docutils and plain HTML; broken HTML is repaired by
-the parser as browsers do.
+offset is ever searched for afterwards. Made for Sphinx, DocBook, docutils and plain HTML; broken HTML is mended by
+the parser (libxml2).
 """
 
 from __future__ import annotations
@@ -358,12 +358,16 @@ _CREATIVE_COMMONS = re.compile(r"creativecommons\.org/(licenses|publicdomain)/([
 _SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]{1,40}$")
 
 
+_PLAIN_SPDX = frozenset(("MIT", "ISC", "Zlib", "Unlicense", "PostgreSQL", "curl", "X11", "NCSA", "OpenSSL", "WTFPL"))
+
+
 def spdx(text: str) -> str | None:
     """The licence that ``text`` (an SPDX id or a Creative Commons address) names, or None."""
     if match := _CREATIVE_COMMONS.search(text):
         return "CC0-1.0" if match[2] == "zero" else f"CC-{match[2].upper()}-{match[3]}"
     text = text.strip()
-    return text if _SPDX.match(text) and any(c.isdigit() or c == "-" for c in text) else None
+    named = text in _PLAIN_SPDX or (_SPDX.match(text) and any(c.isdigit() or c == "-" for c in text))
+    return text if named else None
 
 
 def _licence(document: Element, meta: dict[str, str]) -> str | None:

@@ -94,7 +94,7 @@ def entry_name(anchor: Anchor, signature: str) -> Named | None:
     bare = re.sub(r"\s*\([^()]*\)\s*(?:#|¶)?$", "", text).strip()
     if not 1 < len(bare) <= 60 or len(bare.split()) > 6 or bare.endswith((".", ":", ",", ";")) or bare.count(","):
         return None
-    kind = {"glossary": "term"}.get(kind, kind)
+    kind = {"glossary": "glossary term", "term": "entry"}.get(kind, kind)
     return Named(bare, kind, (text,) if text != bare else ())
 
 
@@ -107,6 +107,8 @@ def _code_name(anchor: Anchor, signature: str, kind: str, domain: str) -> Named 
     if not re.search(rf"(?<!\w){re.escape(last)}(?!\w)", head):
         return None
     words = head.split()[:-1]
+    if kind == "variable" and last.isupper():
+        kind = "constant"
     if signature.startswith("@"):
         kind = "decorator"
     elif kind == "method" and "classmethod" in words:
@@ -117,7 +119,7 @@ def _code_name(anchor: Anchor, signature: str, kind: str, domain: str) -> Named 
         kind = "coroutine"
     elif kind == "attribute" and "property" in words:
         kind = "property"
-    callable_ = "(" in signature and kind not in ("class", "exception", "attribute", "variable")
+    callable_ = "(" in signature and kind not in ("class", "exception", "attribute", "variable", "constant")
     aliases = [last] if last != name else []
     if callable_:
         aliases += [f"{name}()", *([f"{last}()"] if last != name else [])]

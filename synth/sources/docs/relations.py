@@ -46,7 +46,8 @@ _BARE_DEPRECATION = re.compile(
     r"Deprecated (?:since|in) version [\d.]+(?:, (?:will be )?removed in version [\d.]+)?\.?$"
 )
 _DEPRECATION = re.compile(
-    r"Deprecated since version [^:]*: (?:(?:Please )?[Uu]se |Deprecated in favou?r|It (?:is|has been) deprecated\b(?! to)|"
+    r"Deprecated since version [^:]*: (?:(?:Please )?[Uu]se |Deprecated in favou?r"
+    r"|It (?:is|has been) deprecated\b(?! to)|"
     r"(?:This|The)(?: \S+)? "
     r"(?:function|method|class|module|exception|attribute|package|constant|property|decorator|ABC|format|API)\b)"
 )

@@ -55,7 +55,7 @@ class DocsConfig(BaseModel):
     """Address of the folder's root on the web: a document that states no address of its own gets this + its id."""
     max_bytes: int = Field(default=16_000_000, gt=0)
     """Files above this size are rejected (``too_large``)."""
-    fractions: Mapping[Split, float] = {"train": 0.9, "validation": 0.05, "test": 0.05}
+    fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of pages that each split owns as gold."""
 
 
@@ -73,6 +73,8 @@ class DocsSource:
         self.config = config
         self._root = os.path.abspath(os.path.expanduser(config.path))
         where = "docs source"
+        if not config.path:
+            raise InputError("no folder was given", where=where, mend="give the folder of pages with --source")
         if not os.path.exists(self._root):
             raise InputError(
                 f"there is no folder {config.path!r}", where=where, mend="give an existing folder as --source"

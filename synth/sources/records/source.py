@@ -8,7 +8,7 @@ Columns, by default under these names (``RecordsConfig.columns`` maps others):
     url, licence, date      strings, optional; the date is ISO 8601
     links    list, optional: {start, end, target} in code points of the text, or {anchor, target}: the first place
              where the anchor stands as whole words. ``target`` is the id of another record, perhaps with ``#fragment``
-    triples  list, optional: {subject, relation, object, quote?}: what the text states. ``quote`` must stand in the text;
+    triples  list, optional: {subject, relation, object, quote?}: what the text states. A ``quote`` must stand in it;
              without one, a sentence that names both ends is looked for
 
 The loop is our own: datatrove's readers log a line that they can't parse and go on, so what was wrong, and where, would
@@ -61,7 +61,7 @@ class RecordsConfig(BaseModel):
     """SPDX id of the licence of records that state none. None: their text is not published."""
     max_bytes: int = Field(default=16_000_000, gt=0)
     """Records whose text is above this size (UTF-8 bytes) are rejected."""
-    fractions: Mapping[Split, float] = {"train": 0.9, "validation": 0.05, "test": 0.05}
+    fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of documents that each split owns as gold."""
 
 
@@ -87,6 +87,8 @@ class RecordsSource:
         where = "records source"
         if unknown:
             raise InputError(f"no column {unknown[0]!r}", where=where, mend=f"the columns are {', '.join(_COLUMNS)}")
+        if not config.path:
+            raise InputError("no file was given", where=where, mend="give a file or folder of records with --source")
         path = os.path.abspath(os.path.expanduser(config.path))
         if os.path.isdir(path):
             self._root = path

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult, Hop
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.describe import Descriptions, leaks, stems
+from synth.tasks.docs.describe import FRAMES, Descriptions, leaks, stems
 from synth.tasks.draft import Draft
 from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens, value_forms
 
@@ -46,7 +46,7 @@ class Judge:
         self._k = k
         self._overlap = overlap
         self._rows = {name: row for row, name in enumerate(corpus.columns.ids)}
-        self._sentences: dict[int, list[frozenset[str]]] = {}
+        self._sentences: dict[int, list[tuple[frozenset[str], str]]] = {}
 
     def run(self, draft: Draft) -> tuple[CheckResult, ...] | Failure:
         """All results, or the first failure."""
@@ -77,13 +77,8 @@ class Judge:
                 forms = [f for f in (node.name, *node.aliases) if len(f) > 1]
             if found := mentions(question, [form for form in forms if _telling(form)]):
                 return Failure(Reason.ANSWER_IN_QUESTION, f"the question holds {found!r}")
-        if draft.answer_kind == "entity":
-            own = [hop.source.name for hop in draft.walk.hops if not hop.needs and hop.source.kind != "description"]
-            known = " ".join([*own, *(hop.source.name for hop in draft.walk.hops if hop.source.kind == "description")])
-            said = " ".join(word for word in tokens(question))
-            if word := leaks(said, draft.answer, self._corpus.generic):
-                return Failure(Reason.ANSWER_IN_QUESTION, f"{word!r} gives {draft.answer!r} away")
-            del known
+        if draft.answer_kind == "entity" and (word := leaks(question, draft.answer, self._corpus.generic)):
+            return Failure(Reason.ANSWER_IN_QUESTION, f"{word!r} gives {draft.answer!r} away")
         return ""
 
     # One split owns the gold.
@@ -122,7 +117,7 @@ class Judge:
     def _states(self, hop: Hop, row: int) -> bool:
         quote = hop.evidence.quote
         if hop.source.kind == "description":
-            wanted = {w for w in stems(hop.cue) if w not in stems(hop.target.kind)}
+            wanted = {w for w in stems(unframed(hop.cue)) if w not in stems(hop.target.kind)}
             held = stems(quote) | stems(hop.source.name.split(" that ")[0])
             return len(wanted & held) >= 0.8 * len(wanted)
         # The page states the hop; the end that is not the page's own subject must stand in the sentence, or be what
@@ -168,6 +163,9 @@ class Judge:
             return Failure(Reason.NOT_RETRIEVABLE, "no search to ask")
         ranks = []
         for number, hop in enumerate(draft.walk.hops):
+            if hop.source.kind in _VALUES:
+                # A value leads nowhere by itself: it tests what the other hops find, by the name that they give.
+                hop = hop.model_copy(update={"source": hop.target, "forward": True})
             wanted = self._rows[hop.evidence.document_id]
             best = 0
             for query in queries(hop):
@@ -190,35 +188,48 @@ class Judge:
             if hop.source.kind != "description":
                 continue
             own = self._rows[hop.evidence.document_id]
-            wanted = stems(hop.source.name.split(" ", 1)[-1])
+            wanted = stems(unframed(hop.source.name).split(" ", 1)[-1])
+            names = (hop.target.name, *hop.target.aliases)
             for row in self._search(hop.source.name, self._k):
                 read += 1
                 if row == own or (row in self._corpus.hubs and self._corpus.columns.kinds[row] == "index"):
                     continue
-                for held in self._sentence_words(row):
-                    if self._descriptions.share(wanted, held) >= self._overlap:
+                for held, said in self._sentence_words(row):
+                    # A list of contents that says it beside the thing's own name says it of the same thing.
+                    if self._descriptions.share(wanted, held) >= self._overlap and not mentions(said, names):
                         return Failure(Reason.NOT_UNIQUE, f"{self._corpus.columns.ids[row]!r} says the same")
         return f"{read} pages read for another fit"
 
-    def _sentence_words(self, row: int) -> list[frozenset[str]]:
+    def _sentence_words(self, row: int) -> list[tuple[frozenset[str], str]]:
         known = self._sentences.get(row)
         if known is None:
             if len(self._sentences) > 200:
                 self._sentences.pop(next(iter(self._sentences)))
-            pieces = re.split(r"(?<=[.!?:;])\s+|\n+", self._corpus.text(row))
-            known = self._sentences[row] = [frozenset(stems(piece)) for piece in pieces if len(piece) > 20]
+            known = self._sentences[row] = []
+            for line in self._corpus.text(row).split("\n"):
+                for piece in re.split(r"(?<=[.!?:;])\s+", line) if len(line) > 20 else ():
+                    # In a short line (of a list, a table) the name may stand in another piece than what is said.
+                    known.append((frozenset(stems(piece)), line if len(line) < 300 else piece))
         return known
 
 
 def queries(hop: Hop) -> tuple[str, ...]:
     """What a solver who knows the hop's source, and no name beyond it, would search for."""
     if hop.source.kind == "description":
-        return (hop.source.name,)
+        bare = unframed(hop.source.name)
+        return (hop.source.name,) if bare == hop.source.name else (bare, hop.source.name)
     name = hop.source.name
     words = [word for word in content_words(hop.cue) if word not in tokens(name)]
     if hop.source.kind in _VALUES or not hop.forward:
         return (" ".join([name, *words]), name)
     return (name, " ".join([name, *words]))
+
+
+def unframed(description: str) -> str:
+    """A description without the words that the grammar puts before the words of a title."""
+    for frame in FRAMES:
+        description = description.replace(frame, "")
+    return description
 
 
 def _telling(form: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from synth.schemas.documents import Edge
+from synth.schemas.documents import Edge, Entity
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.steps import KIND_NOUNS
@@ -31,12 +31,16 @@ _KINDS = frozenset(
         "environment variable",
         "module",
         "page",
-        "term",
+        "section",
+        "glossary term",
+        "entry",
     )
 )
 _STATED = ("added_in", "deprecated_since", "availability")
+_PER_ANSWER = 10
+"""Conjunctions that are kept for one answer."""
 _PER_SPLIT = 4000
-"""Conjunctions that are kept for a split: a choice by name, so that more documents do not reorder them."""
+"""Conjunctions that are kept for a split and a signature, in the order of the entities."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +80,17 @@ class Conjunctions:
     def by_signature(self) -> dict[Split, dict[str, list[Conjunction]]]:
         found: dict[Split, dict[str, list[Conjunction]]] = defaultdict(lambda: defaultdict(list))
         for entity in self._corpus.entities:
-            if entity.kind in _KINDS and self._usable(entity.name):
+            if entity.kind in _KINDS and self._usable(entity):
                 for conjunction in self._of(entity.ordinal):
                     split = self._split(conjunction)
                     if split is not None and len(found[split][conjunction.signature]) < _PER_SPLIT:
                         found[split][conjunction.signature].append(conjunction)
         return {split: dict(sorted(groups.items())) for split, groups in found.items()}
 
-    def _usable(self, name: str) -> bool:
+    def _usable(self, entity: Entity) -> bool:
+        name = entity.name
+        if entity.kind in ("page", "section") and self._corpus.called[entity.kind, name.casefold()] > 1:
+            return False
         return len(name) > 3 and name not in ("None", "True", "False") and not name.startswith("__")
 
     def _split(self, conjunction: Conjunction) -> Split | None:
@@ -111,7 +118,7 @@ class Conjunctions:
                     continue
                 yield Conjunction(entity, chosen)
                 given += 1
-                if given == 6:
+                if given == _PER_ANSWER:
                     return
 
     def _constraints(self, entity: int) -> list[Constraint]:
@@ -122,7 +129,7 @@ class Conjunctions:
         for number in corpus.out[entity].get("defined_in", ())[:1]:
             edge = corpus.edges[number]
             home = corpus.entities[edge.object]
-            if home.kind == "module":
+            if home.kind == "module" and corpus.entities[entity].name.rpartition(".")[0] == home.name:
                 fits = self._fit(kind, "defined_in", edge.object, corpus.sources(edge.object, "defined_in"))
                 found.append(Constraint("defined_in", edge, edge.object, "", fits))
         for number in corpus.out[entity].get("listed_in", ())[:1]:
@@ -168,7 +175,14 @@ class Conjunctions:
                 fits = frozenset(e for e in self._named_on(edge.document, kind))
                 if entity in fits:
                     found.append(Constraint("named_on", edge, edge.document, "", fits))
-        return [c for c in found if entity in c.fits and len(c.fits) > 1]
+        return [c for c in found if entity in c.fits and len(c.fits) > 1 and self._nameable(c.source)]
+
+    def _nameable(self, source: int) -> bool:
+        """Whether the question can name the page: no other page goes by its name."""
+        if source < 0:
+            return True
+        found = self._corpus.entities[source]
+        return self._corpus.called[found.kind, found.name.casefold()] == 1
 
     def _fit(self, kind: str, relation: str, key: int | str, entities: set[int]) -> frozenset[int]:
         known = self._fits.get((relation, key, kind))

@@ -79,6 +79,8 @@ class Corpus:
             row for row, kind in enumerate(self.columns.kinds) if kind == "index" or len(linking.get(row, ())) > least
         )
         """Rows of documents that no split owns."""
+        self.called = Counter((entity.kind, entity.name.casefold()) for entity in entities)
+        """How many things of a kind go by a name (case-folded): only the only one can be called by it."""
         names = Counter(word for entity in entities for word in set(name_words(entity.name)))
         bar = max(20, len(entities) // 100)
         self.generic = frozenset(word for word, count in names.items() if count >= bar)

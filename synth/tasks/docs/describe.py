@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.tasks.docs.corpus import Corpus, name_words
-from synth.tasks.docs.english import clause, is_fragment
+from synth.tasks.docs.english import VERBS, clause, is_fragment
 from synth.tasks.text import content_words, tokens
 
 __all__ = ["Description", "Descriptions", "leaks"]
@@ -25,7 +25,8 @@ _NOUNS = {
     "class": "class",
     "exception": "exception",
     "decorator": "decorator",
-    "variable": "constant or variable",
+    "variable": "variable",
+    "constant": "constant",
     "method": "method",
     "class method": "class method",
     "static method": "static method",
@@ -39,13 +40,20 @@ _NOUNS = {
     "C type": "C type",
     "C variable": "C variable",
     "C struct member": "member",
-    "term": "term",
+    "glossary term": "term",
+    "entry": "entry",
 }
+FRAMES = ("that documents how to ", "summed up in its title as “")
+"""What is put before the words of a title."""
 MEMBERS = frozenset(("method", "class method", "static method", "attribute", "property", "C struct member"))
 _PARAMETER = re.compile(r"(?<![\w.'\"=])\*{0,2}([A-Za-z_]\w*)(?=\s*[,)=\[\]:/]|\s*$)")
+_WORD = re.compile(r"[\w.]*\w|\w")
 _DETERMINERS = frozenset("the a an its given specified any each every another all both".split())
 _GOVERNING = frozenset(
-    "of for in to from with by on at as and or is are if into over using than whether that whose when under between like called named".split()
+    (
+        "of for in to from with by on at as and or is are if into over using than whether that whose when under "
+        "between like called named"
+    ).split()
 )
 """A parameter behind one of these is a bare name: "the value for key"."""
 
@@ -88,9 +96,8 @@ class Descriptions:
                 continue
             entity = corpus.entities[edge.subject]
             words_of[edge.subject].update(stems(edge.value))
-            if edge.relation == "subtitle":
-                continue
-            if found := self._describe(edge.subject, number, edge.value):
+            read = self._summarise if edge.relation == "subtitle" else self._describe
+            if found := read(edge.subject, number, edge.value):
                 self.of[entity.ordinal].append(found)
         vocabulary = {word: i for i, word in enumerate(sorted({w for words in words_of.values() for w in words}))}
         self._entities = np.array(sorted(words_of), dtype=np.int64)
@@ -113,17 +120,19 @@ class Descriptions:
         if noun is None or found.kind == "section" or (found.kind in MEMBERS and owner < 0):
             return None
         short = found.name.rsplit(".", 1)[-1]
+        if not 20 <= len(sentence) <= 400:
+            return None
         said = clause(sentence, found.name, found.kind) or (
             clause(sentence, short, found.kind) if short != found.name else None
         )
         if said is None or is_fragment(said) or leaks(said, found.name, self.corpus.generic):
             return None
-        if any(self._is_bare(said, parameter) for parameter in self._parameters(entity)):
+        if self._has_bare(said, self._parameters(entity)):
             return None
         noun, said = _without_repeat(noun, said, found.kind)
         if not said:
             return None
-        if found.kind == "term":
+        if found.kind == "glossary term":
             said = re.sub(r"^that is (?=an? )", "for ", said)
         if found.kind == "page":
             noun = _page_noun(sentence)
@@ -159,15 +168,32 @@ class Descriptions:
             return [*dict.fromkeys(_PARAMETER.findall(inside)), "self", "x", "y", "n", "s"]
         return []
 
-    def _is_bare(self, said: str, parameter: str) -> bool:
-        """Whether ``parameter`` stands in the words as a name, and not as an ordinary noun ("the file")."""
-        for match in re.finditer(rf"(?:(\w+) )?(?<![\w.]){re.escape(parameter)}(?!\w)", said):
-            before = (match[1] or "").lower()
-            if before in _DETERMINERS:
-                continue
-            common = len(parameter) >= 4 and self._common[parameter.lower()] >= 25
-            if not common or before in _GOVERNING or before.endswith("s"):
-                return True
+    def _summarise(self, entity: int, number: int, subtitle: str) -> Description | None:
+        """A page by what its title says behind the name: "CLUSTER — cluster a table according to an index"."""
+        found = self.corpus.entities[entity]
+        words = subtitle.rstrip(".")
+        if any(c in words for c in "“”«»"):
+            return None  # it is quoted itself
+        if (
+            is_fragment(words, least=12, most=110)
+            or spells_out(words, found.name)
+            or found.kind not in ("page", "module")
+        ):
+            return None
+        if found.kind == "page" and words.split()[0] in VERBS:
+            return Description(entity, number, "page", f"{FRAMES[0]}{words}")
+        return Description(entity, number, found.kind, f"{FRAMES[1]}{words}”")
+
+    def _has_bare(self, said: str, parameters: Sequence[str]) -> bool:
+        """Whether a parameter stands in the words as a name, and not as an ordinary noun ("the file")."""
+        known = set(parameters)
+        before = ""
+        for word in _WORD.findall(said):
+            if word in known and before not in _DETERMINERS:
+                common = len(word) >= 4 and self._common[word.lower()] >= 25
+                if not common or before in _GOVERNING or before.endswith("s"):
+                    return True
+            before = word.lower()
         return False
 
     def rivals(self, words: str, entity: int) -> list[int]:
@@ -184,7 +210,7 @@ class Descriptions:
         return [int(self._entities[i]) for i in near if int(self._entities[i]) != entity]
 
     def share(self, wanted: set[str], held: frozenset[str] | set[str]) -> float:
-        """How much of ``wanted`` (stems) ``held`` has, weighted by rarity; words that nothing is described by count most."""
+        """How much of ``wanted`` (stems) ``held`` has, weighted by rarity; words that no description has count most."""
         heaviest = float(self._weight.max()) if len(self._weight) else 1.0
         weight = {w: float(self._weight[i]) if (i := self._vocabulary.get(w)) is not None else heaviest for w in wanted}
         total = sum(weight.values())
@@ -196,8 +222,14 @@ class Descriptions:
 
 
 def stems(text: str) -> set[str]:
-    """Content words cut to their stems (an ending of "s", "ed" or "ing" is dropped), so that "returns" meets "return"."""
-    return {re.sub(r"(?:ing|ed|es|s)$", "", word) if len(word) > 4 else word for word in content_words(text)}
+    """Content words without the endings of verbs and plurals, so that "writes" meets "write" and "writing"."""
+    return {_stem(word) for word in content_words(text)}
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4:
+        return re.sub(r"(?:ing|ed|es|s|e)$", "", word)
+    return word[:-1] if len(word) == 4 and word.endswith("s") else word
 
 
 def leaks(text: str, name: str, generic: frozenset[str]) -> str | None:
@@ -225,19 +257,15 @@ def _akin(word: str, part: str) -> bool:
     return word == part or (min(len(word), len(part)) >= 4 and (word.startswith(part) or part.startswith(word)))
 
 
-_HEADS = {
-    "variable": "constant|variable",
-    "C variable": "variable",
-    "module": "module|package",
-    "exception": "exception|error",
-}
+_HEADS = {"constant": "constant|variable", "module": "module|package", "exception": "exception|error"}
 
 
 def _without_repeat(noun: str, said: str, kind: str) -> tuple[str, str]:
     """ "class that is an abstract class for ..." -> "abstract class for ..."."""
     heads = _HEADS.get(kind, re.escape(noun))
     match = re.match(
-        rf"that is (?:an?|the) ((?:[\w-]+ ){{0,3}}?(?:{heads})) (?=(?:for|that|which|used|to|with|of|in|raised|whose)\b)(.*)$",
+        rf"that is (?:an?|the) ((?:[\w-]+ ){{0,3}}?(?:{heads})) (?=(?:for|that|which|used"
+        rf"|to|with|of|in|raised|whose)\b)(.*)$",
         said,
     )
     if match:

@@ -1,4 +1,4 @@
-"""Enough English to turn the sentences of documentation into parts of a question, and to refuse what would not read well.
+"""Enough English to turn sentences of documentation into parts of a question, and to refuse what would not read well.
 
 Documentation says what a thing does in few fixed ways: "Return the ...", "This module provides ...", "Raised when ...",
 "A subclass of ...". Each is turned into a clause that can follow a noun: "the function *that returns the ...*". What
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+
+from synth.tasks.text import content_words
 
 __all__ = ["VERBS", "clause", "condition", "indefinite", "is_fragment", "plain", "third_person"]
 
@@ -73,16 +75,18 @@ _AND_VERB = re.compile(rf"(\s(?:and|or|then|but)(?: (?:also|then|immediately))? 
 _AND_BARE = re.compile(r"\s(?:and|or|then)(?: then)? ([a-z]+)\b")
 _NOUNS = frozenset(
     """
-    access block cache class control copy count display document exchange file filter format group handle import increase index
-    input limit link list load lock log map mark mask match model name network object offer order output overlay pack patch
-    place point position process profile query queue quote record reference release report request result search set setup
-    signal slice stack state store support table test time touch trace transfer update value view visit work
+    access block cache class control copy count display document exchange file filter format group handle import
+    increase index input limit link list load lock log map mark mask match model name network object offer order
+    output overlay pack patch place point position process profile query queue quote record reference release
+    report request result search set setup signal slice stack state store support table test time touch trace
+    transfer update value view visit work
     """.split()
 )
 """Verbs that are nouns as well: "read and write operations"."""
 _LEADING_PAIR = re.compile(r"^([a-z]+)((?:, ([a-z]+))?,? (?:and|or|and then) )([a-z]+)\b")
 _GOVERNED = re.compile(
-    r"\b(?:to|will|can|may|must|should|would|could|might|not|help|helps|let|lets|used for) [a-z]+|\bthat |\bwhich |\bwho |\bwhen |\bif "
+    r"\b(?:to|will|can|may|must|should|would|could|might|not|help|helps|let|lets|used for) [a-z]+"
+    r"|\bthat |\bwhich |\bwho |\bwhen |\bif "
 )
 _PARENTHESES = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)(?!\w)")
 _CALL = re.compile(r"(?<=\w)\(\)")
@@ -96,9 +100,10 @@ def plain(sentence: str) -> str:
     text = re.sub(r"; .*$", "", text)
     text = re.sub(r"(?::| —| –) .*$", "", text) if len(text) > 120 else text
     text = re.sub(
-        r"(?:,? (?:and |or )?(?:False|0|None|NULL|false) otherwise|, (?:False|0) if not|,? (?:or )?else (?:return )?(?:False|0|None))$",
+        r"(?:,? (?:and |or )?(?:False|0|None|NULL|false) otherwise|, (?:False|0) if not"
+        r"|,? (?:or )?else (?:return )?(?:False|0|None))$",
         "",
-        text.rstrip(" ."),
+        text.rstrip(" .:;,"),
     )
     text = re.sub(r",? (?:such as|for example|for instance|e\.g\.|i\.e\.|see also|see)(?: .*)?$", "", text)
     if len(text) > 160 and (match := _LATE_CLAUSE.search(text, 60)):
@@ -108,18 +113,24 @@ def plain(sentence: str) -> str:
 
 _LATE_CLAUSE = re.compile(r", (?:which|where|whose|so that|so|including|unless|rather than|allowing|making|with|but) ")
 _SUBJECT = re.compile(
-    r"^(?:(?:This|The)(?: built-in| current)? (?P<noun>module|package|function|class|exception|method|decorator|chapter|section"
-    r"|document|documentation|page|tutorial|guide|appendix|part|macro|type|variable|constant|option|command|program|utility"
-    r"|attribute|property|parameter|instruction|extension|catalog|view|file|library|subclass|object|statement|HOWTO|article|FAQ)"
+    r"^(?:(?:This|The)(?: built-in| current)? (?P<noun>module|package|function|class"
+    r"|exception|method|decorator|chapter|section"
+    r"|document|documentation|page|tutorial|guide|appendix|part|macro|type|variable"
+    r"|constant|option|command|program|utility"
+    r"|attribute|property|parameter|instruction|extension|catalog|view|file|library"
+    r"|subclass|object|statement|HOWTO|article|FAQ)"
     r"(?: object)?|This|It) "
 )
 _RAISED = re.compile(
-    r"^(?:This exception is |Is |(?:An? |The )?(?:[Ee]xception|[Ee]rror|[Ww]arning)s? (?:that is |which is |class )?)?([Rr]aised|[Ii]ssued|[Ee]mitted|[Tt]hrown) (?=when|if|by|whenever|to|on|for|in|from|upon|during|as)"
+    r"^(?:This exception is |Is |(?:An? |The )?(?:[Ee]xception|[Ee]rror|[Ww]arning)s? (?:that is "
+    r"|which is |class )?)?([Rr]aised|[Ii]ssued|[Ee]mitted|[Tt]hrown) (?=when|if|by"
+    r"|whenever|to|on|for|in|from|upon|during|as)"
 )
-_THINGS = frozenset(("variable", "C variable", "term"))
+_THINGS = frozenset(("variable", "constant", "C variable", "glossary term"))
 _NOUN_START = re.compile(r"^(?:An?|The|One|Any|Two|Either) [a-z]")
 _PASSIVE = re.compile(
-    r"^(Called|Used|Invoked|Triggered|Deprecated|Set|Sent|Returned|Emitted) (?=when|if|by|to|for|as|in|on|after|before|whenever|at|once|from)"
+    r"^(Called|Used|Invoked|Triggered|Deprecated|Set|Sent|Returned|Emitted) (?=when"
+    r"|if|by|to|for|as|in|on|after|before|whenever|at|once|from)"
 )
 
 
@@ -135,14 +146,11 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         return None
     if match := _RAISED.match(text):
         return f"{match[1].lower()} {text[match.end() :]}"
-    if kind != "variable" and (match := _PASSIVE.match(text)):
+    if kind not in ("variable", "constant") and (match := _PASSIVE.match(text)):
         participle = match[1].lower()
         return None if participle == "deprecated" else f"that is {participle} {text[match.end() :]}"
-    own = re.match(
-        rf"^(?:The )?{re.escape(name)}(?:\(\))?(?: (?!is\b|can\b|are\b|has\b)[a-z]+)? ",
-        text,
-    )
-    match = own or _SUBJECT.match(text)
+    after = _after_name(text, name)
+    match = _OWN.match(text, after) if after else _SUBJECT.match(text)
     if match:
         rest = text[match.end() :]
         words = rest.split(" ", 2)
@@ -151,7 +159,8 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         finite = words[1] if adverb else verb
         if finite in ("is", "was") and len(words) > 1:
             if re.match(
-                r"(?:is|was) (?:only|also|not|now|deprecated|intended|currently|still|obsolete|part|always|where|for|what|how|why|just|organi[sz]ed|divided|the same)\b",
+                r"(?:is|was) (?:only|also|not|now|deprecated|intended|currently|still|obsolete"
+                r"|part|always|where|for|what|how|why|just|organi[sz]ed|divided|the same)\b",
                 rest,
             ):
                 return None
@@ -159,9 +168,20 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         if finite in _THIRD or finite in ("can", "lets"):
             return None if finite == "can" and not rest.startswith("can be used") else f"that {rest}"
         return None
+    if kind in ("page", "section"):
+        return None  # only what a page says of itself ("This chapter describes ...") is about the page
     if kind in _THINGS:  # "Print statistics during collection" is said of what a flag makes another thing do
         return _nominal(text) if _NOUN_START.match(text) else None
     return _likeness(text) or _imperative(text) or _nominal(text)
+
+
+_OWN = re.compile(r"(?:\(\))?(?: (?!is\b|can\b|are\b|has\b)[a-z]+(?= [a-z]))? (?=[a-z])")
+
+
+def _after_name(text: str, name: str) -> int:
+    """Where the text goes on when it begins with ``name``, perhaps behind "The"; else 0."""
+    start = 4 if text.startswith("The ") else 0
+    return start + len(name) if text.startswith(name, start) else 0
 
 
 def _imperative(text: str) -> str | None:
@@ -169,6 +189,8 @@ def _imperative(text: str) -> str | None:
     if not match:
         return None
     adverb, verb, rest = match[1].lower(), match[2].lower(), match[3]
+    if adverb.strip() in VERBS:  # "supply" is no adverb
+        adverb, verb, rest = "", adverb.strip(), f" {match[2]}{rest}"
     if not rest.startswith((" ", ",")) or rest.lower().startswith(
         (" of ", " is ", " are ", " was ", " for the ", ", which")
     ):
@@ -196,7 +218,7 @@ def _imperative(text: str) -> str | None:
 
 
 def _agree(rest: str) -> str | None:
-    """The rest of a sentence whose first verb became third person, later verbs of the same subject too; None if unsure."""
+    """The rest of a sentence, later verbs of the same subject in the third person too; None if unsure."""
     out, place = [], 0
     for match in _AND_VERB.finditer(rest):
         if match[2] not in VERBS:
@@ -213,6 +235,11 @@ def _agree(rest: str) -> str | None:
     return done
 
 
+_HEAD_END = re.compile(
+    r" (?=(?:of|for|that|which|to|used|with|in|from|by|on|at|as|containing|whose|where"
+    r"|when|representing|holding|between)\b)"
+)
+_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|should|must|may|can|will|does|do)\b")
 _LIKE = re.compile(r"^(?:Similar to|Like|Same as|Identical to|Equivalent to|Just like|Exactly like) ")
 
 
@@ -226,7 +253,8 @@ def _likeness(text: str) -> str | None:
 
 
 _BARE = re.compile(
-    r"^(Abstract|Base|ABC|Class|Subclass|Generic|Helper|Function|Decorator|Context|Concrete|Mixin|Wrapper|Factory|Utility"
+    r"^(Abstract|Base|ABC|Class|Subclass|Generic|Helper|Function|Decorator|Context"
+    r"|Concrete|Mixin|Wrapper|Factory|Utility"
     r"|Convenience|Interface|Container|Iterator|Exception|Dictionary|Data|Protocol|Metaclass|Handler)"
     r"((?: [a-z-]+){0,3}?) (for|that|which|of|used|with|to|providing|representing|implementing|indicating) "
 )
@@ -237,17 +265,27 @@ def _nominal(text: str) -> str | None:
     if match := _BARE.match(text):
         words = text if match[1] == "ABC" else text[0].lower() + text[1:]
         return f"that is the {words}" if match[1] == "Base" else f"that is {indefinite(words)}"
-    if not _NOUN_START.match(text) or re.search(
-        r"^[^,]*\b(?:is|are|was|were|has|have|should|must|may|can|will|does|do)\b",
-        text.split(" that ")[0].split(" which ")[0],
+    if not _NOUN_START.match(text):
+        return None
+    head = _HEAD_END.split(text, maxsplit=1)[0].split()
+    # A finite verb in the head makes it a sentence about something else: "The server process performs a checkpoint".
+    if (
+        len(head) > 9
+        or any(word.lower() in _THIRD or word.endswith("ly") for word in head[1:])
+        or _FINITE.search(" ".join(head))
     ):
         return None
     return f"that is {text[0].lower()}{text[1:]}"
 
 
+_EMPTY = re.compile(
+    r"that (?:refers? to|was written|(?:does|do) not|has been|is not|does the same|has the same|works the same)\b"
+)
 _DANGLING = re.compile(
-    r"\b(?:this|these|those|above|below|following|former|latter|here|aforementioned|respectively|previous section|previously|"
-    r"next section|e\.g|i\.e|etc|et al|see|note|note that|you|your|we|our|us|my|also|however|therefore|thus|otherwise|instead|"
+    r"\b(?:this|these|those|above|below|following|former|latter|here|aforementioned"
+    r"|respectively|previous section|previously|"
+    r"next section|e\.g|i\.e|etc|et al|see|note|note that|you|your|we|our|us|my|also"
+    r"|however|therefore|thus|otherwise|instead|"
     r"mentioned|described|listed|shown|discussed|documented|specified by|now|no longer|the new|they|them|he|she)\b",
     re.IGNORECASE,
 )
@@ -263,7 +301,8 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
     if match := _DANGLING.search(text):
         return f"{match.group()!r} points outside"
     if match := re.search(
-        r",? (?:it|they|he) (?:is|are|has|can|will|\w+s)\b|\bdoes not work\b|\b(?:the (?:module|package|class|library|extension)|module-specific)\b(?! of| that| which)",
+        r",? (?:it|they|he) (?:is|are|has|can|will|\w+s)\b|\bdoes not work\b|\b(?:the (?:module"
+        r"|package|class|library|extension)|module-specific)\b(?! of| that| which)",
         text,
     ):
         return f"{match.group()!r} starts another clause"
@@ -279,8 +318,7 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
         re.IGNORECASE,
     ):
         return "cut off"
-    words = re.findall(r"[A-Za-z][A-Za-z’'-]+", text)
-    if len(words) < 4:
+    if len(content_words(text)) < 3 or len(re.findall(r"[A-Za-z][A-Za-z’'-]+", text)) < 4:
         return "too few words"
     return None
 

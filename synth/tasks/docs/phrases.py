@@ -108,7 +108,7 @@ PHRASES: dict[str, Phrases] = {
     "defined_in": Phrases(
         noun=("the module «that provides» {s}", "the module «in whose documentation one finds» {s}"),
         ask=("«Which module provides» {s}?",),
-        tell=("It «is provided by one of the modules in the documentation».",),
+        tell=("It «is part of a certain module».",),
     ),
     "listed_in": Phrases(
         ask=(

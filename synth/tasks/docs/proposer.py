@@ -32,7 +32,7 @@ class DocsTasksConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    conjunction_share: float = Field(default=0.4, ge=0, le=1)
+    conjunction_share: float = Field(default=0.3, ge=0, le=1)
     """Share of candidates that are conjunctions; the others are compositions."""
     quoted_share: float = Field(default=0.15, ge=0, le=1)
     """Share of compositions that may quote a sentence with a gap."""
@@ -43,7 +43,7 @@ class DocsTasksConfig(BaseModel):
     overlap: float = Field(default=0.72, gt=0, le=1)
     """A description is not unique when another thing's, or another page's, words hold this share of its own words,
     weighted by their rarity."""
-    hub_share: float = Field(default=0.1, gt=0, le=1)
+    hub_share: float = Field(default=0.05, gt=0, le=1)
     """Pages that more than this share of all pages link to belong to no split, as index pages do."""
 
 
@@ -183,7 +183,8 @@ class DocsProposer:
                     source = f"the {description.phrase}"
                 else:
                     source = _called(corpus.entities[constraint.source])
-            said.append(constraint_words(constraint.relation, source, constraint.value, generator))
+            kind = corpus.entities[constraint.source].kind if constraint.source >= 0 else ""
+            said.append(constraint_words(constraint.relation, source, kind, constraint.value, generator))
         relations = [c.relation for c in found.constraints]
         worded = word_conjunction(noun, _plural(noun), said, relations, generator)
         hops: list[Hop] = []
@@ -271,13 +272,13 @@ def _value(value: str) -> Node:
 def _called(entity: Entity) -> str:
     if entity.kind == "module":
         return f"the {entity.name} module"
-    return f"“{entity.name}”"
+    return f"the page “{entity.name}”" if entity.kind == "page" else f"“{entity.name}”"
 
 
 def _plural(noun: str) -> str:
     if noun.endswith("s"):
         return noun + "es"
-    return "variables and constants" if noun == "variable or constant" else noun + "s"
+    return noun[:-1] + "ies" if noun.endswith("ty") else noun + "s"
 
 
 def _rows(rows: Any, kind: type[Any]) -> list[Any]:

@@ -20,7 +20,9 @@ KIND_NOUNS = {
     "class": "class", "exception": "exception", "decorator": "decorator", "method": "method", "attribute": "attribute",
     "class method": "class method", "static method": "static method", "environment variable": "environment variable",
     "command-line option": "command-line option", "C function": "C function", "C macro": "C macro", "C type": "C type",
-    "variable": "variable or constant", "term": "glossary term", "bytecode instruction": "bytecode instruction",
+    "variable": "variable",
+    "constant": "constant", "glossary term": "glossary term",
+    "entry": "entry", "bytecode instruction": "bytecode instruction",
 }  # fmt: skip
 _CALLABLE = frozenset(
     ("function", "coroutine", "method", "class method", "static method", "decorator", "C function", "C macro")
@@ -28,7 +30,7 @@ _CALLABLE = frozenset(
 _TYPE = frozenset(("class", "exception"))
 _PLAIN_CONSTANTS = frozenset(("None", "True", "False", "NotImplemented", "Ellipsis", "__debug__", "NULL"))
 _LINKS = ("links_to", "like", "raises", "returns", "subclass_of", "replacement", "alias_of")
-_SETTINGS = frozenset(("term", "attribute", "environment variable", "command-line option", "C struct member"))
+_SETTINGS = frozenset(("entry", "attribute", "environment variable", "command-line option", "C struct member"))
 """Kinds of things that have one default; a function has one per parameter."""
 _VALUES = (
     "default_setting",
@@ -92,12 +94,12 @@ class Steps:
         homes = corpus.targets(entity, "defined_in")
         if len(homes) == 1 and corpus.entities[home := next(iter(homes))].kind == "module":
             edge = corpus.edges[out["defined_in"][0]]
-            if corpus.quote(edge).find(corpus.entities[home].name + ".") >= 0:
+            if corpus.entities[entity].name.rpartition(".")[0] == corpus.entities[home].name:
                 yield Step("defined_in", edge, entity, home)
 
     def _nameable(self, entity: int) -> bool:
         found = self.corpus.entities[entity]
-        if found.kind == "term" and not re.fullmatch(r"[\w][\w .()/-]+", found.name):
+        if found.kind in ("glossary term", "entry") and not re.fullmatch(r"[\w][\w .()/-]+", found.name):
             return False
         return found.kind in KIND_NOUNS and found.name not in _PLAIN_CONSTANTS and len(found.name) > 2
 
@@ -266,13 +268,16 @@ class Steps:
 GAP = "[…]"
 
 
+_NAMED = "module|package|function|method|class|exception|decorator|object|instance|error"
+
+
 def gap(sentence: str, name: str) -> str | None:
     """The sentence with the one mention of ``name`` replaced by a gap; None when it does not stand on its own."""
     last = name.rsplit(".", 1)[-1]
-    pattern = re.compile(
-        rf"(?<![\w.]){re.escape(name)}(?:\(\))?(?!\w)|(?<![\w])(?:\w+\.)*{re.escape(last)}(?:\(\))?(?!\w)"
-    )
-    if len(last) < 3 or len(pattern.findall(sentence)) != 1:
+    # What fills the gap must be plain from the words around it: "[...]()", "the [...] module", "a [...] object".
+    found = re.findall(rf"(?<![\w.])(?:\w+\.)*{re.escape(last)}(?!\w)", sentence)
+    pattern = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(last)}(?:\(\)(?!\w)|(?= (?:{_NAMED})s?\b))")
+    if len(last) < 3 or len(found) != 1 or not pattern.search(sentence):
         return None
     gapped = pattern.sub(GAP, sentence).rstrip(".")
     around = gapped.replace(GAP, "thing")
@@ -294,14 +299,15 @@ _PURPOSE = (
     re.compile(r"^For (?P<p>[^,]+), (?:please )?(?:see|refer to|consult) "),
 )
 _EMPTY_PURPOSE = re.compile(
-    r"(?:(?:some|more|further|additional|full|complete|other|the|an?) )*(?:details?|information|examples?|explanations?|descriptions?"
+    r"(?:(?:some|more|further|additional|full|complete|other|the|an?) )*(?:details?"
+    r"|information|examples?|explanations?|descriptions?"
     r"|discussion|reference|documentation|usage|overview|background|links)$"
 )
 
 
 def purpose(sentence: str) -> str | None:
     """What readers are sent elsewhere for: "See X for the order of calls." -> "the order of calls"."""
-    text = plain(sentence) if not sentence.startswith(("See", "Please see")) else sentence.rstrip(" .")
+    text = re.sub(r" \([^()]*\)", "", sentence).rstrip(" .")
     for pattern in _PURPOSE:
         if (match := pattern.match(text)) and not _EMPTY_PURPOSE.match(match["p"]):
             words = match["p"]
@@ -310,14 +316,22 @@ def purpose(sentence: str) -> str | None:
 
 
 _GAINS = (
-    re.compile(r"^(?:The )?(?P<p>(?:(?:optional|keyword-only|new) )?\w+ (?:parameter|argument|attribute|method|option|keyword argument|constant|flag)s?) (?:was|were|has been|have been|is|are)? ?added$"),
-    re.compile(r"^Added (?:the )?(?P<p>(?:(?:optional|keyword-only|new) )?\w+ (?:parameter|argument|attribute|method|option|keyword argument|constant|flag)s?)$"),
+    re.compile(
+        r"^(?:The )?(?P<p>(?:(?:optional|keyword-only|new) )?\w+ (?:parameter|argument"
+        r"|attribute|method|option|keyword argument|constant|flag)s?) (?:was|were|has been"
+        r"|have been|is|are)? ?added$"
+    ),
+    re.compile(
+        r"^Added (?:the )?(?P<p>(?:(?:optional|keyword-only|new) )?\w+ (?:parameter|argument"
+        r"|attribute|method|option|keyword argument|constant|flag)s?)$"
+    ),
     re.compile(r"^Added (?P<s>support (?:for|of) .+)$"),
     re.compile(r"^(?P<s>Support (?:for|of) [^.]+?) (?:was|has been|is)? ?added$"),
     re.compile(r"^(?:Now s|S|It now s|This (?:function|method|class) now s)upports? (?P<n>(?!both|either)[^.]+)$"),
 )  # fmt: skip
 _STARTS = re.compile(
-    r"^(?:(?:It|This (?:function|method|class)) )?(?:[Nn]ow )?(?P<v>[Aa]ccepts?|[Rr]aises?|[Rr]eturns?|[Uu]ses?) (?P<r>an? .+|the .+|all .+|any .+|None.*)$"
+    r"^(?:(?:It|This (?:function|method|class)) )?(?:[Nn]ow )?(?P<v>[Aa]ccepts?|[Rr]aises?"
+    r"|[Rr]eturns?|[Uu]ses?) (?P<r>an? .+|the .+|all .+|any .+|None.*)$"
 )
 _GERUND = {"accept": "accepting", "raise": "raising", "return": "returning", "use": "using"}
 

@@ -43,7 +43,7 @@ def say(template: str, **slots: str) -> tuple[str, str]:
 def word_composition(
     description: Description, steps: Sequence[Step], kinds: Sequence[str], generator: np.random.Generator
 ) -> Worded:
-    """A question for: the described thing, then ``steps``. ``kinds``: the kind of each step's target ("" for values)."""
+    """A question for the described thing and ``steps`` from it. ``kinds``: of each step's target, "" for values."""
     nouns = [KIND_NOUNS.get(kind, "page") for kind in kinds]
     style = _style(steps, generator)
     cues = [description.phrase]
@@ -112,13 +112,15 @@ class Said:
     """Follows the subject: "was added in version 3.5"."""
 
 
-def constraint_words(relation: str, source: str, value: str, generator: np.random.Generator) -> Said:
-    """``source``: the page or module as a noun phrase ("the os module", "the page “Exceptions”")."""
+def constraint_words(relation: str, source: str, kind: str, value: str, generator: np.random.Generator) -> Said:
+    """``source``: a noun phrase ("the os module", "the page “Exceptions”") of ``kind``."""
+    place = f"on {source}" if kind == "page" else f"in the documentation of {source}"
     if relation == "defined_in":
         return Said(f"from {source}", choose((f"belongs to {source}", f"is part of {source}"), generator))
     if relation == "listed_in":
         return Said(
-            f"listed under {source}", choose((f"is listed under {source}", f"has its place in {source}"), generator)
+            f"listed under {source}",
+            choose((f"is listed under {source}", f"is listed in the chapter {source}"), generator),
         )
     if relation == "added_in":
         return Said(
@@ -130,11 +132,9 @@ def constraint_words(relation: str, source: str, value: str, generator: np.rando
     if relation == "availability":
         return Said(f"with {value} as its stated availability", f"has {value} as its stated availability")
     if relation == "see_also_of":
-        words = f"listed under “See also” in the documentation of {source}"
+        words = f"listed under “See also” {place}"
         return Said(words, f"is {words}")
-    words = choose(
-        (f"mentioned in the documentation of {source}", f"referred to in the documentation of {source}"), generator
-    )
+    words = choose((f"mentioned {place}", f"referred to {place}"), generator)
     return Said(words, f"is {words}")
 
 
@@ -184,8 +184,9 @@ def word_conjunction(
         first, *others = [said[i].verb for i in order]
         start = choose(("I am looking for", "I need the name of", "We want to find"), generator)
         end = choose(("Which one is it?", "What is it called?", "What is its name?"), generator)
-        tail = " ".join(f"It {'also ' if verb.startswith('is ') and i else ''}{verb}." for i, verb in enumerate(others))
-        tail = tail.replace("also is ", "is also ")
+        tail = " ".join(
+            f"It {verb.replace('is ', 'is also ', 1) if verb.startswith('is ') else verb}." for verb in others
+        )
         question = f"{start} {indefinite(noun)} that {first}. {tail} {end}"
         clauses = [
             first,
@@ -194,7 +195,8 @@ def word_conjunction(
                 for verb in others
             ),
         ]
-    cues = tuple(clauses)
+    # "is A and is B" may have become "is A and B".
+    cues = tuple(cue if cue in question else cue.removeprefix("is ") for cue in clauses)
     return Worded(question, cues, f"conjunction/{style}/{'&'.join(sorted(relations))}")
 
 
@@ -205,7 +207,7 @@ def _bare(said: Said) -> str:
 def _joined(verbs: Sequence[str]) -> str:
     """ "is A and is B" -> "is both A and B" where both begin alike."""
     if len(verbs) == 2 and all(verb.startswith("is ") for verb in verbs):
-        return f"is {verbs[0][3:]} and {verbs[1][3:]}"
+        return f"{verbs[0]} and {verbs[1][3:]}"
     if len(verbs) <= 2:
         return " and ".join(verbs)
     return ", ".join(verbs[:-1]) + " and " + verbs[-1]

@@ -1,0 +1,98 @@
+"""What a reader of reference documentation knows before opening it: how things of each kind are written, and which
+words speak of the same matter. Used by the policy only; nothing here comes from any collection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["KINDS", "REFERENCE_LEXICON", "looks_like", "sought_kind", "values_in"]
+
+_GROUPS = {
+    "added": "new added introduced introduces introduce available first",
+    "deprecated": "deprecated deprecates",
+    "removed": "removed removal removes due announced",
+    "source": "source file path code",
+    "availability": "availability available platforms platform",
+    "raises": "raises raise raised exception error",
+    "returns": "returns return returned instance instances object get",
+    "parent": "subclass subclasses subclassed parent extended extends base bases derived",
+    "instead": "recommended recommends instead replacement place use superseded",
+    "see": "see notes point points recommend listed refer refers referred readers",
+    "default": "default signature parameter",
+    "audit": "audit auditing event",
+    "contents": "chapter contents listed title",
+}
+
+REFERENCE_LEXICON: Mapping[str, tuple[str, ...]] = {
+    word: tuple(name for name, words in _GROUPS.items() if word in words.split())
+    for words in _GROUPS.values()
+    for word in words.split()
+}
+
+KINDS: Mapping[str, re.Pattern[str]] = {
+    "module": re.compile(r"^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*$"),
+    "function": re.compile(r"^[\w.]+\(\)$|^[a-z_][\w.]*_\w+$"),
+    "coroutine": re.compile(r"^[\w.]+\(\)$"),
+    "method": re.compile(r"^[\w.]+\(\)$"),
+    "exception": re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Timeout)$"),
+    "class": re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*$"),
+    "decorator": re.compile(r"^@?[\w.]+(?:\(\))?$"),
+    "page": re.compile(r"^[^()]*\s[^()]*$"),
+    "chapter": re.compile(r"^[^()]*\s[^()]*$"),
+    "section": re.compile(r"^[^()]*\s[^()]*$"),
+    "attribute": re.compile(r"^[\w.]+$"),
+    "constant": re.compile(r"^(?:[\w.]+\.)?[A-Z_]+$"),
+    "term": re.compile(r"^[a-z][a-z -]+$"),
+}
+"""How a link to a thing of each kind reads."""
+
+_NOUN = (
+    r"(module|function|coroutine|method|exception|class|decorator|page|chapter|section|attribute|constant|term)e?s?\b"
+)
+_NOUNS = re.compile(rf"\b{_NOUN}")
+_ASKED = re.compile(rf"\b(?:which|what|other|another|single|one|an?|one of the) (?:other )?{_NOUN}", re.IGNORECASE)
+_VALUES = (
+    (re.compile(r"\bversions?\b"), re.compile(r"\b\d+(?:\.\d+)+\b|(?<=version )\d+\b")),
+    (re.compile(r"\b(?:source|file|path)\b"), re.compile(r"(?<![\w/])[\w.-]+(?:/[\w.-]+)+")),
+    (re.compile(r"\b(?:platforms?|availab\w+)\b"), re.compile(r"(?<=Availability: )[^.]+")),
+    (re.compile(r"\bdefault\b"), re.compile(r"(?<==)[^,()\s]+")),
+    (re.compile(r"\baudit\w*\b"), re.compile(r"\b[\w]+(?:\.[\w]+)+\b")),
+)
+
+
+def sought_kind(question: str, cue: str) -> str:
+    """The kind of thing that a clue leads to, as the question names it ("which class", "the module that ..."); empty
+    when it names none. Words of the clue count first, then the nearest before it, then any."""
+    at = question.find(cue)
+    found = _NOUNS.match(cue) or _ASKED.search(cue)
+    if found is not None:
+        return found.group(1)
+    before = list(_NOUNS.finditer(question[:at] if at > 0 else ""))
+    if before and at - before[-1].end() < 24:
+        return before[-1].group(1)
+    anywhere = _NOUNS.search(question)
+    return anywhere.group(1) if anywhere else ""
+
+
+def looks_like(text: str, place: str | None, kind: str) -> bool | None:
+    """Whether a link reads like a thing of ``kind``; None when that can't be said of the kind."""
+    pattern = KINDS.get(kind)
+    if pattern is None:
+        return None
+    fragment = (place or "").partition("#")[2]
+    if kind == "module" and fragment:
+        return fragment.startswith("module-")
+    if kind in ("page", "chapter", "section"):
+        return bool(pattern.search(text)) or not fragment
+    if kind == "class" and KINDS["exception"].search(text):
+        return False
+    return bool(pattern.search(text))
+
+
+def values_in(text: str, cue: str) -> list[str]:
+    """The values in ``text`` of the sort that ``cue`` asks for: versions, paths, platforms, defaults, audit events."""
+    for asked, pattern in _VALUES:
+        if asked.search(cue.lower()):
+            return list(dict.fromkeys(match.group().strip() for match in pattern.finditer(text)))
+    return []

@@ -1,0 +1,282 @@
+"""The user's own questions and answers over their own corpus (``--tasks-file``).
+
+JSON Lines (objects) or CSV (a header row), told apart by the file's name (``.csv``, ``.tsv``; all else is JSON Lines).
+Fields of a question:
+
+    question   required
+    answer     required; a number or a string
+    aliases    optional: other ways to write the answer: a list; in CSV parted by ``|``
+    documents  optional: ids of the documents that hold the evidence: a list; in CSV parted by ``|``. Without it, the
+               whole corpus is searched
+
+Evidence is the sentence that names the answer (or an alias), as whole words; among several, the one that shares the
+most words with the question, in the order of the documents. A question without evidence is rejected
+(``no_evidence``): its answer could not be checked against the corpus.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from synth.errors import InputError
+from synth.identity import digest
+from synth.schemas.documents import Evidence, ValueKind
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Split
+from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
+from synth.sources.docs.sentences import sentences
+from synth.tasks.docs.corpus import Documents
+from synth.tasks.draft import Draft
+from synth.tasks.text import content_words
+
+__all__ = ["Given", "GivenQuestion", "GivenTasks", "read_given"]
+
+STAGE = "given_tasks"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d$")
+_YEAR = re.compile(r"[12]\d{3}$")
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*$")
+_PARAGRAPH = re.compile(r"[^\n]+")
+
+
+@dataclass(frozen=True)
+class GivenQuestion:
+    """A line of the file that is a question."""
+
+    line: int
+    """From 1; in CSV, the line on which the row ends."""
+    question: str
+    answer: str
+    aliases: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Given:
+    """A question with its evidence, before its provenance: :func:`synth.tasks.draft.finish` makes the row."""
+
+    draft: Draft
+    checks: tuple[CheckResult, ...]
+
+
+def read_given(data: bytes, name: str) -> list[GivenQuestion | Rejection]:
+    """One item per non-blank line (CSV: per row), in order: the question, or why it is none.
+
+    Args:
+        data: the file's content, UTF-8 (with or without byte order mark).
+        name: the file's name, for its format and for messages.
+
+    Raises:
+        InputError: not UTF-8, no line at all, or a CSV without the columns ``question`` and ``answer``.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 at byte {error.start}", where=name, mend="save the file as UTF-8") from error
+    suffix = PurePath(name).suffix.lower()
+    rows = _csv(text, name, "\t" if suffix == ".tsv" else ",") if suffix in (".csv", ".tsv") else _json_lines(text)
+    found = [row if isinstance(row, Rejection) else _question(*row) for row in rows]
+    if not found:
+        raise InputError(
+            "there is no question in the file", where=name, mend="one JSON object per line, or a CSV with a header"
+        )
+    return found
+
+
+def _json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]] | Rejection]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            yield _bad(number, Reason.MALFORMED, f"no JSON: {error}", line)
+            continue
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            yield _bad(number, Reason.MALFORMED, f"a JSON {type(row).__name__}, not an object", line)
+
+
+def _csv(text: str, name: str, delimiter: str) -> Iterator[tuple[int, Mapping[str, Any]] | Rejection]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = [column.strip().lower() for column in reader.fieldnames or ()]
+    except csv.Error as error:
+        raise InputError(f"the header row can't be read: {error}", where=name) from error
+    missing = [column for column in ("question", "answer") if column not in header]
+    if missing:
+        raise InputError(
+            f"no column {missing[0]!r}", where=name, mend="the first row names the columns: question,answer"
+        )
+    reader.fieldnames = header
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield _bad(reader.line_num, Reason.MALFORMED, f"no CSV: {error}", "")
+            continue
+        if None in row:
+            yield _bad(reader.line_num, Reason.MALFORMED, "more fields than the header has", str(row.get("question")))
+            continue
+        listed = {column: _parted(row.get(column)) for column in ("aliases", "documents")}
+        yield reader.line_num, {"question": row.get("question"), "answer": row.get("answer"), **listed}
+
+
+def _parted(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split("|") if part.strip()]
+
+
+def _question(line: int, row: Mapping[str, Any]) -> GivenQuestion | Rejection:
+    values: dict[str, str] = {}
+    for field in ("question", "answer"):
+        value = row.get(field)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            value = str(value)
+        if not isinstance(value, str) or not value.strip():
+            what = "is missing" if value is None else "is empty" if value == "" else f"is a {type(value).__name__}"
+            return _bad(line, Reason.MALFORMED, f"{field} {what}", str(row.get("question") or ""))
+        values[field] = " ".join(value.split())
+    lists: dict[str, tuple[str, ...]] = {}
+    for field in ("aliases", "documents"):
+        value = row.get(field) or ()
+        if isinstance(value, str):
+            value = [value]
+        if not isinstance(value, Sequence) or not all(isinstance(item, str) and item.strip() for item in value):
+            return _bad(line, Reason.MALFORMED, f"{field} is no list of strings", values["question"])
+        lists[field] = tuple(dict.fromkeys(value))
+    return GivenQuestion(line, values["question"], values["answer"], lists["aliases"], lists["documents"])
+
+
+class GivenTasks:
+    """Tasks out of questions, over one corpus.
+
+    Args:
+        documents: the ``documents`` table.
+        search: ``search(query, k)`` -> row numbers, best first: which documents to read for evidence when the question
+            names none. None: all of them are read, in order.
+        k: how many results of the search are read.
+    """
+
+    def __init__(
+        self, documents: Documents, search: Callable[[str, int], Sequence[int]] | None = None, *, k: int = 50
+    ) -> None:
+        self._text = documents.arrow["text"]
+        self._ids: list[str] = documents.arrow["id"].to_pylist()
+        self._partitions: list[Split] = documents.arrow["partition"].to_pylist()
+        self._licences: list[str | None] = documents.arrow["licence"].to_pylist()
+        self._rows = {name: row for row, name in enumerate(self._ids)}
+        self._search = search
+        self._k = k
+
+    def task(self, item: GivenQuestion) -> Given | Rejection:
+        """The task, of the split that owns the page with the evidence; or why there is none."""
+        unknown = [name for name in item.documents if name not in self._rows]
+        if unknown:
+            return _bad(item.line, Reason.NO_EVIDENCE, f"there is no document {unknown[0]!r}", item.question)
+        names = [item.answer, *item.aliases]
+        patterns = [_whole(name) for name in names]
+        rows = [self._rows[name] for name in item.documents] or self._candidates(item)
+        asked = set(content_words(item.question))
+        best: tuple[int, int, int, int] | None = None
+        for row in rows:
+            text = str(self._text[row].as_py())
+            for start, end in _stating(text, patterns):
+                score = len(asked & set(content_words(text[start:end])))
+                if best is None or score > best[0]:
+                    best = (score, row, start, end)
+        if best is None:
+            where = f"in {', '.join(item.documents)}" if item.documents else "in any document"
+            return _bad(item.line, Reason.NO_EVIDENCE, f"{item.answer!r} was not found {where}", item.question)
+        return self._given(item, best)
+
+    def _candidates(self, item: GivenQuestion) -> list[int]:
+        if self._search is None:
+            return list(range(len(self._ids)))
+        return list(
+            dict.fromkeys(
+                [*self._search(f"{item.question} {item.answer}", self._k), *self._search(item.answer, self._k)]
+            )
+        )
+
+    def _given(self, item: GivenQuestion, best: tuple[int, int, int, int]) -> Given | Rejection:
+        score, row, start, end = best
+        if _whole(item.answer).search(item.question):
+            return _bad(item.line, Reason.ANSWER_IN_QUESTION, f"the question holds {item.answer!r}", item.question)
+        name = self._ids[row]
+        quote = str(self._text[row].as_py())[start:end]
+        kind = _kind(item.answer)
+        hop = Hop(
+            source=Node(id=f"question:{digest(item.question)[:16]}", name=item.question, kind="description"),
+            target=Node(id=item.answer, name=item.answer, aliases=item.aliases, kind=kind),
+            relation="given",
+            forward=True,
+            evidence=Evidence(document_id=name, start=start, end=end, quote=quote),
+            cue=item.question,
+        )
+        draft = Draft(
+            question=item.question,
+            answer=item.answer,
+            answer_aliases=item.aliases,
+            answer_kind=kind,
+            shape="given",
+            walk=Walk(shape="given", hops=(hop,)),
+            gold_entities=(),
+            gold_documents=(name,),
+            difficulty=Difficulty(hops=1, constraints=1, branching=1.0, documents=1),
+            split=self._partitions[row],
+            surface="given",
+            licence=self._licences[row],
+            details={"line": item.line},
+        )
+        checks = (
+            CheckResult(check="answer_not_in_question", outcome="passed"),
+            CheckResult(
+                check="evidence", outcome="passed", detail=f"{score} words of the question stand in the sentence"
+            ),
+        )
+        return Given(draft, checks)
+
+
+def _stating(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:
+    """Sentences that name the answer; the layout's code and rows of tables count as sentences of one line."""
+    for paragraph in _PARAGRAPH.finditer(text):
+        if any(pattern.search(paragraph.group()) for pattern in patterns):
+            for start, end in sentences(text, *paragraph.span()):
+                if any(pattern.search(text, start, end) for pattern in patterns):
+                    yield start, end
+
+
+def _whole(name: str) -> re.Pattern[str]:
+    """The name as whole words, whatever the white space and case; a number may have digit groups in the text."""
+    if _NUMBER.match(name):
+        digits = name.replace(",", "")
+        whole, dot, rest = digits.partition(".")
+        grouped = r",?".join(re.escape(c) for c in whole)
+        return re.compile(rf"(?<![\w.,]){grouped}{re.escape(dot + rest)}(?![\w]|[.,]\d)")
+    words = r"\s+".join(re.escape(word) for word in name.split())
+    return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
+
+
+def _kind(answer: str) -> ValueKind:
+    if _DATE.match(answer):
+        return "date"
+    if _YEAR.match(answer):
+        return "year"
+    if _NUMBER.match(answer):
+        return "number"
+    return "text"
+
+
+def _bad(line: int, reason: Reason, detail: str, preview: str) -> Rejection:
+    return Rejection(
+        stage=STAGE, row_id=f"line {line}", reason=reason, detail=f"line {line}: {detail}", preview=preview[:500]
+    )
