@@ -152,6 +152,8 @@ class EvidenceView:
         """Hops of the walk whose evidence was in view."""
         self.read: list[str] = []
         """Documents that were opened, in order, each once."""
+        self.last_page = ""
+        """The document that was opened or searched last; empty before any was."""
         self.stated: dict[int, list[Passage]] = {}
         """Hop -> the passages that state it."""
         self.links: dict[str, list[Passage]] = {}
@@ -180,6 +182,7 @@ class EvidenceView:
     def _show(self, call: ToolCall, seen: Observed) -> None:
         if seen.page and seen.page not in self.read:
             self.read.append(seen.page)
+        self.last_page = seen.page or self.last_page
         if seen.hits:
             self.searches.append((call, seen.hits))
         for hit in seen.hits:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import History, Step, Turn
-from synth.agents.evidence import EvidenceView, words_of
+from synth.agents.evidence import EvidenceView, observe, words_of
 from synth.agents.loop import replay
 from synth.agents.moves import (
     OFF_PATH,
@@ -43,6 +43,8 @@ _VALUE = {
 }
 _STILL_WRONG = 0.35
 """Looking around on from a wrong turn."""
+_NOTHING_NEW = 0.55
+"""A search in the right words that shows nothing new."""
 
 
 class EvidenceScorer:
@@ -106,6 +108,8 @@ def _score(point: Point, view: EvidenceView, wrong: bool, episode: Episode, turn
         value += 0.15 * len(move.hops) / hops
     elif move.kind is MoveKind.EXPLORES and wrong:
         value = _STILL_WRONG
+    elif move.kind is MoveKind.ON_PATH and not any(observe(result.content).page for result in results):
+        value = _NOTHING_NEW
     return Score(value=round(value, 4), reason=f"{move.kind.value}: {move.why}")
 
 
