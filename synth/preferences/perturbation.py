@@ -8,7 +8,7 @@ did, or one that repeats what was known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def perturbation_pairs(
     per_name: int = 1,
     carry_on: CarryOn | None = None,
     stage: str = "preferences",
-    vocabulary: Iterable[str] | None = None,
+    vocabulary: Collection[str] | None = None,
 ) -> Pairs:
     """Pairs from one successful run.
 
@@ -86,19 +86,23 @@ def perturbation_pairs(
     """
     if row.verdict.correct is not True:
         return Pairs(rejected=(refusal(row, stage, Reason.NO_PAIR, "the run did not succeed"),))
+    words = frozenset(vocabulary) if vocabulary is not None else None
     try:
-        run = GoodRun(row, task, environment)
+        run = GoodRun(row, task, environment, words)
     except ValueError as error:
         return Pairs(rejected=(refusal(row, stage, Reason.ENVIRONMENT_ERROR, str(error)),))
     rows: list[PreferenceRow] = []
     rejected: list[Rejection] = []
+    made_before: set[tuple[int, str]] = set()
     try:
         for name in names:
             generator = generator_for(row.id, "perturbation", name)
-            for made in _of(run, PERTURBATIONS[name], generator, per_name, carry_on, provenance, stage, vocabulary):
+            for made in _of(run, PERTURBATIONS[name], generator, per_name, carry_on, provenance, stage):
                 if isinstance(made, Rejection):
                     rejected.append(made)
-                else:
+                elif (key := (made.step, describe(made.rejected))) not in made_before:
+                    # What two perturbations both lead to is one pair, under the name that comes first.
+                    made_before.add(key)
                     rows.append(made)
     finally:
         run.close()
@@ -127,8 +131,7 @@ def _of(
     carry_on: CarryOn | None,
     provenance: Provenance,
     stage: str,
-    vocabulary: Iterable[str] | None,
-) -> Iterable[PreferenceRow | Rejection]:
+) -> Iterator[PreferenceRow | Rejection]:
     used: set[int] = set()
     tried = 0
     for proposal in kind.propose(run, generator):
@@ -145,7 +148,7 @@ def _of(
             continue
         used.add(proposal.step)
         content = (*run.row.content[:start], *chosen)
-        bad = not_grounded(run.row, content, start=proposal.step, stage=stage, vocabulary=vocabulary)
+        bad = not_grounded(run.row, content, start=proposal.step, stage=stage, vocabulary=run.vocabulary)
         if bad is not None:
             yield bad
             continue
@@ -158,14 +161,14 @@ def _of(
             prompt=run.row.content[:start],
             chosen=chosen,
             rejected=other,
-            position="later" if proposal.step else "earliest",
+            position="later",  # "earliest" is a word for verified steps
             nature=nature,
             difference=f"{_title(kind)}: {proposal.difference}. The good run: {describe(chosen)}.",
             why=" ".join(filter(None, (why, proposal.note))),
             provenance=provenance,
         )
         if carry_on is not None and attempt.turn.calls and kind.name in _CARRIED:
-            whole = _whole(run, kind, proposal, attempt, start, carry_on, provenance)
+            whole = _whole(run, kind, proposal, attempt, start, carry_on, provenance, stage)
             if whole is not None:
                 yield whole
 
@@ -181,10 +184,13 @@ def _whole(
     start: int,
     carry_on: CarryOn,
     provenance: Provenance,
+    stage: str,
 ) -> PreferenceRow | None:
     history = (*run.history[: proposal.step], Step(turn=attempt.turn, results=attempt.results))
     ended = carry_on(history, kind.name)
     if ended.verdict.correct is not False or ended.history[: len(history)] != history:
+        return None
+    if not_grounded(run.row, run.row.content, start=proposal.step, stage=stage, vocabulary=run.vocabulary) is not None:
         return None
     rest = tuple(item for step in ended.history[proposal.step :] for item in step_items(step))
     return make_pair(

@@ -3,7 +3,7 @@ chosen side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -119,7 +119,7 @@ def not_grounded(
     *,
     start: int,
     stage: str,
-    vocabulary: Iterable[str] | None = None,
+    vocabulary: Collection[str] | None = None,
 ) -> Rejection | None:
     """A rejection when a turn of ``content`` from ``start`` on names what was not seen; None when all is grounded.
 

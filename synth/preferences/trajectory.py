@@ -7,7 +7,7 @@ short or long runs is the easiest thing to learn from such pairs and the least u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from synth.preferences.sides import Pairs, make_pair, not_grounded
 from synth.schemas.provenance import Provenance
@@ -26,7 +26,7 @@ def trajectory_pairs(
     per_task: int = 1,
     across_roles: bool = True,
     stage: str = "preferences",
-    vocabulary: Iterable[str] | None = None,
+    vocabulary: Collection[str] | None = None,
 ) -> Pairs:
     """Pairs of runs on ONE task: chosen = a successful run, rejected = a failed one.
 

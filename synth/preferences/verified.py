@@ -6,7 +6,7 @@ student does not learn to leave good paths. Both sides were continued by the pol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from synth.preferences.sides import Pairs, Place, describe, make_pair, not_grounded, refusal
 from synth.schemas.adp import ContentItem
@@ -26,7 +26,7 @@ def verified_step(
     *,
     provenance: Provenance,
     stage: str = "preferences",
-    vocabulary: Iterable[str] | None = None,
+    vocabulary: Collection[str] | None = None,
 ) -> Pairs:
     """One pair per verified step of a failed run: chosen = the alternative, rejected = the recorded action.
 
@@ -50,7 +50,7 @@ def verified_step_success(
     *,
     provenance: Provenance,
     stage: str = "preferences",
-    vocabulary: Iterable[str] | None = None,
+    vocabulary: Collection[str] | None = None,
 ) -> Pairs:
     """One pair per verified step of a successful run: chosen = the recorded action, rejected = the alternative.
 
@@ -84,7 +84,7 @@ def _pairs(
     kind: PairKind,
     provenance: Provenance,
     stage: str,
-    vocabulary: Iterable[str] | None,
+    vocabulary: Collection[str] | None,
 ) -> Pairs:
     own = sorted((row for row in steps if row.trajectory_id == trajectory.id), key=lambda row: row.step)
     verified = [row for row in own if _better(row, kind)]
@@ -125,7 +125,7 @@ def _pair(
     position: Place,
     provenance: Provenance,
     stage: str,
-    vocabulary: Iterable[str] | None,
+    vocabulary: Collection[str] | None,
 ) -> PreferenceRow | Rejection:
     assert row.criticality is not None
     start, end = turn_ranges(trajectory.content)[row.step]

@@ -14,10 +14,10 @@ from synth.agents.contract import Turn
 from synth.agents.evidence import words_of
 from synth.environments.rendering import plain
 from synth.preferences.perturb.run import GoodRun, Proposal
-from synth.preferences.perturb.values import documents, likely, name_of, wrong_answers
+from synth.preferences.perturb.values import documents, folder_of, likely, name_of, wrong_answers
 from synth.preferences.perturb.words import (
     answering,
-    grounded,
+    leaves,
     names,
     quotes,
     renamed,
@@ -58,7 +58,8 @@ class HallucinatedCitation:
             if old is None:
                 continue
             unread = [item for item in documents(run, step) if item.target.split("#", 1)[0] not in run.views[step].read]
-            for item in likely([item for item in unread if item.target != value], old, generator):
+            others = [item for item in unread if item.target != value and folder_of(item.target) == folder_of(value)]
+            for item in likely(others, old, value, generator):
                 false = _falsified(run, step, turn.thought, old, item.name)
                 if false is not None:
                     wrong = call.model_copy(update={"arguments": {**call.arguments, key: item.target}})
@@ -82,8 +83,10 @@ class HallucinatedCitation:
             claimed = quotes(said)[0]
             if closing is None or _was_shown(run, step, claimed):
                 return
+            if leaves(said, given, answer):
+                continue
             turn = Turn(thought=stands_alone([said, closing]), answer=answer)
-            if grounded(run.prompt, run.history[:step], turn.model_copy(update={"thought": unquoted(turn.thought)})):
+            if run.grounded(step, turn.model_copy(update={"thought": unquoted(turn.thought)})):
                 words = f'claims to have read "{claimed}" on {page}, which was not opened, and answers {answer!r}'
                 note = f'When it is opened, it says "{quotes(line)[0]}".'
                 yield Proposal(step, turn, ("wrong_answer",), words, note)
@@ -96,6 +99,8 @@ def _falsified(run: GoodRun, step: int, thought: str | None, old: str, new: str)
         return None
     true = [text for text in quotes(thought) if names(text, old) and _was_shown(run, step, text)]
     false = [renamed(text, old, new) for text in true]
+    if any(leaves(text, old, new) for text in false):
+        return None
     if not true or any(_was_shown(run, step, text) for text in false) or any(names(text, new) for text in true):
         return None
     where = next(

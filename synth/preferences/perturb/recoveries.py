@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from synth.agents.contract import Turn
+from synth.agents.evidence import words_of
+from synth.environments.contract import ToolResult
+from synth.environments.rendering import plain
 from synth.preferences.perturb.early_answers import answer_turn
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import wrong_answers
-from synth.preferences.perturb.words import deed, grounded, stands_alone
+from synth.preferences.perturb.words import deed, quotes, stands_alone
 
 __all__ = ["IgnoredError", "RepeatedCall"]
 
@@ -34,7 +37,7 @@ class IgnoredError:
                 yield Proposal(step, after, ("error", "nothing"), f"{words}: {after.calls[0].name} is called next")
             for value in wrong_answers(run, step, generator):
                 turn = answer_turn(run, step, value)
-                if turn is not None and grounded(run.prompt, run.history[:step], turn):
+                if turn is not None and run.grounded(step, turn):
                     yield Proposal(step, turn, ("wrong_answer",), f"{words}: answers {value!r}")
 
 
@@ -47,12 +50,18 @@ class RepeatedCall:
     def propose(self, run: GoodRun, generator: np.random.Generator) -> Iterator[Proposal]:
         for step in (int(at) for at in generator.permutation(run.last)):
             before = run.recorded(step - 1) if step else None
-            if before is None or not before.results or before.gains:
+            if before is None or not before.results or before.gains or _uses(run.history[step].turn, before.results):
                 continue
             turn = again(run, step, before.turn)
             if turn is not None:
-                ended = "was refused" if before.errors else "led nowhere"
+                ended = "was refused" if before.errors else "had shown nothing new of what the question needs"
                 yield Proposal(step, turn, ("repeat",), f"makes the same call again, which {ended}")
+
+
+def _uses(turn: Turn, results: Sequence[ToolResult]) -> bool:
+    """Whether the turn quotes what the last observation showed: then it was no dead end for it."""
+    texts = [words_of(plain(result.content)) for result in results]
+    return any(words_of(quote) in text for quote in quotes(turn.thought) for text in texts)
 
 
 def again(run: GoodRun, step: int, past: Turn) -> Turn | None:
@@ -63,4 +72,4 @@ def again(run: GoodRun, step: int, past: Turn) -> Turn | None:
     if thought is None:
         return None
     turn = past.model_copy(update={"thought": thought})
-    return turn if grounded(run.prompt, run.history[:step], turn) else None
+    return turn if run.grounded(step, turn) else None

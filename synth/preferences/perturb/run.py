@@ -10,6 +10,7 @@ import numpy as np
 
 from synth.agents.contract import Step, Turn
 from synth.agents.evidence import EvidenceView, observe
+from synth.agents.grounding import ungrounded
 from synth.agents.loop import replay
 from synth.agents.trajectory import history_of
 from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult
@@ -23,8 +24,8 @@ Expect = Literal["wrong_answer", "unsupported_answer", "error", "nothing", "repe
 """In what the rejected side must turn out worse, or there is no pair:
 
 wrong_answer        the verdict on the answer is "not right"
-unsupported_answer  a hop of the walk was not in view, and the recorded run still went on to see it
-error               the environment refuses every call of it
+unsupported_answer  a condition on the answer was not in view, and the recorded run still went on to see it
+error               the environment refuses every call of it, and the recorded turn brings something of the walk
 nothing             it shows nothing of the walk that was not in view, and the recorded turn did
 repeat              it gives exactly what an equal call had given before, and the recorded turn gives something new
 """
@@ -81,8 +82,13 @@ class Attempt:
 class GoodRun:
     """A successful trajectory, replayed, with the state before each of its turns."""
 
-    def __init__(self, row: TrajectoryRow, task: Task, environment: Environment) -> None:
+    def __init__(
+        self, row: TrajectoryRow, task: Task, environment: Environment, vocabulary: frozenset[str] | None = None
+    ) -> None:
         """
+        Args:
+            vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
+
         Raises:
             ValueError: the run did not succeed, is of another task, or its replay gives other observations.
         """
@@ -90,7 +96,7 @@ class GoodRun:
             raise ValueError(f"{row.id} is of {row.task_id}, not of {task.id}")
         if row.verdict.correct is not True:
             raise ValueError(f"{row.id} did not succeed")
-        self.row, self.task, self.environment = row, task, environment
+        self.row, self.task, self.environment, self.vocabulary = row, task, environment, vocabulary
         self.prompt, self.history = history_of(row)
         # The same check as for branches: what can't be restored exactly is no place to try anything.
         self._episode = replay(environment, task, ())
@@ -134,6 +140,11 @@ class GoodRun:
             if result.error is None:
                 pages |= _named(result) & gold_documents(self.task) - view.named_documents
         return Attempt(turn, results, verdict, frozenset(hops), frozenset(pages))
+
+    def grounded(self, step: int, turn: Turn) -> bool:
+        """Whether ``turn``, taken at ``step``, names only what was seen before."""
+        history = (*self.history[:step], Step(turn=turn))
+        return not ungrounded(self.prompt, history, start=step, vocabulary=self.vocabulary)
 
     def missing(self, step: int) -> tuple[int, ...]:
         """Hops that were not in view before ``step``, and were in view when the run answered."""
@@ -193,9 +204,11 @@ def _wrong(run: GoodRun, proposal: Proposal, tried: Attempt) -> str | None:
 
 def _unsupported(run: GoodRun, proposal: Proposal, tried: Attempt) -> str | None:
     missing = run.missing(proposal.step)
-    if tried.verdict is None or not missing:
+    hops = run.task.walk.hops
+    half = any(hops[number].target.id == hops[-1].target.id for number in run.views[proposal.step].hops)
+    if tried.verdict is None or not missing or not half:
         return None
-    hop = run.task.walk.hops[missing[-1]]
+    hop = hops[missing[-1]]
     right = "right by luck" if tried.verdict.correct else "not settled"
     return (
         f"The answer is {right}: nothing that was read says {hop.cue or hop.relation!r}. The run that went on saw "
@@ -207,9 +220,9 @@ def _error(run: GoodRun, proposal: Proposal, tried: Attempt) -> str | None:
     if not tried.results or len(tried.errors) < len(tried.results) or "failure" in tried.errors:
         return None
     good = run.recorded(proposal.step)
-    if good.errors:
+    if good.errors or (good.turn.calls and run.task.walk.hops and not good.gains):
         return None
-    return f"The environment refuses it: {_short(tried.results[0].content)} {_brings(run, proposal.step)}"
+    return f"The environment refuses it ({_short(tried.results[0].content)}). {_brings(run, proposal.step)}"
 
 
 def _nothing(run: GoodRun, proposal: Proposal, tried: Attempt) -> str | None:
@@ -236,7 +249,7 @@ def _repeat(run: GoodRun, proposal: Proposal, tried: Attempt) -> str | None:
     )
     if not new:
         return None
-    return f"It gives what it had given before: {_short(tried.results[0].content)} {_brings(run, proposal.step)}"
+    return f"It gives what it had given before ({_short(tried.results[0].content)}). {_brings(run, proposal.step)}"
 
 
 _SHOWN = {
@@ -258,7 +271,7 @@ def _brings(run: GoodRun, step: int) -> str:
         return f"The preferred turn brings up {sorted(good.pages)[0]}, which the question needs."
     if not good.turn.calls:
         return f"The preferred turn answers, and rightly: {run.row.verdict.evidence}"
-    return "The preferred turn goes on with something that was not tried yet."
+    return "The preferred turn is not refused, and shows something else."
 
 
 def _short(text: str) -> str:

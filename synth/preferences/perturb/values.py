@@ -10,10 +10,10 @@ import numpy as np
 
 from synth.agents.evidence import names_of, observe, same_words, words_of
 from synth.environments.answers import parse_date, parse_quantity
-from synth.environments.rendering import find_links, plain
+from synth.environments.rendering import find_links
 from synth.preferences.perturb.run import GoodRun
 
-__all__ = ["Seen", "alike", "documents", "likely", "name_of", "wrong_answers"]
+__all__ = ["Seen", "alike", "documents", "folder_of", "likely", "name_of", "of_kind", "passage_with", "wrong_answers"]
 
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DATE = re.compile(
@@ -60,7 +60,7 @@ def _links(run: GoodRun, step: int) -> Iterator[tuple[str, str]]:
 
 
 def alike(left: str, right: str) -> float:
-    """How easily two names are mistaken for each other, 0 to 1: shared words, and shared beginnings and ends of words."""
+    """How easily two names are mistaken for each other, 0 to 1: shared words, shared beginnings and ends of words."""
     a, b = set(words_of(left).split()), set(words_of(right).split())
     if not a or not b:
         return 0.0
@@ -68,10 +68,20 @@ def alike(left: str, right: str) -> float:
     return 0.6 * len(a & b) / len(a | b) + 0.4 * len(grams[0] & grams[1]) / len(grams[0] | grams[1])
 
 
-def likely(items: list[Seen], name: str, generator: np.random.Generator, keep: int = 4) -> list[Seen]:
-    """The ``keep`` documents that are the easiest to take for ``name``, in an order that is drawn: shown last, alike."""
+def likely(
+    items: list[Seen], name: str, target: str | None, generator: np.random.Generator, keep: int = 4
+) -> list[Seen]:
+    """The ``keep`` documents that are the easiest to take for ``name`` (the document ``target``), in an order that is
+    drawn: shown last, alike in name, of one folder."""
+    folder = folder_of(target) if target is not None else None
     latest = max((item.step for item in items), default=0)
-    ranked = sorted(items, key=lambda item: (-(alike(item.name, name) + 0.5 * (item.step == latest)), item.target))
+    ranked = sorted(
+        items,
+        key=lambda item: (
+            -(alike(item.name, name) + 0.5 * (item.step == latest) + 0.5 * (folder_of(item.target) == folder)),
+            item.target,
+        ),
+    )
     best = ranked[:keep]
     return [best[int(at)] for at in generator.permutation(len(best))]
 
@@ -90,9 +100,22 @@ def wrong_answers(run: GoodRun, step: int, generator: np.random.Generator) -> li
     return [value for value in dict.fromkeys(found) if _may_be_said(run, value)]
 
 
+def folder_of(target: str) -> str:
+    """The folder that a document's id stands in: the one thing in an id that tells kinds of pages apart."""
+    return target.split("#", 1)[0].rpartition("/")[0]
+
+
+def of_kind(run: GoodRun, target: str) -> bool:
+    """Whether ``target`` could be what is asked for, as far as ids tell."""
+    gold = run.task.walk.hops[-1].target.document_id if run.task.walk.hops else None
+    return gold is not None and folder_of(gold) == folder_of(target)
+
+
 def _values(run: GoodRun, content: str) -> Iterator[str]:
-    text = plain(content)
     kind = run.task.answer_kind
+    observed = observe(content)
+    # What the environment says about its own pages ("page 1 of 3") is no value that was read.
+    text = "\n".join(passage.text for passage in observed.passages if not passage.text.startswith("("))
     if kind == "date":
         yield from (match.group() for match in _DATE.finditer(text) if parse_date(match.group()))
     elif kind == "year":
@@ -110,16 +133,20 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
             if written and parse_quantity(written):
                 yield written
     else:
-        observed = observe(content)
-        gold = next((hop.target.document_id for hop in reversed(run.task.walk.hops)), None)
-        folder = gold.rpartition("/")[0] if gold else ""
         for passage in observed.passages:
-            for anchor, document in passage.links:
-                if document.rpartition("/")[0] == folder:
-                    yield anchor
-        for hit in observed.hits:
-            if hit.document.rpartition("/")[0] == folder:
-                yield hit.title
+            yield from (anchor for anchor, document in passage.links if of_kind(run, document))
+        yield from (hit.title for hit in observed.hits if of_kind(run, hit.document))
+
+
+def passage_with(run: GoodRun, step: int, value: str) -> str | None:
+    """A short sentence that was read before ``step`` and holds ``value``, the last read first."""
+    for past in reversed(run.history[:step]):
+        for result in past.results:
+            for passage in observe(result.content).passages if result.error is None else ():
+                text = passage.text.strip()
+                if value in text and 20 <= len(text) <= 240 and '"' not in text and text[-1] in ".!?":
+                    return text
+    return None
 
 
 class _NoUnit:

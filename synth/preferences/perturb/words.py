@@ -8,17 +8,14 @@ run's words can't be made to fit, the functions give None, and no pair is made.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-
-from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
 
 __all__ = [
     "answering",
     "deed",
-    "grounded",
     "lead",
+    "leaves",
     "names",
     "quotes",
     "renamed",
@@ -57,10 +54,12 @@ def renamed(text: str, old: str, new: str) -> str:
     return re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", lambda _: new, text)
 
 
-def lead(thought: str | None) -> list[str]:
-    """What a thought says about what was read: up to its last quotation and the sentence that draws the conclusion."""
+def lead(thought: str | None, question: str) -> list[str]:
+    """What a thought says about what was read: up to its last quotation and the sentence that draws the conclusion.
+    Quoting the question is no reading."""
     parts = sentences(thought)
-    last = max((at for at, part in enumerate(parts) if quotes(part)), default=None)
+    read = [at for at, part in enumerate(parts) if any(text not in question for text in quotes(part))]
+    last = max(read, default=None)
     return [] if last is None else parts[: last + 2]
 
 
@@ -83,9 +82,10 @@ def answering(run_thought: str | None, given: str, answer: str) -> str | None:
     return None
 
 
-def grounded(prompt: Prompt, history: History, turn: Turn, vocabulary: Iterable[str] | None = None) -> bool:
-    """Whether ``turn`` names only what was seen before it."""
-    return not ungrounded(prompt, (*history, Step(turn=turn)), start=len(history), vocabulary=vocabulary)
+def leaves(text: str, old: str, new: str) -> bool:
+    """Whether ``text``, in which ``old`` was exchanged for ``new``, still holds a part of the old name."""
+    kept = set(re.findall(r"\w{4,}", new))
+    return any(names(text, word) for word in re.findall(r"\w{4,}", old) if word not in kept and word[0].isupper())
 
 
 def stands_alone(parts: Sequence[str]) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 from synth.agents.contract import Turn
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import name_of
-from synth.preferences.perturb.words import deed, grounded, lead, names, sentences, stands_alone
+from synth.preferences.perturb.words import deed, lead, names, sentences, stands_alone
 
 __all__ = ["WrongOrder"]
 
@@ -36,11 +36,11 @@ class WrongOrder:
                 continue
             thought = None
             if now.thought is not None or turn.thought is not None:
-                thought = stands_alone([*lead(now.thought), *deed(turn.thought)])
+                thought = stands_alone([*lead(now.thought, run.task.question), *deed(turn.thought)])
                 if thought is None:
                     continue
             other = turn.model_copy(update={"thought": thought})
-            if grounded(run.prompt, run.history[:step], other):
+            if run.grounded(step, other):
                 words = f"does what turn {later} of the run did, {later - step} too early"
                 yield Proposal(step, other, ("error", "nothing"), words)
 
@@ -60,10 +60,10 @@ class WrongOrder:
                 said = [part for part in _all(run) if hop.cue in part]
                 if not said:
                     continue
-                thought = stands_alone([*lead(now.thought), said[0]])
+                thought = stands_alone([*lead(now.thought, run.task.question), said[0]])
             blind = call.model_copy(update={"arguments": {**call.arguments, free[0]: hop.cue}})
             other = now.model_copy(update={"thought": thought, "calls": (blind,)})
-            if grounded(run.prompt, run.history[:step], other):
+            if run.grounded(step, other):
                 words = f"looks for {hop.cue!r} before {needed[-1].cue!r} was settled, which it is about"
                 yield Proposal(step, other, ("nothing",), words)
 
