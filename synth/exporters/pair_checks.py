@@ -113,7 +113,8 @@ class PairCheck:
             if of.verified:
                 verified[name] = min(step, verified.get(name, step))
         for (name, _), places in self.positions.items():
-            first = min([step for _, step, _ in places] + [verified[name]] * (name in verified))
+            first = min(step for _, step, _ in places)
+            first = min(first, verified.get(name, first))
             for position, step, place in places:
                 if (position == "earliest") != (step == first):
                     self.found.add(*place, f"position: {position}, but the first verified step of {name} is {first}")

@@ -123,8 +123,10 @@ def branches(run: TrajectoryRow) -> list[BranchRow]:
         right = run.success == (side == "original")
         content: tuple[ContentItem, ...] = first
         if not run.success:
+            call = first[0]
+            assert isinstance(call, ApiAction)
             seen = TextObservation(
-                content=page(3).text, source="environment", name="search", tool_call_id=first[0].tool_call_id
+                content=page(3).text, source="environment", name="search", tool_call_id=call.tool_call_id
             )
             content = (*first, seen, MessageAction(content=answer if right else "Nobody", reasoning_content="So."))
         last = content[-1]
