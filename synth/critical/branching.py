@@ -152,8 +152,9 @@ class Branching:
             return Refused(reason=Refusal.OTHER_ENVIRONMENT, step=0, detail=detail)
         try:
             prompt, history = history_of(row)
-        except (ValueError, KeyError, TypeError) as error:
-            return Refused(reason=Refusal.MALFORMED, step=0, detail=str(error))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            detail = f"{type(error).__name__}: {error}"
+            return Refused(reason=Refusal.MALFORMED, step=0, detail=detail)
         problem = _shape(history)
         if problem is not None:
             return Refused(reason=Refusal.MALFORMED, step=0, detail=problem)

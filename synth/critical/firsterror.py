@@ -80,6 +80,8 @@ def first_error(pool: Pool, config: CriticalConfig) -> FirstError:
     if came is WhatCame.FOUND and low is not None and high is not None:
         search.judge(low - 1)
         search.judge(high + 1)
+        for place in pool.originals():
+            search.judge(place.step + 1, draw=False)
         others = [(at, state) for at, state in search.states.items() if at not in (low, high)]
         others = [(at, state) for at, state in others if state is not PrefixState.UNDECIDED]
         if others:
@@ -136,18 +138,18 @@ class _Bisection:
                 return WhatCame.UNDECIDED, low, high
         return WhatCame.FOUND, low, high
 
-    def judge(self, prefix: int) -> PrefixState:
-        """Judge a prefix, once."""
+    def judge(self, prefix: int, *, draw: bool = True) -> PrefixState:
+        """Judge a prefix, once; without ``draw`` by what was drawn already."""
         if not 0 <= prefix <= self.end:
             return PrefixState.UNDECIDED
         known = self.states.get(prefix)
         if known is None:
             drawn = len(self.states) - self.over
-            known = self._ratio(prefix) if drawn < self.looks else PrefixState.UNDECIDED
+            known = self._ratio(prefix, draw) if drawn < self.looks else PrefixState.UNDECIDED
             self.states[prefix] = known
         return known
 
-    def _ratio(self, prefix: int) -> PrefixState:
+    def _ratio(self, prefix: int, draw: bool) -> PrefixState:
         """Wald's test on the outcomes of the place, in order, drawing more where needed and allowed."""
         config, place = self.config, self.pool.original(prefix - 1)
         bound = math.log(self.looks / config.first_error_error)
@@ -157,6 +159,8 @@ class _Bisection:
         for number in range(config.first_error_samples):
             while len(self.pool.outcomes(place)) <= number:
                 spent = self.pool.spent - self.start
+                if not draw:
+                    return PrefixState.UNDECIDED
                 if spent >= config.first_error_budget or self.pool.drawn(place) >= 2 * config.first_error_samples:
                     return PrefixState.UNDECIDED
                 self.pool.draw(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from statistics import NormalDist
 
 from synth.schemas.steps import Criticality
@@ -10,6 +11,7 @@ from synth.schemas.steps import Criticality
 __all__ = ["criticality", "newcombe", "wilson"]
 
 
+@cache
 def _z(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 

@@ -43,6 +43,8 @@ __all__ = [
     "search_trajectory",
 ]
 
+_ALWAYS = ("abstentions", "candidates", "continuations", "proposed", "same_action", "verified", "verified_steps")
+
 Direction = Literal["failed", "succeeded"]
 """What became of the recorded trajectory. ``failed``: the alternative is to be better. ``succeeded``: worse."""
 
@@ -180,7 +182,7 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
         first_error=None,
         spreads=(),
         continuations=(),
-        counts={f"refused.{why.reason.value}": 1},
+        counts=dict.fromkeys(_ALWAYS, 0) | {f"refused.{why.reason.value}": 1},
     )
 
 
@@ -212,7 +214,7 @@ def find_candidates(
     for, and every alternative at every step is a candidate, in the order of the steps.
     """
     branching = pool.branching
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter(dict.fromkeys(_ALWAYS, 0))
     scores: list[float | None] = [None] * len(branching.history)
     found: list[Found] = []
     for step in range(branching.steps):
@@ -277,7 +279,7 @@ def result_row(
     """Put it all in one row, with the counts of all continuations drawn so far."""
     branching = pool.branching
     candidates = tuple(_candidate(pool, one, result, config) for one, result in zip(found, results, strict=True))
-    counts = counts + Counter(
+    counts.update(
         candidates=len(candidates),
         verified=sum(c.verified for c in candidates),
         verified_steps=len({c.step for c in candidates if c.verified}),

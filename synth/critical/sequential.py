@@ -175,14 +175,18 @@ def _futile(design: Design, limit: float, rule: Futility | None) -> tuple[NDArra
         # Whatever is reached from (a, b) at all is reached with all successes on one side: (a + 1, b) next time.
         reached = _table(design)[n] >= limit
         hope = reached | hope[1 : n + 2, : n + 1]
-        gone = ~hope
-        if rule is not None and n >= rule.first:
-            two_sided = 2 * rule.confidence - 1
-            for a in range(n + 1):
-                for b in range(n + 1):
-                    gone[a, b] |= newcombe(a, n, b, n, two_sided)[1] < rule.difference
-        tables.append(gone)
+        tables.append(~hope if rule is None else ~hope | _too_small(rule, n))
     return tuple(reversed(tables))
+
+
+@cache
+def _too_small(rule: Futility, n: int) -> NDArray[np.bool_]:
+    """Where the upper bound after ``n`` pairs is below the rule's difference, (n + 1, n + 1)."""
+    if n < rule.first:
+        return np.zeros((n + 1, n + 1), dtype=bool)
+    two_sided = 2 * rule.confidence - 1
+    bounds = [[newcombe(a, n, b, n, two_sided)[1] for b in range(n + 1)] for a in range(n + 1)]
+    return np.array(bounds) < rule.difference
 
 
 @dataclass(frozen=True)
