@@ -13,8 +13,8 @@ from synth.agents.grounding import ungrounded
 from synth.agents.loop import Rollout
 from synth.environments.answers import check_task
 from synth.identity import derive_generator
-from synth.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
 from synth.preferences.perturb.words import quotes, sentences
+from synth.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
 from synth.preferences.sides import Pairs, parsed
 from synth.schemas.adp import MessageAction
 from synth.schemas.arrow import from_arrow, to_arrow
@@ -48,9 +48,7 @@ def test_all_perturbations_happen(made: list[PreferenceRow]) -> None:
     assert {row.family for row in made} == {item.family for item in PERTURBATIONS.values()}
 
 
-def test_prompt_is_the_prefix_and_chosen_is_what_the_run_did(
-    world: PreferenceWorld, made: list[PreferenceRow]
-) -> None:
+def test_prompt_is_the_prefix_and_chosen_is_what_the_run_did(world: PreferenceWorld, made: list[PreferenceRow]) -> None:
     runs = {row.id: row for row in world.runs}
     for pair in made:
         run = runs[pair.trajectory_id]
@@ -60,7 +58,9 @@ def test_prompt_is_the_prefix_and_chosen_is_what_the_run_did(
             item.model_dump(exclude={"tool_call_id"}) for item in run.content[start:end]
         ]
         assert pair.chosen != pair.rejected
-        assert pair.kind is PairKind.PERTURBATION and pair.from_success and not pair.selected
+        assert pair.kind is PairKind.PERTURBATION
+        assert pair.from_success
+        assert not pair.selected
 
 
 def test_both_sides_are_valid_after_the_prompt(made: list[PreferenceRow]) -> None:
@@ -112,7 +112,8 @@ def test_what_is_said_of_a_pair_is_true(world: PreferenceWorld, made: list[Prefe
             assert world.environment.document(hop.evidence.document_id) is not None
             if f'"{hop.evidence.quote}" ({hop.evidence.document_id})' in pair.why:
                 document = world.environment.document(hop.evidence.document_id)
-                assert document is not None and hop.evidence.quote in document.text
+                assert document is not None
+                assert hop.evidence.quote in document.text
         if perturbation_of(pair) != "hallucinated_citation":
             continue
         seen = " | ".join(flat(item.content) for item in pair.prompt if item.class_ == "text_observation")
@@ -166,13 +167,15 @@ def test_pairs_depend_on_run_and_name_alone(world: PreferenceWorld) -> None:
 def test_failed_and_changed_runs_make_no_pairs(world: PreferenceWorld) -> None:
     failed = next(row for row in world.runs if not row.success)
     refused = pairs_of(world, failed)
-    assert not refused.rows and [item.reason for item in refused.rejected] == [Reason.NO_PAIR]
+    assert not refused.rows
+    assert [item.reason for item in refused.rejected] == [Reason.NO_PAIR]
     good = next(row for row in world.runs if row.success)
     at = next(number for number, item in enumerate(good.content) if number and item.class_ == "text_observation")
     changed = good.content[at].model_copy(update={"content": "3 results for nothing."})
     content = (*good.content[:at], changed, *good.content[at + 1 :])
     refused = pairs_of(world, good.model_copy(update={"content": content}))
-    assert not refused.rows and [item.reason for item in refused.rejected] == [Reason.ENVIRONMENT_ERROR]
+    assert not refused.rows
+    assert [item.reason for item in refused.rejected] == [Reason.ENVIRONMENT_ERROR]
 
 
 def test_runs_that_went_on_really_end_wrong(world: PreferenceWorld) -> None:
@@ -195,7 +198,8 @@ def test_runs_that_went_on_really_end_wrong(world: PreferenceWorld) -> None:
         whole += [pair for pair in done.rows if pair.position == "whole"]
     assert whole
     for pair in whole:
-        assert pair.nature == "whole" and adp_problems(pair, pair.chosen) == () == adp_problems(pair, pair.rejected)
+        assert pair.nature == "whole"
+        assert adp_problems(pair, pair.chosen) == () == adp_problems(pair, pair.rejected)
         _, right = play_side(redo(world, pair), pair.chosen)
         assert check_task(world.tasks[pair.task_id], right).correct is True
         at = redo(world, pair)
