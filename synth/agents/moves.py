@@ -116,6 +116,8 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
         return Move(MoveKind.PROGRESS, f"shows {_hops(view.task, hops)}", hops=hops)
     if any(before.content == result.content for before in made):
         return Move(MoveKind.REPEATED, f"the same {call.name} as before shows the same")
+    if not view.task.walk.hops:
+        return Move(MoveKind.EXPLORES, "there is no walk to measure against")
     seen = observe(result.content)
     if seen.page:
         return _page(view, call, seen.page)
@@ -150,6 +152,9 @@ def _page(view: EvidenceView, call: ToolCall, document: str) -> Move:
 
 def _follow(view: EvidenceView, document: str) -> Move:
     """Going to a document that is not on the walk."""
+    hops = view.task.walk.hops
+    if hops and not missing_for_answer(view) and hops[-1].target.document_id in view.read:
+        return Move(MoveKind.PASSED_OVER, f"{hops[-1].target.name} was read and fits; goes to {document}", document)
     if view.shown_by_link.get(document):
         return _link(view, document)
     if view.listed.get(document):
