@@ -32,6 +32,7 @@ class Column:
     """What an enum may be, and what that means (empty where the code does not say)."""
 
 
+@cache
 def columns(row_type: type[Row]) -> tuple[Column, ...]:
     """All columns of a table, depth first, nested ones under their path."""
     found: list[Column] = []

@@ -16,6 +16,7 @@ from synth.exporters.configs import CONFIGS
 from synth.exporters.licences import licence_of
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, OutcomeReport, RoleReport, SourceReport, SplitSize
+from synth.schemas.row import SCHEMA_VERSION
 
 
 def report(**changes: Any) -> BuildReport:
@@ -87,7 +88,7 @@ def test_every_number_of_the_text_follows_the_report() -> None:
     left = set(re.findall(r"\d[\d,.]*\d|\d", empty))
     assert "98,765" in numbers
     # Seed and schema version, zero rows, generation 2 of ADP, sha256, the licence's name.
-    assert left == {"7", "1.0.0", "0", "2", "256", "1.0"}
+    assert left == {"7", SCHEMA_VERSION, "0", "2", "256", "1.0"}
 
 
 def source(**changes: Any) -> SourceReport:

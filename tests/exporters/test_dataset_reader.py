@@ -19,7 +19,7 @@ from synth.schemas.rejections import Rejection
 
 def test_what_is_in_it(finished: Path) -> None:
     dataset = load(str(finished))
-    assert dataset.configs == ("tasks", "trajectories", "documents", "rejected")
+    assert dataset.configs == ("tasks", "trajectories", "steps", "branches", "preferences", "documents", "rejected")
     assert dataset.splits("tasks") == ("train", "validation", "test")
     assert dataset.splits("documents") == ("corpus",)
     assert dataset.count("trajectories") == 40
@@ -105,8 +105,8 @@ def test_no_dataset(tmp_path: Path) -> None:
 
 
 def test_no_config(finished: Path) -> None:
-    with pytest.raises(InputError, match="no config 'steps'; there are tasks, trajectories, documents, rejected"):
-        load(finished).count("steps")
+    with pytest.raises(InputError, match="no config 'walks'; there are tasks, trajectories, steps, branches, pref"):
+        load(finished).count("walks")
 
 
 def test_damage_is_one_line(copied: Callable[[], Path]) -> None:

@@ -47,10 +47,10 @@ MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
         "no file of a dataset",
     ),
     "unknown config": (
-        lambda f: shutil.copytree(f / "rejected", f / "steps"),
-        "steps/rejected-00000-of-00001.parquet",
+        lambda f: shutil.copytree(f / "rejected", f / "walks"),
+        "walks/rejected-00000-of-00001.parquet",
         None,
-        "no config is named 'steps'",
+        "no config is named 'walks'",
     ),
     "unknown split": (
         lambda f: (f / TASKS).rename(f / "tasks/dev-00000-of-00001.parquet"),
@@ -456,8 +456,10 @@ def test_a_dataset_with_an_empty_config_is_good(empty: str, tmp_path: Path) -> N
     assert validate(tmp_path / "out") == []
 
 
-def test_rollouts_that_were_cut_off_or_gave_up_are_good(copied: Callable[[], Path]) -> None:
-    folder = copied()
+def test_rollouts_that_were_cut_off_or_gave_up_are_good(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    tables = sample_tables()
+    write_dataset(folder, tables, sample_report(tables))
 
     def cut_off(row: Any) -> dict[str, Any]:
         last = ApiAction(function="search", kwargs={"query": "x"})
