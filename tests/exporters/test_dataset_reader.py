@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 import pytest
+from critical_samples import branches, steps
 from exporter_samples import page, rejection, sample_report, sample_tables, task, trajectory
 
 from synth.errors import DatasetError, InputError
@@ -64,6 +65,32 @@ def test_one_row_by_id_across_row_groups_and_files(tmp_path: Path) -> None:
     assert len(dataset.files("documents")) == 2
     for number in (0, 499, 500, 600):
         assert dataset.find("documents", f"p{number}") == page(number)
+
+
+def test_rows_by_a_column(finished: Path) -> None:
+    dataset = load(finished)
+    found = list(dataset.where("steps", "trajectory_id", "trajectory-policy-0003"))
+    assert found == steps(trajectory(3, "policy"))
+    assert list(dataset.where("branches", "trajectory_id", "trajectory-policy-0003")) == branches(
+        trajectory(3, "policy")
+    )
+    assert [row.id for row in dataset.where("trajectories", "task_id", task(4).id)] == [
+        "trajectory-policy-0004",
+        "trajectory-teacher-0004",
+    ]
+    assert list(dataset.where("steps", "trajectory_id", "nothing")) == []
+    with pytest.raises(InputError, match="steps has no column 'mood'"):
+        list(dataset.where("steps", "mood", "good"))
+
+
+def test_rows_by_a_column_across_row_groups_and_files(tmp_path: Path) -> None:
+    tables = sample_tables(200)
+    write_dataset(tmp_path / "out", tables, sample_report(tables), file_bytes=1)
+    dataset = load(tmp_path / "out")
+    rows = list(dataset.rows("trajectories"))
+    assert len(dataset.files("trajectories")) > 3
+    for role in ("policy", "teacher"):
+        assert list(dataset.where("trajectories", "role", role)) == [row for row in rows if row.role == role]
 
 
 def test_tables_and_batches(finished: Path) -> None:

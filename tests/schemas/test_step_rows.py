@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from enum import Enum
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -40,7 +41,7 @@ def test_turns_are_the_runs_of_actions(content: tuple[ContentItem, ...]) -> None
     assert inside == [index for index, item in enumerate(content) if isinstance(item, Action)]
     for start, end in ranges:
         assert start < end
-    for (_, end), (start, _) in zip(ranges, ranges[1:], strict=False):
+    for (_, end), (start, _) in pairwise(ranges):
         assert end < start  # an observation stands between
 
 
