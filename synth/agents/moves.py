@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from synth.agents.evidence import EvidenceView, Passage, names_of, observe, same_words, states, words_of
+from synth.environments.answers import judge, parse_date, parse_quantity
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
 from synth.schemas.tasks import Hop, Task
@@ -118,10 +119,30 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
         return Move(MoveKind.REPEATED, f"the same {call.name} as before shows the same")
     if not view.task.walk.hops:
         return Move(MoveKind.EXPLORES, "there is no walk to measure against")
+    wrong = _wrong_value(view, call)
+    if wrong is not None:
+        return wrong
     seen = observe(result.content)
     if seen.page:
         return _page(view, call, seen.page)
     return _look(view, call, result)
+
+
+def _wrong_value(view: EvidenceView, call: ToolCall) -> Move | None:
+    """A call about a date or number that answers the question wrongly, although the right one was in view."""
+    task = view.task
+    last = len(task.walk.hops) - 1
+    if task.answer_kind not in ("date", "year", "number", "quantity") or last not in view.hops:
+        return None
+    parse = parse_date if task.answer_kind in ("date", "year") else parse_quantity
+    for value in call.arguments.values():
+        if not isinstance(value, str) or parse(value) is None or words_of(value) in words_of(task.question):
+            continue
+        verdict = judge(value, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
+        on_walk = any(same_words(value, name) for hop in task.walk.hops for name in names_of(hop.source))
+        if verdict.correct is False and not on_walk:
+            return Move(MoveKind.PASSED_OVER, f"{task.answer} was in view; looks for {value}")
+    return None
 
 
 def _same_calls(view: EvidenceView, call: ToolCall) -> list[ToolResult]:
@@ -142,6 +163,9 @@ def _hops(task: Task, hops: frozenset[int]) -> str:
 
 def _page(view: EvidenceView, call: ToolCall, document: str) -> Move:
     task = view.task
+    searched = _off_path(view, call) if "document" not in call.arguments else None
+    if searched is not None:
+        return searched
     if document in gold_documents(task):
         new = document not in view.read
         return Move(MoveKind.REACHES if new else MoveKind.ON_PATH, f"{document} is on the walk")
@@ -237,21 +261,31 @@ def _look(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
     task, gold = view.task, gold_documents(view.task)
     hits = {hit.document for hit in observe(result.content).hits}
     new = sorted(document for document in hits & gold if document not in view.named_documents)
-    text = words_of(" ".join(str(value) for value in call.arguments.values()))
-    mine = _subjects(view, text)
-    on_path = any(view.named.get(name, set()) & gold for name in mine) or any(
-        name in words_of(task.question) for name in mine
-    )
-    if mine and not on_path:
-        documents = sorted(document for name in mine for document in view.named[name])
-        move = _follow(view, documents[0])
-        if move.kind in OFF_PATH:
-            return move
+    astray = _off_path(view, call)
+    if astray is not None:
+        return astray
     if new:
         return Move(MoveKind.REACHES, f"shows {new[0]}, which is on the walk")
-    return Move(
-        MoveKind.ON_PATH if on_path or _asks(task, text) else MoveKind.EXPLORES, "shows nothing new of the walk"
-    )
+    text = _text(call)
+    about = any(_on_walk(view, name) for name in _subjects(view, text)) or _asks(task, text)
+    return Move(MoveKind.ON_PATH if about else MoveKind.EXPLORES, "shows nothing new of the walk")
+
+
+def _text(call: ToolCall) -> str:
+    return words_of(" ".join(str(value) for value in call.arguments.values()))
+
+
+def _on_walk(view: EvidenceView, name: str) -> bool:
+    return bool(view.named.get(name, set()) & gold_documents(view.task)) or name in words_of(view.task.question)
+
+
+def _off_path(view: EvidenceView, call: ToolCall) -> Move | None:
+    """The judgement on what the call's words name, where that is wrong to go for; None where it is not."""
+    mine = _subjects(view, _text(call))
+    if not mine or any(_on_walk(view, name) for name in mine):
+        return None
+    move = _follow(view, sorted(document for name in mine for document in view.named[name])[0])
+    return move if move.kind in OFF_PATH else None
 
 
 def _subjects(view: EvidenceView, text: str) -> list[str]:

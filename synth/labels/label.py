@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from synth.agents.evidence import words_of
 from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
 from synth.agents.trajectory import history_of
 from synth.labels.behaviours import behaviours_of
 from synth.labels.failures import failure_of
 from synth.labels.findings import Finding, findings_of
-from synth.labels.masks import mask_of
+from synth.labels.masks import mask_of, wrong_names
 from synth.labels.matching import gold_matches
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import NonEmpty, Row, Split
@@ -100,10 +101,13 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     matches = gold_matches(task, history)
     behaviours = behaviours_of(task, history, found, [reason for _, reason, _ in judged])
     failure = None if row.success else failure_of(row, task, history, found, [reason for _, reason, _ in judged])
+    wrong = wrong_names(row, task, history, None if first is None else found[first])
     labels: list[StepLabel] = []
     total = len(task.walk.hops) or 1
     for number, ((start, end), finding, (sign, reason, detail)) in enumerate(zip(ranges, found, judged, strict=True)):
-        train, why = mask_of(row, number, sign, reason, first)
+        thought = words_of(history[number].turn.thought or "")
+        speaks = any(name in thought for name in wrong)
+        train, why = mask_of(row, number, sign, reason, first, names_error=speaks)
         gave_up = number == len(history) - 1 and row.stop_reason is StopReason.GAVE_UP
         labels.append(
             StepLabel(

@@ -65,8 +65,10 @@ class _Collection:
         return self._engine.arrays(name)
 
 
-def built(folder: Path, *, tasks: int, seed: int, settings: dict[str, Any] | None = None) -> Engine:
-    """The engine of a ``world-search`` build up to the policy's trajectories."""
+def built(
+    folder: Path, *, tasks: int, seed: int, settings: dict[str, Any] | None = None, teacher: bool = False
+) -> Engine:
+    """The engine of a ``world-search`` build up to the policy's trajectories, with the ``teacher``'s too."""
     request = BuildRequest(
         dataset="world-search",
         tasks=tasks,
@@ -76,7 +78,8 @@ def built(folder: Path, *, tasks: int, seed: int, settings: dict[str, Any] | Non
         settings=settings or {},
     )
     engine = prepare(request, progress="quiet").engine
-    for name in ("documents", "graph", "index", "tasks", "teacher-rollouts", "teacher", "policy-rollouts", "policy"):
+    roles = ("teacher-rollouts", "teacher") if teacher else ()
+    for name in ("documents", "graph", "index", "tasks", *roles, "policy-rollouts", "policy"):
         engine.run_stage(name)
     return engine
 
@@ -89,7 +92,7 @@ def measure(engine: Engine, *, scores: int = 0) -> Measured:
     for error in engine.table("policy-rollouts", "injected_errors").rows():
         injected.setdefault(error.trajectory_id, []).append(error)
     policy: list[TrajectoryRow] = list(engine.table("policy", "trajectories").rows())
-    teacher: list[TrajectoryRow] = list(engine.table("teacher", "trajectories").rows())
+    teacher: list[TrajectoryRow] = list(engine.table("teacher", "trajectories").rows()) if scores else []
     result = Measured()
     for row in policy:
         truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, INVERSES)
@@ -150,7 +153,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True, help="for stores")
     options = parser.parse_args()
     for seed in options.seeds:
-        result = measure(built(options.folder, tasks=options.tasks, seed=seed), scores=options.scores)
+        result = measure(built(options.folder, tasks=options.tasks, seed=seed, teacher=True), scores=options.scores)
         print(json.dumps({"seed": seed, "tasks": options.tasks, **report(result)}, indent=1))
 
 

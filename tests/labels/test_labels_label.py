@@ -190,6 +190,13 @@ def test_looking_again_with_all_in_view_verifies() -> None:
     assert Behaviour.VERIFICATION in labels[3].behaviours
 
 
+def test_checking_a_wrong_value_is_a_wrong_turn() -> None:
+    moves = (search("Korvan Works"), open_("ilse-brandt"), ("find", {"pattern": "5 July 1911"}), "5 July 1911")
+    labels = label(run(BORN, search("Arvel Torrin"), *moves), BORN)
+    assert labels[3].label_reason is R.WRONG_TURN
+    assert first(labels) == 3
+
+
 def test_giving_up() -> None:
     labels = label(run(OFFICE, search("Hanne Velt"), None), OFFICE)
     assert labels[-1].action_kind == "give_up"
@@ -279,12 +286,17 @@ def test_what_holds_for_all_labels() -> None:
 
 
 def test_thoughts_prove_nothing() -> None:
-    """The same run with other thoughts, or none, has the same labels."""
+    """The same run with other thoughts, or none, has the same labels; only a target may be lost by a thought."""
     for task, row in ROLLOUTS[::3]:
         prompt, history = history_of(row)
         for thought in (None, f"I take from this: {task.answer}. That confirms {task.answer}."):
             other = _with_thoughts(task, prompt, history, row, thought)
             assert _facts(label(other, task)) == _facts(label(row, task))
+    row = run(OFFICE, CLEAN[0], open_("arvel-torrin"), open_("lume-press"), "Velden")
+    prompt, history = history_of(row)
+    assert [step.train for step in label(row, OFFICE)] == [True, True, False, False]
+    doubtful = _with_thoughts(OFFICE, prompt, history, row, "Lume Press will do.")
+    assert not any(step.train for step in label(doubtful, OFFICE))
 
 
 def _with_thoughts(
@@ -295,4 +307,4 @@ def _with_thoughts(
 
 
 def _facts(labels: Sequence[StepLabel]) -> list[dict[str, object]]:
-    return [step.model_dump(exclude={"trajectory_id"}) for step in labels]
+    return [step.model_dump(exclude={"trajectory_id", "train", "train_reason"}) for step in labels]
