@@ -85,10 +85,14 @@ def test_rejected_sides_are_really_worse(world: PreferenceWorld, made: list[Pref
         if answer is not None:
             verdict = check_task(task, answer)
             if verdict.correct is False:
+                # Nor is it another name of the right page.
+                gold = task.walk.hops[-1].target.document_id
+                assert f"[{answer}]({gold})" not in "".join(at.seen)
                 ways["wrong"] += 1
                 continue
             before = " | ".join(map(flat, at.seen))
-            assert verdict.correct and any(flat(hop.evidence.quote) not in before for hop in task.walk.hops), pair.why
+            assert verdict.correct
+            assert any(flat(hop.evidence.quote) not in before for hop in task.walk.hops), pair.why
             ways["unsupported"] += 1
             continue
         assert calls

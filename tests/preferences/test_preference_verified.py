@@ -12,14 +12,15 @@ from preference_world import PreferenceWorld, act, adp_problems, redo
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding import ungrounded
 from synth.agents.trajectory import history_of, step_items
+from synth.environments.contract import Episode
 from synth.identity import derive_generator
 from synth.preferences.sides import parsed
 from synth.preferences.verified import off_path, verified_step, verified_step_success
-from synth.schemas.adp import ApiAction, TextObservation
+from synth.schemas.adp import ApiAction, ContentItem, TextObservation
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.rejections import Reason
 from synth.schemas.steps import BranchRow, Criticality, LabelReason, PairKind, PreferenceRow, Side, StepRow, swap
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.schemas.turns import action_kind, turn_ranges
 from synth.testing.corpus import PROVENANCE
 
@@ -104,7 +105,7 @@ def branch(
     )
 
 
-def redo_history(world: PreferenceWorld, run: TrajectoryRow, step: int):  # type: ignore[no-untyped-def]
+def redo_history(world: PreferenceWorld, run: TrajectoryRow, step: int) -> Episode:
     _, history = history_of(run)
     episode = world.environment.reset(world.tasks[run.task_id])
     for past in history[:step]:
@@ -113,7 +114,7 @@ def redo_history(world: PreferenceWorld, run: TrajectoryRow, step: int):  # type
     return episode
 
 
-def search(world: PreferenceWorld, run: TrajectoryRow, proposer: str, options: dict[str, float]) -> Searched:
+def search(world: PreferenceWorld, run: TrajectoryRow, proposer: Role, options: dict[str, float]) -> Searched:
     """Branch from every step at which ``proposer`` would act otherwise; verified by a plain rule, good enough here."""
     task = world.tasks[run.task_id]
     prompt, history = history_of(run)
@@ -122,11 +123,8 @@ def search(world: PreferenceWorld, run: TrajectoryRow, proposer: str, options: d
     for step in range(len(history)):
         if len(found) == 3:
             break
-        other = world.policy(
-            task, proposer, **options
-        ).act(  # type: ignore[arg-type]
-            prompt, history[:step], derive_generator(5, "proposal", run.id, step)
-        )
+        generator = derive_generator(5, "proposal", run.id, step)
+        other = world.policy(task, proposer, **options).act(prompt, history[:step], generator)
         mine, theirs = ([(c.name, c.arguments) for c in t.calls] for t in (history[step].turn, other.turn))
         if mine == theirs and history[step].turn.answer == other.turn.answer:
             continue
@@ -257,7 +255,7 @@ def test_a_chosen_side_that_knows_too_much_is_rejected(failures: list[Searched])
     assert "Xanadu" in bad.rejected[0].detail
 
 
-def _telling(item):  # type: ignore[no-untyped-def]
+def _telling(item: ContentItem) -> ContentItem:
     return item.model_copy(update={"reasoning_content": "It must be Xanadu Quentrill."})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import words_of
+from synth.agents.evidence import observe, words_of
 from synth.environments.rendering import plain
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import documents, folder_of, likely, name_of, wrong_answers
@@ -97,19 +97,23 @@ def _falsified(run: GoodRun, step: int, thought: str | None, old: str, new: str)
     quotation holds ``old``, or when something that was read says the same of ``new``."""
     if thought is None:
         return None
-    true = [text for text in quotes(thought) if names(text, old) and _was_shown(run, step, text)]
+    true = [text for text in quotes(thought) if names(text, old) and words_of(text) not in words_of(run.task.question)]
+    where = _where(run, step, true[0]) if true else None
     false = [renamed(text, old, new) for text in true]
-    if any(leaves(text, old, new) for text in false):
+    if where is None or any(names(text, new) for text in true):
         return None
-    if not true or any(_was_shown(run, step, text) for text in false) or any(names(text, new) for text in true):
+    if any(leaves(text, old, new) or _was_shown(run, step, text) for text in false):
         return None
-    where = next(
-        call.arguments.get("document", call.name)
-        for past in reversed(run.history[:step])
-        for call, result in zip(past.turn.calls, past.results, strict=False)
-        if words_of(true[0]) in words_of(plain(result.content))
-    )
     return renamed(thought, old, new), false[0], f'What was read ({where}) says "{true[0]}".'
+
+
+def _where(run: GoodRun, step: int, text: str) -> str | None:
+    """The document, or else the tool, that showed ``text`` last before ``step``; None when nothing did."""
+    for past in reversed(run.history[:step]):
+        for call, result in zip(past.turn.calls, past.results, strict=False):
+            if words_of(text) in words_of(plain(result.content)):
+                return observe(result.content).page or call.name
+    return None
 
 
 def _was_shown(run: GoodRun, step: int, text: str) -> bool:

@@ -12,8 +12,8 @@ import numpy as np
 from synth.agents.contract import Turn
 from synth.agents.evidence import words_of
 from synth.preferences.perturb.run import GoodRun, Proposal
-from synth.preferences.perturb.values import name_of, of_kind, wrong_answers
-from synth.preferences.perturb.words import answering, lead, stands_alone
+from synth.preferences.perturb.values import is_gold, name_of, of_kind, wrong_answers
+from synth.preferences.perturb.words import answering, lead, names, stands_alone
 
 __all__ = ["DroppedCheck", "PrematureAnswer", "answer_turn"]
 
@@ -67,7 +67,10 @@ def answer_turn(run: GoodRun, step: int, answer: str) -> Turn | None:
     closing = answering(final.thought, run.row.answer or "", answer)
     if closing is None:
         return None
-    return Turn(thought=stands_alone([*lead(recorded.thought, run.task.question), closing]), answer=answer)
+    # What was quoted is told again only where it speaks of what is answered.
+    read = lead(recorded.thought, run.task.question)
+    said = read if any(names(part, answer) for part in read[-2:]) else []
+    return Turn(thought=stands_alone([*said, closing]), answer=answer)
 
 
 def _candidates(run: GoodRun, step: int) -> Iterator[str]:
@@ -76,6 +79,8 @@ def _candidates(run: GoodRun, step: int) -> Iterator[str]:
     for call in run.history[step].turn.calls:
         for value in call.arguments.values():
             name = name_of(run, step, value) if isinstance(value, str) else None
+            if isinstance(value, str) and is_gold(run, value):
+                continue  # by another name perhaps, which would be no wrong answer
             if name is not None and words_of(name) not in words_of(run.task.question) and of_kind(run, str(value)):
                 yield name
     # The right one untested: only where a condition of it was read already, else it would be no more than a guess.

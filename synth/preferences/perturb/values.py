@@ -13,7 +13,18 @@ from synth.environments.answers import parse_date, parse_quantity
 from synth.environments.rendering import find_links
 from synth.preferences.perturb.run import GoodRun
 
-__all__ = ["Seen", "alike", "documents", "folder_of", "likely", "name_of", "of_kind", "passage_with", "wrong_answers"]
+__all__ = [
+    "Seen",
+    "alike",
+    "documents",
+    "folder_of",
+    "is_gold",
+    "likely",
+    "name_of",
+    "of_kind",
+    "passage_with",
+    "wrong_answers",
+]
 
 _MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DATE = re.compile(
@@ -105,6 +116,12 @@ def folder_of(target: str) -> str:
     return target.split("#", 1)[0].rpartition("/")[0]
 
 
+def is_gold(run: GoodRun, target: str) -> bool:
+    """Whether ``target`` is the page of the answer, under whatever name."""
+    gold = run.task.walk.hops[-1].target.document_id if run.task.walk.hops else None
+    return gold is not None and gold == target.split("#", 1)[0]
+
+
 def of_kind(run: GoodRun, target: str) -> bool:
     """Whether ``target`` could be what is asked for, as far as ids tell."""
     gold = run.task.walk.hops[-1].target.document_id if run.task.walk.hops else None
@@ -133,9 +150,10 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
             if written and parse_quantity(written):
                 yield written
     else:
-        for passage in observed.passages:
-            yield from (anchor for anchor, document in passage.links if of_kind(run, document))
-        yield from (hit.title for hit in observed.hits if of_kind(run, hit.document))
+        shown = [link for passage in observed.passages for link in passage.links]
+        shown += [(hit.title, hit.document) for hit in observed.hits]
+        gold = {name for name, document in shown if is_gold(run, document)}
+        yield from (name for name, document in shown if of_kind(run, document) and name not in gold)
 
 
 def passage_with(run: GoodRun, step: int, value: str) -> str | None:

@@ -15,8 +15,8 @@ __all__ = ["WrongOrder"]
 
 
 class WrongOrder:
-    """Two ways: a later call of the run made now, in words that were known by now; or a search for a later part of the
-    question by its words alone, before the thing that it is about was found."""
+    """Two ways: a later call of the run made now, where it gives something else than it did later; or a search for a
+    later part of the question by its words alone, before the thing that it is about was found."""
 
     name = "wrong_order"
     family = "planning"
@@ -40,7 +40,10 @@ class WrongOrder:
                 if thought is None:
                     continue
             other = turn.model_copy(update={"thought": thought})
-            if run.grounded(step, other):
+            # Only a call that gives something else now than it did later needs what came between.
+            now_gives = [(result.content, result.error) for result in run.attempt(step, other).results]
+            later_gave = [(result.content, result.error) for result in run.history[later].results]
+            if now_gives != later_gave and run.grounded(step, other):
                 words = f"does what turn {later} of the run did, {later - step} too early"
                 yield Proposal(step, other, ("error", "nothing"), words)
 
