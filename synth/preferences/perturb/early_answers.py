@@ -13,7 +13,7 @@ from synth.agents.contract import Turn
 from synth.agents.evidence import words_of
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import is_gold, name_of, of_kind, wrong_answers
-from synth.preferences.perturb.words import answering, lead, names, stands_alone
+from synth.preferences.perturb.words import answering, lead, names, quotes, stands_alone
 
 __all__ = ["DroppedCheck", "PrematureAnswer", "answer_turn"]
 
@@ -67,9 +67,9 @@ def answer_turn(run: GoodRun, step: int, answer: str) -> Turn | None:
     closing = answering(final.thought, run.row.answer or "", answer)
     if closing is None:
         return None
-    # What was quoted is told again only where it speaks of what is answered.
+    # What was concluded is told again only where it is what is answered; what was quoted, always.
     read = lead(recorded.thought, run.task.question)
-    said = read if any(names(part, answer) for part in read[-2:]) else []
+    said = read if any(names(part, answer) for part in read[-2:]) else [part for part in read if quotes(part)]
     return Turn(thought=stands_alone([*said, closing]), answer=answer)
 
 

@@ -13,7 +13,7 @@ from synth.environments.rendering import plain
 from synth.preferences.perturb.early_answers import answer_turn
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import wrong_answers
-from synth.preferences.perturb.words import deed, quotes, stands_alone
+from synth.preferences.perturb.words import deed, lead, quotes, stands_alone
 
 __all__ = ["IgnoredError", "RepeatedCall"]
 
@@ -65,11 +65,14 @@ def _uses(turn: Turn, results: Sequence[ToolResult]) -> bool:
 
 
 def again(run: GoodRun, step: int, past: Turn) -> Turn | None:
-    """An earlier turn at ``step``, with the words that went with its deed."""
-    if past.thought is None:
+    """An earlier turn at ``step``: what the recorded turn made of the last observation, then the words that went with
+    the earlier deed."""
+    recorded = run.history[step].turn
+    if past.thought is None and recorded.thought is None:
         return past.model_copy(update={"said": None})
-    thought = stands_alone(deed(past.thought))
-    if thought is None:
+    done = deed(past.thought)
+    if not done:
         return None
+    thought = stands_alone([*lead(recorded.thought, run.task.question), *done])
     turn = past.model_copy(update={"thought": thought})
     return turn if run.grounded(step, turn) else None

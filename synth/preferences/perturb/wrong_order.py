@@ -63,7 +63,7 @@ class WrongOrder:
                 said = [part for part in _all(run) if hop.cue in part]
                 if not said:
                     continue
-                thought = stands_alone([*lead(now.thought, run.task.question), said[0]])
+                thought = stands_alone([*sentences(now.thought)[:-1], said[0]])
             blind = call.model_copy(update={"arguments": {**call.arguments, free[0]: hop.cue}})
             other = now.model_copy(update={"thought": thought, "calls": (blind,)})
             if run.grounded(step, other):
