@@ -21,6 +21,7 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import SCHEMA_VERSION, Row
+from synth.schemas.searched import SearchedRow
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import InjectedError, TrajectoryRow
@@ -36,6 +37,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "injected_errors": InjectedError,
     "preferences": PreferenceRow,
     "rejected": Rejection,
+    "searched": SearchedRow,
     "steps": StepRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,

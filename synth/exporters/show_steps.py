@@ -40,7 +40,8 @@ def label_lines(step: StepRow) -> Iterator[RenderableType]:
     if step.first_error_branching is not None:
         told = "the policy still succeeds before it, no more after it" if step.first_error_branching else "no"
         yield part("lost here", styled(told, "dim"), "dim")
-    yield part("target", styled(f"{'yes' if step.train else 'no'}: {step.train_reason}", "dim"), "dim")
+    why = step.train_reason.removeprefix("no target: ").removeprefix("target: ")
+    yield part("target", styled(f"{'yes' if step.train else 'no'}: {why}", "dim"), "dim")
 
 
 def _critical(of: Criticality) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from critical_samples import whole_tables
-from exporter_samples import sample_report
+from exporter_samples import sample_report, sample_tables
 
 from synth.exporters.hub_layout import write_dataset
 
@@ -16,6 +16,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished dataset. Tests that change it take ``copied``."""
     folder = tmp_path_factory.mktemp("finished") / "world-search"
     tables = whole_tables()
+    write_dataset(folder, tables, sample_report(tables))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without steps, branches and pairs."""
+    folder = tmp_path_factory.mktemp("plain") / "world-search"
+    tables = sample_tables()
     write_dataset(folder, tables, sample_report(tables))
     return folder
 
@@ -32,6 +41,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copied(finished: Path, tmp_path: Path) -> Callable[[], Path]:
     return lambda: _copy(finished, tmp_path)
+
+
+@pytest.fixture
+def plain_copied(plain: Path, tmp_path: Path) -> Callable[[], Path]:
+    return lambda: _copy(plain, tmp_path)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from critical_samples import branches, perturbed_pair, run_pair, step_pair, step
 from exporter_samples import task, trajectory
 from rich.console import Console
 
+from synth.cli import main
 from synth.exporters.show import render_branch, render_pair, render_row, render_step, render_trajectory
 from synth.schemas.adp import MessageAction, TextObservation
 from synth.schemas.steps import LabelReason
@@ -199,3 +201,14 @@ def test_no_markup_of_the_data_is_obeyed() -> None:
         assert "[bold red]x[/]" in text
         assert ":smile:" in text
         assert "\\x1b[31mred" in text
+
+
+def test_the_command_takes_the_id_of_any_row(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(row_id: str) -> str:
+        main(["show", str(finished), "--id", row_id])
+        return words(capsys.readouterr().out)
+
+    assert "turn 2 label -1 · wrong_turn" in shown(FAILED.id)
+    assert "recorded: wrong, Nobody" in shown(branches(FAILED)[5].id)
+    assert "what was done" in shown(steps(FAILED)[1].id)
+    assert "strength verified" in shown(step_pair(FAILED).id)

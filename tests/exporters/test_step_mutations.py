@@ -8,9 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from breaking import (
     BRANCHES,
+    PREFERENCES,
     STEPS,
     TASKS,
     Break,
@@ -33,7 +35,7 @@ from synth.exporters.hub_layout import write_dataset
 from synth.exporters.validate import validate
 from synth.schemas.adp import MessageAction
 from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
-from synth.schemas.steps import BranchRow, StepRow
+from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.trajectories import StopReason, Verdict
 
 MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
@@ -434,3 +436,20 @@ def test_given_questions_have_no_walk_to_match(tmp_path: Path) -> None:
 
     edit(TASKS, 0, no_walk)(tmp_path / "out")
     rows_are_fine(tmp_path / "out")
+
+
+_MAY_BE_NULL = {"score", "criticality", "failure", "first_error_branching", "answer", "other_trajectory_id", "strength"}
+
+
+@pytest.mark.parametrize(("name", "row_type"), [(STEPS, StepRow), (BRANCHES, BranchRow), (PREFERENCES, PreferenceRow)])
+def test_a_null_is_found_in_every_column(name: str, row_type: Any, little: Callable[[], Path]) -> None:
+    """And does not stop ``validate``: counting goes over the file as it is."""
+    folder = little()
+    names = [column for column in arrow_schema(row_type).names if column not in _MAY_BE_NULL | {"licence"}]
+    rows = pq.read_metadata(folder / name).num_rows
+    for number, column in enumerate(names):
+        values(name, column, lambda row, old, at=number % rows: None if row == at else old)(folder)  # type: ignore[misc]
+    found = [problem for problem in validate(folder) if problem.file == name]
+    for number, column in enumerate(names):
+        at = [problem.what for problem in found if problem.row == number % rows]
+        assert any(what.startswith(column) for what in at), (column, at)
