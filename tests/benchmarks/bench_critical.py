@@ -4,10 +4,10 @@
     python tests/benchmarks/bench_critical.py --recipe docs-search --source FOLDER --tasks 150 --failed 300 --fresh 200
     python tests/benchmarks/bench_critical.py --dataset FOLDER --failed 300 --monte-carlo 60 --fresh 200 --workers 2
 
-The tasks and documents are those of a dataset (``--dataset``, or one that is built for the purpose). The embedded policy
-works on them until there are enough failed runs; each is searched. ``ours`` and ``CSO`` look at the same candidates.
-Monte Carlo tries every alternative at every step with the same number of continuations on both sides, on the first
-``--monte-carlo`` of the runs (it costs many times as much); ``ours`` is shown on the same runs beside it.
+The tasks and documents are those of a dataset (``--dataset``, or one that is built for the purpose). The embedded
+policy works on them until there are enough failed runs; each is searched. ``ours`` and ``CSO`` look at the same
+candidates. Monte Carlo tries every alternative at every step with the same number of continuations on both sides, on
+the first ``--monte-carlo`` of the runs (it costs many times as much); ``ours`` is shown on the same runs beside it.
 
 With ``--fresh N`` every accepted pair (``--pairs`` at most, evenly spread) is measured again with N continuations per
 side that nothing was chosen by. False = the better side succeeds no more often than the other. The rate comes with a
@@ -26,6 +26,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from synth.agents.contract import Policy
 from synth.agents.loop import Limits, rollout
@@ -134,29 +136,26 @@ def failed_runs(bench: Bench, wanted: int) -> tuple[list[TrajectoryRow], int]:
     prompt = load_prompt("agents/search").render(instructions=bench.environment.instructions())
     found: list[TrajectoryRow] = []
     tried = 0
+
+    def turns(*names: str | int) -> Callable[[int], np.random.Generator]:
+        return lambda turn: derive_generator(11, *names, turn)
+
     for sample in range(64):
         for task in bench.tasks.values():
-            names = (task.id, "policy", "rollout", sample)
             done = rollout(
                 bench.policy(task),
                 bench.environment,
                 task,
                 system=prompt,
                 limits=Limits(),
-                generator_for_turn=lambda turn, names=names: derive_generator(11, *names, turn),
+                generator_for_turn=turns(task.id, "policy", "rollout", sample),
             )
             tried += 1
             if done.verdict.correct is not True:
-                found.append(
-                    to_row(
-                        done,
-                        bench.environment,
-                        role="policy",
-                        number=sample,
-                        privileged=False,
-                        provenance=PROVENANCE,
-                    )
+                row = to_row(
+                    done, bench.environment, role="policy", number=sample, privileged=False, provenance=PROVENANCE
                 )
+                found.append(row)
                 if len(found) == wanted:
                     return found, tried
     return found, tried
