@@ -29,6 +29,7 @@ from synth.exporters.files import CARD_FILE, REPORT_FILE, file_name
 from synth.exporters.outcomes import Outcomes
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, SplitSize
+from synth.store.failpoints import failpoint
 from synth.store.files import store_errors, sync_file, sync_folder, write_file
 
 __all__ = ["FILE_BYTES", "Rows", "write_config", "write_dataset"]
@@ -188,6 +189,7 @@ class _SplitWriter:
                 uncompressed_bytes=size.uncompressed_bytes + raw,
             )
             sync_file(part)
+            failpoint("dataset.file.written")
             os.replace(part, self.folder / file_name(self.split, number, len(self.parts)))
         if self.parts:
             sync_folder(self.folder)

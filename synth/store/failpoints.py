@@ -16,6 +16,7 @@ from collections.abc import Callable
 __all__ = ["ACTIONS", "FAILPOINTS", "activate", "activate_once", "active", "failpoint"]
 
 FAILPOINTS: dict[str, str] = {
+    "dataset.file.written": "A file of rows of the dataset is written and synced under its temporary name.",
     "engine.row.processed": "A row's outcome is known and not yet in the journal.",
     "engine.shard.computed": "A shard's rows are in memory and nothing of it is on disk.",
     "engine.stage.computed": "All shards of a stage are committed, the stage is not yet marked complete.",

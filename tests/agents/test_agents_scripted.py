@@ -216,7 +216,7 @@ def test_seen_reads_what_the_environment_writes(environment: SearchEnvironment) 
 
     task = small_tasks()[0]
     episode = environment.reset(task)
-    calls = [
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "Arvel Torrin", "k": 2}),
         ("open", {"document": "arvel-torrin"}),
         ("open", {"document": "arvel-torrin", "page": 2}),

@@ -7,14 +7,32 @@ import re
 import signal
 import stat
 import sys
+import tempfile
+import time
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from engine_toys import AnswersConfig, Built, SummaryConfig, build, parquet, plan, published
+from engine_toys import (
+    AnswersConfig,
+    Built,
+    Pages,
+    PagesConfig,
+    SummaryConfig,
+    build,
+    parquet,
+    plan,
+    published,
+    run_twice,
+)
 
-from synth.engine import Engine, LocalExecutor, RayExecutor, SlurmExecutor, SlurmOptions
+from synth.engine import Engine, LocalExecutor, Plan, RayExecutor, SlurmExecutor, SlurmOptions, StageNode
+from synth.engine.executors.channel import Channel, StopWorking, WorkerObserver
 from synth.errors import BuildError, InputError
 from synth.store import Store, activate
+from synth.store.ledger import read_ledger
 
 SBATCH = r"""#!{python}
 # Stands for Slurm: runs the tasks of an array one after the other, then says which job that was.
@@ -90,23 +108,108 @@ def test_without_slurm_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         engine.run()
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
-def test_ray_gives_the_same_bytes_and_brings_errors_back(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayExecutor]:
+    """An executor with its cluster on this machine. Others made beside it use the same."""
     pytest.importorskip("ray", reason="the extra ray is not installed")
     executor = RayExecutor(2)
+    with tempfile.TemporaryDirectory() as folder:
+        Engine(plan(5), Store(Path(folder)), executor).run_stage("pages")
+        yield executor
+        executor.close()
+
+
+@contextmanager
+def armed(failpoint: str) -> Iterator[None]:
+    activate(failpoint)
+    try:
+        yield
+    finally:
+        activate(None)
+
+
+def test_ray_gives_the_same_bytes_and_brings_errors_back(tmp_path: Path, cluster: RayExecutor) -> None:
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # Ray's own would end the process without a word
     last = plan(20, answers=AnswersConfig(temper=3.0))
     build(tmp_path / "store", plan(20))
     build(tmp_path / "other", last)
-    with (
-        Engine(last, Store(tmp_path / "store"), executor) as engine,
-        Engine(last, Store(tmp_path / "other"), LocalExecutor()) as other,
-    ):
-        assert published(engine.run_stage("answers")) == published(other.run_stage("answers"))
-        for table in ("answers", "secrets"):
-            assert parquet(engine.table("answers", table).arrow) == parquet(other.table("answers", table).arrow)
-        victim = engine.table("questions", "questions").row(13).id
-        bad = Engine(plan(20, answers=AnswersConfig(fail_at=victim)), Store(tmp_path / "store"), executor)
-        with pytest.raises(ZeroDivisionError) as caught:
-            bad.run_stage("answers")
-        assert any(f"row {victim}" in note for note in caught.value.__notes__)
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL  # Ray's own would end the process without a word
+    engine = Engine(last, Store(tmp_path / "store"), cluster)
+    other = Engine(last, Store(tmp_path / "other"), LocalExecutor())
+    assert published(engine.run_stage("answers")) == published(other.run_stage("answers"))
+    for table in ("answers", "secrets"):
+        assert parquet(engine.table("answers", table).arrow) == parquet(other.table("answers", table).arrow)
+    victim = engine.table("questions", "questions").row(13).id
+    bad = Engine(plan(20, answers=AnswersConfig(fail_at=victim)), Store(tmp_path / "store"), cluster)
+    with pytest.raises(ZeroDivisionError) as caught:
+        bad.run_stage("answers")
+    assert any(f"row {victim}" in note for note in caught.value.__notes__)
+
+
+def test_ray_gives_the_work_of_a_lost_worker_to_another(tmp_path: Path, cluster: RayExecutor) -> None:
+    build(tmp_path / "store", plan(20, answers=AnswersConfig(temper=2.0)))  # all but the answers
+    ledger = tmp_path / "ledger"
+    engine = Engine(plan(20), Store(tmp_path / "store", ledger=ledger), RayExecutor(1))
+    with armed("engine.row.processed:8:kill"):  # two workers end with 7 rows in the journal, the third does the other 6
+        report = engine.run_stage("answers")
+    assert report.rows_in == 20
+    assert (
+        parquet(engine.table("answers", "answers").arrow)
+        == build(tmp_path / "other", plan(20)).tables["answers/answers"]
+    )
+    entries = [entry for entry in read_ledger(ledger) if entry.stage.startswith("answers/")]
+    assert run_twice(entries) == []
+    assert len([entry for entry in entries if entry.event == "begin"]) == 20 + 2
+
+
+def test_ray_gives_up_on_work_that_kills_every_worker(tmp_path: Path, cluster: RayExecutor) -> None:
+    build(tmp_path / "store", plan(5, answers=AnswersConfig(temper=2.0)))
+    engine = Engine(plan(5), Store(tmp_path / "store"), RayExecutor(1))
+    with armed("engine.row.processed:1:kill"), pytest.raises(BuildError, match="a worker process died without a word"):
+        engine.run_stage("answers")
+
+
+def test_ray_does_not_wait_for_ever(tmp_path: Path, cluster: RayExecutor) -> None:
+    """Here for memory that no machine has."""
+    greedy = RayExecutor(2, memory_gib=2.0**20, silence_seconds=2)
+    with pytest.raises(BuildError) as caught:
+        Engine(plan(5), Store(tmp_path / "store"), greedy).run_stage("pages")
+    assert "no Ray worker gave a sign of life for 2 seconds (0 of 2 ever did)" in str(caught.value)
+    assert Engine(plan(5), Store(tmp_path / "store"), cluster).run_stage("pages").shards == 3
+
+
+def test_ray_says_when_workers_lack_our_code(
+    tmp_path: Path, cluster: RayExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    only_here = types.ModuleType("only_here")
+    mine = type("Mine", (Pages,), {"__module__": "only_here", "name": "mine"})
+    only_here.Mine = mine  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "only_here", only_here)
+    lone = Plan("toy", 1, "toys", (StageNode("pages", mine, PagesConfig()),), 1)
+    with pytest.raises(BuildError, match=r"a Ray worker could not begin: .*No module named 'only_here'"):
+        Engine(lone, Store(tmp_path / "store"), cluster).run()
+
+
+def test_a_live_worker_gives_signs_of_life_and_a_dead_one_none(tmp_path: Path) -> None:
+    channel = Channel(tmp_path)
+    counted: list[int] = []
+
+    class Counting:
+        def units(self, count: int) -> None:
+            counted.append(count)
+
+    with channel.watched(Counting()):
+        assert channel.begun() == 0
+        worker = WorkerObserver(channel, "rank-00000")
+        with worker.beating():
+            while not channel.begun():
+                time.sleep(0.01)
+        worker.units(3)
+        worker.speak()
+        while channel.silence() < 1:  # nobody speaks any more
+            time.sleep(0.01)
+    assert channel.begun() == 1
+    assert sum(counted) == channel.progress() == 3
+    worker.check()
+    channel.ask_to_stop()
+    with pytest.raises(StopWorking):
+        worker.check()

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.environments.answers import judge, normalize, parse_date, parse_quantity
+from synth.schemas.documents import ValueKind
 
 
 @pytest.mark.parametrize(
@@ -32,7 +35,7 @@ from synth.environments.answers import judge, normalize, parse_date, parse_quant
         ("250 square kilometres", "250 km²", "quantity", "number"),
     ],
 )
-def test_right(answer: str, gold: str, kind: str, rule: str) -> None:
+def test_right(answer: str, gold: str, kind: ValueKind, rule: str) -> None:
     verdict = judge(answer, gold=gold, aliases=("Lutetia",) if gold == "Paris" else (), kind=kind)
     assert (verdict.correct, verdict.rule) == (True, rule), verdict
 
@@ -69,8 +72,8 @@ def test_right(answer: str, gold: str, kind: str, rule: str) -> None:
         (None, "Paris", "entity"),
     ],
 )
-def test_wrong(answer: str | None, gold: str, kind: str) -> None:
-    assert judge(answer, gold=gold, kind=kind).correct is False  # type: ignore[arg-type]
+def test_wrong(answer: str | None, gold: str, kind: ValueKind) -> None:
+    assert judge(answer, gold=gold, kind=kind).correct is False
 
 
 def test_what_no_rule_decides_is_neither_right_nor_wrong() -> None:
@@ -94,10 +97,10 @@ def test_sets() -> None:
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))
 def test_the_gold_answer_always_passes_and_nothing_raises(answer: str, gold: str) -> None:
-    for kind in ("entity", "date", "year", "number", "quantity", "text"):
+    for kind in get_args(ValueKind):
         judge(answer, gold=gold, kind=kind)
         if normalize(gold):
-            assert judge(gold, gold=gold, kind=kind).correct is True  # type: ignore[arg-type]
+            assert judge(gold, gold=gold, kind=kind).correct is True
 
 
 @given(st.dates())

@@ -27,6 +27,13 @@ from synth.environments.contract import ToolCall
 
 __all__ = ["Planner"]
 
+_IDLE = frozenset(
+    """documentation documented description described module function class method exception page chapter section listed
+    mentioned mentions referred refers found find provided provides belongs introduction module's notes point points
+    called version available several single""".split()
+)
+"""Words that speak of documents and not of what is in them: finding them leads nowhere."""
+
 Call = tuple[str, dict[str, Any]]
 
 
@@ -378,9 +385,12 @@ class Planner:
             return [("open", {"document": page.document, "page": chosen})]
         if page.total > 2 and self.seen.current == page.document:
             cue = strip(self.state.reading.clues[number].cue)
-            words = [word for word in dict.fromkeys(re.findall(r"[\w'’-]+", cue)) if content(word) and len(word) > 2]
+            words = [
+                w for w in dict.fromkeys(re.findall(r"[\w'’-]+", cue)) if content(w) and w not in _IDLE and len(w) > 2
+            ]
             known = {find.pattern.casefold() for find in finds}
-            patterns = [p for p in dict.fromkeys((*hints, *words)) if p and p.casefold() not in known]
+            quoted = re.findall(r"[“\"]([^”\"]{3,40})[”\"]", cue)
+            patterns = [p for p in dict.fromkeys((*quoted, *hints, *words)) if p and p.casefold() not in known]
             pattern = self.chooser.pattern(number, page, patterns) if patterns and len(finds) < 4 else None
             if pattern is not None:
                 self.thoughts.add("find_word", total=page.total, title=short(page.title), pattern=pattern)

@@ -35,6 +35,10 @@ Systematic = Literal["first_date", "first_number", "one_page"]
 """An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
 
 
+_MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IGNORECASE)
+"""Clues that say no more than that one page names the other."""
+
+
 class PolicyConfig(BaseModel):
     """How weak the policy is."""
 
@@ -56,7 +60,7 @@ class PolicyConfig(BaseModel):
     """Errors made whenever there is an occasion, whatever the skill."""
     threshold: float = Field(default=0.12, ge=0)
     """How well a sentence must fit a clue to be taken, 0 to about 1."""
-    patience: int = Field(default=16, ge=1)
+    patience: int = Field(default=20, ge=1)
     """Turns after which it answers as well as it can."""
 
 
@@ -150,6 +154,10 @@ class _ReadingChooser:
         if first.get(kind) in self._config.systematic:
             self._log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
             return options[0]
+        if kind == "entity":
+            options = self._likely(clue, document, options)
+        if not options:
+            return None
         cue = reading.clues[clue].cue
         fits = [self._fit(cue, name, document.title, option) + self._bonus(clue, option) for option in options]
         noisy = [fit + self._noise() for fit in fits]
@@ -160,13 +168,41 @@ class _ReadingChooser:
             self._log("wrong_relation", f"took {options[chosen].text!r} rather than {options[best].text!r}")
         return options[chosen]
 
+    def _likely(self, clue: int, document: SeenDocument, options: list[Option]) -> list[Option]:
+        """Those that read like the kind of thing that is sought; where another condition gives a name and the page is
+        long, those that go with it, or none before it was looked for."""
+        asked = self._state.reading.clues[clue]
+        if "see also" in asked.cue.casefold():
+            options = [option for option in options if "see also" in _context(option.sentence).casefold()]
+        if looks_like("", None, asked.sought) is not None and not self._draw(0.1):
+            options = [option for option in options if looks_like(option.text, option.place, asked.sought)]
+        together = [option for option in options if self._goes_with_another(clue, option)]
+        if together:
+            return together
+        looked = any(find.document == document.document for find in self._seen.finds)
+        others = any(c.member and c.name and c.target == asked.target for c in self._state.reading.clues)
+        return [] if others and not looked and document.total > 2 else options
+
+    def _goes_with_another(self, clue: int, option: Option) -> bool:
+        """Whether the option holds a name from another condition on the same unknown, or stands on that name's page."""
+        clues = self._state.reading.clues
+        others = [c.name for n, c in enumerate(clues) if n != clue and c.name and c.target == clues[clue].target]
+        shown = f"{option.text} {option.place or ''}"
+        return any(_holds(shown, other) for other in others) or any(
+            _holds(sentence.text, option.text)
+            for other in others
+            for page in self._seen.documents.values()
+            if page.document != option.sentence.document and same_name(page.title, other)
+            for sentence in page.sentences()
+        )
+
     def _options(self, clue: int, name: str, document: SeenDocument, kind: ValueKind) -> Iterator[Option]:
         known = {name, document.title, *(value.name for value in self._state.values.values())}
         known |= {other.name for other in self._state.reading.clues if other.name}
         sentences = list(document.sentences())
         if name:
             if self.is_source(clue, name, document):
-                sentences = about(sentences, name) or sentences
+                sentences = sentences if same_name(document.title, name) else about(sentences, name) or sentences
             else:
                 sentences = [s for s in sentences if name.casefold() in s.text.casefold()]
         linked = kind == "entity" and any(sentence.links for sentence in sentences)
@@ -184,14 +220,13 @@ class _ReadingChooser:
         name from another condition, it stands where the question says."""
         clues = self._state.reading.clues
         cue = clues[clue].cue
-        alike = looks_like(option.text, option.place, clues[clue].sought)
+        value = clues[clue].target == self._state.reading.answer and self._state.reading.asked != "entity"
+        alike = None if value else looks_like(option.text, option.place, clues[clue].sought)
         bonus = 0.0 if alike is None else 0.2 if alike else -0.2
         folder, slash, _ = (option.place or "").partition("/")
         if slash and alike is None:
             bonus += 0.15 if folder in words(cue) else 0.0
-        others = [c.name for n, c in enumerate(clues) if n != clue and c.name and c.target == clues[clue].target]
-        shown = f"{option.text} {option.place or ''}".casefold()
-        if any(re.search(rf"\b{re.escape(other.casefold())}\b", shown) for other in others):
+        if self._goes_with_another(clue, option):
             bonus += 0.3
         if "see also" in cue.casefold():
             noted = "see also" in _context(option.sentence).casefold()
@@ -213,7 +248,7 @@ class _ReadingChooser:
         without = (name, title, option.text, *others)
         whole = similarity(cue, _context(sentence), self._lexicon, without)
         near = similarity(cue, sentence.text[start:end], self._lexicon, without)
-        return 0.5 * whole + 0.5 * near
+        return max(0.5 * whole + 0.5 * near, self._config.threshold + 0.02 if _MENTIONS.search(cue) else 0.0)
 
     def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
         reading = self._state.reading
@@ -245,12 +280,21 @@ class _ReadingChooser:
         return subject(sentence, document.title)[0]
 
     def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
-        cue = self._state.reading.clues[clue].cue
+        asked = self._state.reading.clues[clue]
         other = candidate if self.is_source(clue, name, document) else name
-        mentioning = [s for s in document.sentences() if other.casefold() in s.text.casefold()]
-        scored = [
-            (similarity(cue, _context(s), self._lexicon, (name, candidate)) + self._noise(), s) for s in mentioning
-        ]
+        forms = {other, other.removesuffix("()"), other.removesuffix("()").rsplit(".", 1)[-1]}
+        named = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, forms)))})(?!\w)", re.IGNORECASE)
+        mentioning = [s for s in document.sentences() if named.search(s.text)]
+        if asked.member:
+            # Part of it: its name says so, or it has an entry on the page.
+            value = self._state.values[asked.target]
+            part = _holds(f"{candidate} {value.place or ''}", name)
+            entry = about(document.sentences(), candidate) if self.is_source(clue, name, document) else []
+            return next(iter(entry or (mentioning if part else [])), None)
+        if mentioning and _MENTIONS.search(asked.cue):
+            return mentioning[0]
+        known = (name, candidate)
+        scored = [(similarity(asked.cue, _context(s), self._lexicon, known) + self._noise(), s) for s in mentioning]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
 
@@ -275,7 +319,9 @@ class _ReadingChooser:
         return None
 
     def starts_with_candidate(self, clue: int) -> bool:
-        return float(self._generator.random()) < 0.5
+        # What a page mentions is seen on that page, and at once for all candidates.
+        listed = _MENTIONS.search(self._state.reading.clues[clue].cue) is not None
+        return float(self._generator.random()) < (0.15 if listed else 0.5)
 
     # The answer.
 
@@ -283,7 +329,9 @@ class _ReadingChooser:
         return float(self._generator.random()) < 0.4 * self._config.skill
 
     def answer(self, value: Value, title: str | None) -> str:
-        return title if title is not None and self._state.reading.asked == "entity" else value.name
+        # The page may have the fuller name ("The Lamp (1904 play)"); an entry on a page goes by its own.
+        own = "#" not in (value.place or "")
+        return title if title is not None and own and same_name(title, value.name) else value.name
 
     def early_answer(self) -> str | None:
         reading, number = self._state.reading, self._state.open_clue()
@@ -353,3 +401,8 @@ def _context(sentence: Sentence) -> str:
     """A sentence with the heading and the labels ("See also:") that it stands under."""
     labels = " ".join(line for line in sentence.parents if line.endswith(":"))
     return f"{sentence.heading}: {labels} {sentence.text}"
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether ``name`` stands in ``text`` as whole words, whatever the case."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None

@@ -12,9 +12,7 @@ from synth.schemas.tasks import Hop, Task
 
 __all__ = ["Clue", "Reading", "read_task"]
 
-_MEMBER = re.compile(
-    r"(?:is |are |be )?(?:found in|from|part of|belongs? to|in|listed under|listed in)\b", re.IGNORECASE
-)
+_MEMBER = re.compile(r"(?!.*see also)(?:is |are |be )?(?:found in|from|part of|belongs? to|in)\b", re.IGNORECASE)
 _VALUES = frozenset(("date", "year", "number", "quantity", "text"))
 
 
@@ -55,6 +53,7 @@ def read_task(task: Task) -> Reading:
     """The reading of ``task``'s question: hops in order as clues, with bridges and answer as numbered unknowns."""
     unknowns: dict[str, int] = {}
     clues: list[Clue] = []
+    kinds = _kinds(task)
     for hop in task.walk.hops:
         source = None if not hop.needs else unknowns[task.walk.hops[hop.needs[-1]].target.id]
         target = unknowns.setdefault(hop.target.id, len(unknowns))
@@ -71,13 +70,23 @@ def read_task(task: Task) -> Reading:
                 target,
                 value,
                 member,
-                sought_kind(task.question, hop.cue),
+                kinds[target],
                 described,
             )
         )
     if not clues:
         return Reading(task.question, (Clue(task.question, None, "", 0, described=True),), 0, task.answer_kind)
     return Reading(task.question, tuple(clues), clues[-1].target, task.answer_kind)
+
+
+def _kinds(task: Task) -> list[str]:
+    """The kind that the question gives each unknown, by the clue about it that the question brings first."""
+    first: dict[str, str] = {}
+    for hop in task.walk.hops:
+        known = first.get(hop.target.id)
+        if known is None or task.question.find(hop.cue) < task.question.find(known):
+            first[hop.target.id] = hop.cue
+    return [sought_kind(task.question, cue) for cue in first.values()]
 
 
 def named_in(question: str, hop: Hop) -> str:

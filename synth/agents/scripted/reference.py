@@ -32,11 +32,11 @@ REFERENCE_LEXICON: Mapping[str, tuple[str, ...]] = {
 
 KINDS: Mapping[str, re.Pattern[str]] = {
     "module": re.compile(r"^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*$"),
-    "function": re.compile(r"^[\w.]+\(\)$|^[a-z_][\w.]*_\w+$"),
+    "function": re.compile(r"^[\w.]+\(\)$|^[a-z_][a-z0-9_.]*_[a-z0-9_]+$"),
     "coroutine": re.compile(r"^[\w.]+\(\)$"),
     "method": re.compile(r"^[\w.]+\(\)$"),
     "exception": re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Timeout)$"),
-    "class": re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*$"),
+    "class": re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*[a-z]\w*$"),
     "decorator": re.compile(r"^@?[\w.]+(?:\(\))?$"),
     "page": re.compile(r"^[^()]*\s[^()]*$"),
     "chapter": re.compile(r"^[^()]*\s[^()]*$"),
@@ -46,6 +46,8 @@ KINDS: Mapping[str, re.Pattern[str]] = {
     "term": re.compile(r"^[a-z][a-z -]+$"),
 }
 """How a link to a thing of each kind reads."""
+
+_ENTRIES = frozenset(("function", "coroutine", "method", "exception", "class", "decorator", "attribute", "constant"))
 
 _NOUN = (
     r"(module|function|coroutine|method|exception|class|decorator|page|chapter|section|attribute|constant|term)e?s?\b"
@@ -81,8 +83,11 @@ def looks_like(text: str, place: str | None, kind: str) -> bool | None:
     if pattern is None:
         return None
     fragment = (place or "").partition("#")[2]
-    if kind == "module" and fragment:
-        return fragment.startswith("module-")
+    bare = re.split(r"\s+[—–]\s", text, maxsplit=1)[0].removesuffix("()")
+    if kind == "module":
+        return fragment == f"module-{bare}" if fragment else bool(pattern.search(bare))
+    if fragment and kind in _ENTRIES and not fragment.endswith(bare.rsplit(".", 1)[-1]):
+        return False
     if kind in ("page", "chapter", "section"):
         return bool(pattern.search(text)) or not fragment
     if kind == "class" and KINDS["exception"].search(text):

@@ -59,13 +59,14 @@ class RunShards(PipelineStep):  # type: ignore[misc]
         failpoints.activate_once(parcel.failpoint)
         at = parcel.tasks[rank].start if rank < len(parcel.tasks) else 0
         try:
-            observer.check()
-            stage = self._stage()
-            for task in parcel.tasks[rank::world_size]:
-                at = task.start
-                parcel.work.run(stage, task, observer)
+            with observer.beating():
                 observer.check()
-            observer.speak()
+                stage = self._stage()
+                for task in parcel.tasks[rank::world_size]:
+                    at = task.start
+                    parcel.work.run(stage, task, observer)
+                    observer.check()
+                observer.speak()
         except StopWorking:
             return
         except Exception as error:
