@@ -14,8 +14,9 @@ from synth.agents.loop import Rollout
 from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult, ToolSchema
 from synth.identity import digest
 from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.injected import InjectedError
 from synth.schemas.provenance import Provenance
-from synth.schemas.trajectories import InjectedError, Role, StopReason, TrajectoryRow
+from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
 
 __all__ = ["history_of", "injected_rows", "step_items", "to_row"]
 

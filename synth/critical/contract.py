@@ -53,5 +53,5 @@ class Expert(Protocol):
     """The ``expert`` role."""
 
     def propose(self, point: Point, n: int, generator: np.random.Generator) -> tuple[Turn, ...]:
-        """At most ``n`` turns, each different in its action from the recorded one and from the others, each grounded: it
+        """At most ``n`` turns, each different in its action from the recorded one and from the others, and grounded: it
         names nothing that the question and the history have not shown."""

@@ -120,6 +120,7 @@ def _critical_node(recipe: Recipe) -> StageNode:
             "environment": _environment(recipe),
             "search": critical.search,
             "successes": critical.successes,
+            "share": critical.share,
         },
         trajectories="policy",
         tasks="tasks",

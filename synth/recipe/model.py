@@ -116,6 +116,8 @@ class Critical(_Part):
     """Who scores actions (the ``prm``)."""
     successes: bool = True
     """Also search successful runs, for actions that would have spoilt them."""
+    share: float = Field(default=1.0, gt=0, le=1)
+    """Share of the policy's runs that is searched: a search costs dozens of rollouts."""
     search: CriticalConfig = CriticalConfig()
     """Thresholds, tests and budgets."""
 
@@ -124,7 +126,7 @@ class Pairs(_Part):
     """Preference pairs."""
 
     per_perturbation: int = Field(default=1, ge=0, le=10)
-    """Pairs per good run of the teacher and kind of error that is put into it; 0 leaves them out."""
+    """Pairs per good run and kind of error that is put into it; 0 leaves them out."""
     trajectories_per_task: int = Field(default=1, ge=0, le=10)
     """Pairs of whole runs per task; 0 leaves them out."""
     trajectory_ratio: float = Field(default=1.5, ge=1)

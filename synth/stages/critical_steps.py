@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from pydantic import Field
+
 from synth.critical.branching import Continuation, branch_row
 from synth.critical.config import CriticalConfig
 from synth.critical.contract import Expert, Scorer
@@ -35,6 +37,8 @@ class CriticalStepsConfig(StageConfig):
     """Thresholds, tests and budgets."""
     successes: bool = True
     """Also search successful runs, for actions that would have spoilt them."""
+    share: float = Field(default=1.0, gt=0, le=1)
+    """Share of the runs that is searched, drawn by each run's own generator."""
 
 
 class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
@@ -55,7 +59,8 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         self._provenance = context.provenance.model_copy(update={"backend": config.policy.kind})
 
     def process(self, row: TrajectoryRow) -> Outcome:
-        if row.success and not self.config.successes:
+        left_out = float(self.context.generator(row.id, "searched").random()) >= self.config.share
+        if left_out or (row.success and not self.config.successes):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
         notebook = self.context.notebook

@@ -27,7 +27,7 @@ class PreferencesConfig(StageConfig):
     environment: Implementation
     """Where perturbed runs are carried out."""
     perturbations: tuple[str, ...] = tuple(PERTURBATIONS)
-    """Which errors are put into good runs of the teacher, each carried out in the environment."""
+    """Which errors are put into good runs, each carried out in the environment."""
     per_perturbation: int = Field(default=1, ge=0, le=10)
     """Pairs per good run and kind of error at most; 0 leaves them out."""
     trajectory_ratio: float = Field(default=1.5, ge=1)
@@ -67,7 +67,8 @@ class Preferences(RowStage[PreferencesConfig, Task]):
                 )
             )
         if self.config.per_perturbation:
-            found += [self._perturbed(run, row) for run in teacher if run.verdict.correct is True]
+            # The policy's good runs too: a teacher that never fails a call gives no error to ignore.
+            found += [self._perturbed(run, row) for run in [*teacher, *policy] if run.verdict.correct is True]
         rows = tuple(pair for pairs in found for pair in pairs.rows)
         if rows:
             return Outcome(kept=rows)

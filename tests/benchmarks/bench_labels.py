@@ -29,8 +29,9 @@ from synth.critical.scoring import EvidenceScorer
 from synth.engine import Engine
 from synth.environments.search import SearchEnvironment, open_search
 from synth.labels import label
+from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import InjectedError, TrajectoryRow
+from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.world.phrasebook import INVERSES
 
 Cell = Counter[str]

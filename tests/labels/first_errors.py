@@ -26,8 +26,9 @@ from synth.agents.trajectory import history_of
 from synth.environments.answers import judge
 from synth.environments.rendering import plain
 from synth.schemas.documents import Edge, Entity
+from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Hop, Task
-from synth.schemas.trajectories import InjectedError, TrajectoryRow
+from synth.schemas.trajectories import TrajectoryRow
 
 _TOOK = re.compile(r"took (?P<quote>['\"])(?P<name>.*?)(?P=quote)(?: rather than |, the first on )")
 
