@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 __all__ = ["Finding", "checkup"]
 
-_NEEDED = ("pyarrow", "polars", "numpy", "pydantic", "datatrove", "datasets", "bm25s", "faiss", "networkx", "prefect")
+_NEEDED = ("pyarrow", "polars", "numpy", "pydantic", "datatrove", "datasets", "bm25s", "networkx", "prefect")
 _EXTRAS = {
     "ray": ("ray", "--executor ray"),
-    "embed": ("sentence_transformers", "embeddings by sentence-transformers"),
+    "embed": ("sentence_transformers", "embeddings by sentence-transformers and FAISS"),
     "train": ("trl", "training with TRL"),
     "mcp": ("mcp", "MCP servers as environments"),
     "web": ("playwright", "a browser as environment"),

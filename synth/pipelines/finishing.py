@@ -16,13 +16,12 @@ from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
 from synth.sources.world.schema import HUB_TYPES
 from synth.store import StoredTable, publish
+from synth.tasks.docs.hubs import hub_documents
 
 __all__ = ["ROLES", "finish", "published_recipe"]
 
 ROLES = ("teacher", "policy")
 """In the order of their rows in the dataset."""
-HUB_KINDS = frozenset({*HUB_TYPES, "index"})
-"""Kinds of entities that are exempt from the split rule: everything links to them."""
 
 
 def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
@@ -79,7 +78,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
         roles=tuple(_role(recipe, engine, role) for role in roles),
         stages=tuple(engine.run_stage(node.label) for node in engine.plan.nodes),
         split_fractions=fractions(recipe),
-        exempt_entities=_exempt(engine),
+        exempt_entities=_exempt(recipe, engine),
         command=_command(recipe),
         notes=_notes(recipe),
     )
@@ -137,16 +136,27 @@ def _first(table: StoredTable, column: str) -> bool:
     return bool(len(table)) and bool(table.arrow.column(column)[0].as_py())
 
 
-def _exempt(engine: Engine) -> tuple[str, ...]:
+def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
     """Entities that every split may share as bridges: declared hubs, not gold of any split (METHODS 9)."""
     import pyarrow.compute as pc
 
     node = engine.plan.node("tasks")
     if "entities" not in node.inputs:
         return ()
-    label, name = node.source_of("entities")
-    table = engine.table(label, name).arrow.select(["id", "kind"])
-    return tuple(table.filter(pc.is_in(table["kind"], pa.array(sorted(HUB_KINDS))))["id"].to_pylist())
+    entities = engine.table(*node.source_of("entities")).arrow.select(["id", "kind", "document"])
+    if recipe.questions.kind == "docs":
+        edges = engine.table(*node.source_of("edges")).arrow.select(["relation", "object", "document"])
+        hubs = hub_documents(
+            engine.table(*node.source_of("documents")).arrow["kind"].to_pylist(),
+            entities["document"].to_pylist(),
+            zip(*(column.to_pylist() for column in edges.columns), strict=True),
+            recipe.questions.hub_share,
+        )
+        # A hub and all that stands on it: the walk rule exempts pages.
+        chosen = pc.is_in(entities["document"], pa.array(sorted(hubs), pa.int64()))
+    else:
+        chosen = pc.is_in(entities["kind"], pa.array(sorted(HUB_TYPES)))
+    return tuple(entities.filter(chosen)["id"].to_pylist())
 
 
 def _command(recipe: Recipe) -> str:

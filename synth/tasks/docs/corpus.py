@@ -13,6 +13,7 @@ import pyarrow as pa
 from synth.schemas.documents import Document, Edge, Entity, Evidence
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node
+from synth.tasks.docs.hubs import hub_documents
 from synth.tasks.text import tokens
 
 __all__ = ["Corpus", "Documents"]
@@ -64,19 +65,17 @@ class Corpus:
         self.out: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.into: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.by_value: dict[tuple[str, str], list[int]] = defaultdict(list)
-        linking: dict[int, set[int]] = defaultdict(set)
         for number, edge in enumerate(edges):
             self.out[edge.subject][edge.relation].append(number)
             if edge.object >= 0:
                 self.into[edge.object][edge.relation].append(number)
-                page = entities[edge.object].document
-                if page >= 0 and page != edge.document and edge.relation not in ("defined_in", "part_of", "listed_in"):
-                    linking[page].add(edge.document)
             elif edge.value is not None and edge.relation != "described_as":
                 self.by_value[edge.relation, edge.value].append(number)
-        least = max(10.0, hub_share * len(self.columns.ids))
-        self.hubs = frozenset(
-            row for row, kind in enumerate(self.columns.kinds) if kind == "index" or len(linking.get(row, ())) > least
+        self.hubs = hub_documents(
+            self.columns.kinds,
+            [entity.document for entity in entities],
+            ((edge.relation, edge.object, edge.document) for edge in edges),
+            hub_share,
         )
         """Rows of documents that no split owns."""
         self.called = Counter((entity.kind, entity.name.casefold()) for entity in entities)
