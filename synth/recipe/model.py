@@ -125,6 +125,8 @@ class Critical(_Part):
 class Pairs(_Part):
     """Preference pairs."""
 
+    kinds_per_run: int = Field(default=4, ge=1, le=20)
+    """How many kinds of error are tried on one good run."""
     per_perturbation: int = Field(default=1, ge=0, le=10)
     """Pairs per good run and kind of error that is put into it; 0 leaves them out."""
     trajectories_per_task: int = Field(default=1, ge=0, le=10)

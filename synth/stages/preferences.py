@@ -28,6 +28,9 @@ class PreferencesConfig(StageConfig):
     """Where perturbed runs are carried out."""
     perturbations: tuple[str, ...] = tuple(PERTURBATIONS)
     """Which errors are put into good runs, each carried out in the environment."""
+    kinds_per_run: int = Field(default=4, ge=1, le=20)
+    """How many kinds of error are tried on one good run, drawn for each run: families are drawn first, so that no family
+    crowds out the others because it has more kinds."""
     per_perturbation: int = Field(default=1, ge=0, le=10)
     """Pairs per good run and kind of error at most; 0 leaves them out."""
     trajectory_ratio: float = Field(default=1.5, ge=1)
@@ -92,6 +95,18 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         make = verified_step_success if run.success else verified_step
         return make(run, steps, branches, provenance=self.context.provenance, stage=self.name)
 
+    def _names(self, run: TrajectoryRow) -> tuple[str, ...]:
+        generator = self.context.generator(run.id, "perturbations")
+        families: dict[str, list[str]] = {}
+        for name in sorted(self.config.perturbations):
+            families.setdefault(PERTURBATIONS[name].family, []).append(name)
+        groups = {family: [names[i] for i in generator.permutation(len(names))] for family, names in families.items()}
+        order: list[str] = []
+        while any(groups.values()):
+            waiting = sorted(family for family, names in groups.items() if names)
+            order += [groups[waiting[i]].pop() for i in generator.permutation(len(waiting))]
+        return tuple(order[: self.config.kinds_per_run])
+
     def _perturbed(self, run: TrajectoryRow, task: Task) -> Pairs:
         return perturbation_pairs(
             run,
@@ -99,7 +114,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
             self._environment,
             generator_for=self.context.generator,
             provenance=self.context.provenance,
-            names=self.config.perturbations,
+            names=self._names(run),
             per_name=self.config.per_perturbation,
             stage=self.name,
         )
