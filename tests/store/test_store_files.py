@@ -173,11 +173,12 @@ def test_failpoints_in_the_code_are_those_in_the_table() -> None:
     import re
 
     import synth.engine
+    import synth.exporters
     import synth.store
 
     text = "".join(
         path.read_text()
-        for package in (synth.store, synth.engine)
+        for package in (synth.store, synth.engine, synth.exporters)
         for path in Path(str(package.__file__)).parent.rglob("*.py")
     )
     named = set(re.findall(r'failpoint\("([a-z_.]+)"', text))
