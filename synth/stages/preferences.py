@@ -29,8 +29,8 @@ class PreferencesConfig(StageConfig):
     perturbations: tuple[str, ...] = tuple(PERTURBATIONS)
     """Which errors are put into good runs, each carried out in the environment."""
     kinds_per_run: int = Field(default=4, ge=1, le=20)
-    """How many kinds of error are tried on one good run, drawn for each run: families are drawn first, so that no family
-    crowds out the others because it has more kinds."""
+    """How many kinds of error are tried on one good run, drawn for each run: families are drawn first, so that no
+    family crowds out the others because it has more kinds."""
     per_perturbation: int = Field(default=1, ge=0, le=10)
     """Pairs per good run and kind of error at most; 0 leaves them out."""
     trajectory_ratio: float = Field(default=1.5, ge=1)
