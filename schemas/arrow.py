@@ -2,7 +2,7 @@
 
 Each row type has one explicit Arrow schema, never inferred from rows:
 
-    str, enums, literals        string
+    str, enums, literals        string (literals that are integers: int64)
     int, float, bool            int64, float64, bool
     tuple[T, ...]               list<T>
     a row inside a row          struct
@@ -350,8 +350,10 @@ def _node(annotation: Any, metadata: tuple[Any, ...] = ()) -> _Node:
         items = [item for item in get_args(annotation) if item is not Ellipsis]
         if len(set(items)) == 1:
             return _List(_node(items[0]))
-    if origin is Literal and all(isinstance(value, str) for value in get_args(annotation)):
-        return _Leaf(pa.string())
+    if origin is Literal and len(kinds := {type(value) for value in get_args(annotation)}) == 1:
+        (kind,) = kinds
+        if kind in (str, int):
+            return _Leaf(_LEAVES[kind])
     if isinstance(annotation, type):
         if issubclass(annotation, Row):
             return _Struct([annotation])

@@ -36,6 +36,8 @@ class Reason(StrEnum):
     UNGROUNDED = "ungrounded"
     INVALID_TRAJECTORY = "invalid_trajectory"
     ENVIRONMENT_ERROR = "environment_error"
+    # pairs
+    NO_PAIR = "no_pair"
 
     @property
     def sentence(self) -> str:
@@ -64,6 +66,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",
     Reason.INVALID_TRAJECTORY: "The trajectory breaks a rule of the Agent Data Protocol.",
     Reason.ENVIRONMENT_ERROR: "The environment failed in a way that no agent caused.",
+    Reason.NO_PAIR: "No pair could be made of it whose rejected side was shown to be worse.",
 }
 
 

@@ -7,14 +7,25 @@ resumptions: no time, no host, no count of what a store happened to hold.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import model_validator
 
 from synth.schemas.rejections import Reason
 from synth.schemas.row import SCHEMA_VERSION, JsonObject, NonEmpty, Row, Split
+from synth.schemas.steps import PairKind
 
-__all__ = ["BuildReport", "OutcomeReport", "RoleReport", "SourceReport", "SplitSize", "StageReport"]
+__all__ = [
+    "BuildReport",
+    "CriticalReport",
+    "LabelReport",
+    "OutcomeReport",
+    "PairReport",
+    "RoleReport",
+    "SourceReport",
+    "SplitSize",
+    "StageReport",
+]
 
 
 class StageReport(Row):
@@ -106,6 +117,74 @@ class OutcomeReport(Row):
     """Sum over the trajectories."""
 
 
+class LabelReport(Row):
+    """Labels of the steps of one role. The exporter counts them while it writes."""
+
+    role: NonEmpty
+    trajectories: int
+    """Labelled ones."""
+    steps: int
+    helps: int
+    """Steps with label +1."""
+    neutral: int
+    """Steps with label 0."""
+    harms: int
+    """Steps with label -1."""
+    first_errors: int
+    """Steps that are the first error of their trajectory."""
+    targets: int
+    """Steps that training may aim at (``train``)."""
+
+
+class CriticalReport(Row):
+    """What the search for critical steps found in the trajectories of one role that ended in one way.
+
+    Counted from the rows: searched is a trajectory with a step that was scored or branched from.
+    """
+
+    role: NonEmpty
+    outcome: Literal["failed", "succeeded", "unjudged"]
+    """How the recorded trajectories ended."""
+    trajectories: int
+    """Those that were searched."""
+    steps: int
+    """All their steps."""
+    tried: int
+    """Steps at which an alternative was measured against the recorded action."""
+    verified: int
+    """Steps of which that showed a difference, at the stated confidence."""
+    continuations: int
+    """Rows of ``branches`` from these trajectories, whatever they were drawn for."""
+    pairs: int
+    """Pairs that were made of verified steps."""
+
+    @property
+    def share(self) -> float:
+        """Verified steps over all steps: of failed trajectories, the share supervised. 0 when there is no step."""
+        return self.verified / self.steps if self.steps else 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """Continuations per pair of a verified step; None when there is no pair."""
+        return self.continuations / self.pairs if self.pairs else None
+
+
+class PairReport(Row):
+    """Pairs of one kind and family. The exporter counts them while it writes."""
+
+    kind: PairKind
+    family: NonEmpty
+    pairs: int
+    same_kind: int
+    """Both sides do the same kind of action."""
+    earliest: int
+    """At the earliest verified step of their trajectory."""
+    recoveries: int
+    """The trajectory was off the path before."""
+    selected: int
+    """In the default selection."""
+
+
 class SplitSize(Row):
     """What a split takes on disk."""
 
@@ -139,6 +218,12 @@ class BuildReport(Row):
     """Config -> split -> size. Set by the exporter."""
     outcomes: tuple[OutcomeReport, ...] = ()
     """By role and number of hops. Set by the exporter."""
+    labels: tuple[LabelReport, ...] = ()
+    """Labels of steps, by role. Set by the exporter."""
+    critical: tuple[CriticalReport, ...] = ()
+    """The search for critical steps, by role and outcome. Set by the exporter."""
+    pairs: tuple[PairReport, ...] = ()
+    """Pairs by kind and family. Set by the exporter."""
     document_licences: dict[str, int] = {}
     """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
     split_fractions: dict[Split, float] = {}

@@ -19,20 +19,27 @@ import pyarrow as pa
 from synth.schemas.adp import Trajectory
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Document, Edge, Entity
+from synth.schemas.injected import InjectedError
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import SCHEMA_VERSION, Row
+from synth.schemas.searched import SearchedRow
+from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import InjectedError, TrajectoryRow
+from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
 ROW_TYPES: dict[str, type[Row]] = {
     "adp_trajectory": Trajectory,
+    "branches": BranchRow,
     "documents": Document,
     "edges": Edge,
     "entities": Entity,
     "injected_errors": InjectedError,
+    "preferences": PreferenceRow,
     "rejected": Rejection,
+    "searched": SearchedRow,
+    "steps": StepRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
 }

@@ -9,7 +9,7 @@ from synth.schemas.adp import ContentItem
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonList, JsonObject, NonEmpty, Row, Split
 
-__all__ = ["InjectedError", "Role", "StopReason", "TrajectoryRow", "Verdict"]
+__all__ = ["Role", "StopReason", "TrajectoryRow", "Verdict"]
 
 Role = Literal["teacher", "policy", "expert"]
 
@@ -92,14 +92,3 @@ class TrajectoryRow(Row):
     """Bumped when an observation or a verdict can change."""
     provenance: Provenance
     """What made the row."""
-
-
-class InjectedError(Row):
-    """What a scripted agent did wrong on purpose. Sealed: no stage may read this table (Honesty rules)."""
-
-    table: ClassVar[str | None] = "injected_errors"
-
-    trajectory_id: NonEmpty
-    turn: int
-    mode: NonEmpty
-    detail: str

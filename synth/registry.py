@@ -13,7 +13,18 @@ from typing import Any
 
 from synth.errors import InputError
 
-__all__ = ["BACKENDS", "ENVIRONMENTS", "EXPORTERS", "SOURCES", "STAGES", "choices", "find"]
+__all__ = [
+    "BACKENDS",
+    "ENVIRONMENTS",
+    "EXPERTS",
+    "EXPORTERS",
+    "SCORERS",
+    "SOURCES",
+    "STAGES",
+    "choices",
+    "factory_of",
+    "find",
+]
 
 SOURCES: Mapping[str, str] = {
     "world": "synth.sources.world.config:WorldConfig",
@@ -33,9 +44,19 @@ STAGES: Mapping[str, str] = {
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
     "search_rollouts": "synth.stages.rollouts:SearchRollouts",
     "verify": "synth.stages.verify:Verify",
+    "search_critical_steps": "synth.stages.critical_steps:SearchCriticalSteps",
+    "label_steps": "synth.stages.label_steps:LabelSteps",
+    "label_searched_steps": "synth.stages.label_steps:LabelSearchedSteps",
+    "search_preferences": "synth.stages.preferences:SearchPreferences",
 }
 ENVIRONMENTS: Mapping[str, str] = {
     "search": "synth.environments.search:open_search",
+}
+EXPERTS: Mapping[str, str] = {
+    "scripted": "synth.critical.scripted_expert:scripted_expert",
+}
+SCORERS: Mapping[str, str] = {
+    "evidence": "synth.critical.scoring:EvidenceScorer",
 }
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",
@@ -49,6 +70,8 @@ _TABLES = {
     "stages": STAGES,
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
+    "experts": EXPERTS,
+    "scorers": SCORERS,
     "exporters": EXPORTERS,
 }
 
@@ -71,8 +94,8 @@ def choices(table: str) -> tuple[str, ...]:
     return tuple(sorted(_table(table)))
 
 
-def find(table: str, name: str) -> Any:
-    """The implementation of ``name`` in ``table`` (``sources``, ``stages``, ...).
+def factory_of(table: str, name: str) -> str:
+    """``module:attribute`` behind ``name`` in ``table`` (``sources``, ``stages``, ...).
 
     Raises:
         InputError: the table has no such name; the line lists those that it has.
@@ -80,5 +103,10 @@ def find(table: str, name: str) -> Any:
     entries = _table(table)
     if name not in entries:
         raise InputError(f"{table} has no {name!r}", mend=f"choose one of {', '.join(sorted(entries))}")
-    module, _, attribute = entries[name].partition(":")
+    return entries[name]
+
+
+def find(table: str, name: str) -> Any:
+    """The implementation of ``name`` in ``table``. Raises InputError as :func:`factory_of`."""
+    module, _, attribute = factory_of(table, name).partition(":")
     return getattr(import_module(module), attribute)

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.schemas.injected import InjectedError
 from synth.schemas.row import Row
-from synth.schemas.trajectories import InjectedError
 
 __all__ = ["Decision", "History", "Policy", "Prompt", "Step", "Turn"]
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from synth.agents.contract import History, Policy, Prompt, Step, Turn
 from synth.environments.contract import Environment, Episode, ToolError
+from synth.schemas.injected import InjectedError
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import InjectedError, StopReason, Verdict
+from synth.schemas.trajectories import StopReason, Verdict
 
 __all__ = ["Limits", "Rollout", "prompt_for", "replay", "rollout"]
 

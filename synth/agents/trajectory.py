@@ -14,10 +14,11 @@ from synth.agents.loop import Rollout
 from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult, ToolSchema
 from synth.identity import digest
 from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.injected import InjectedError
 from synth.schemas.provenance import Provenance
-from synth.schemas.trajectories import InjectedError, Role, StopReason, TrajectoryRow
+from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
 
-__all__ = ["history_of", "injected_rows", "to_row"]
+__all__ = ["history_of", "injected_rows", "step_items", "to_row"]
 
 
 def to_row(
@@ -35,7 +36,7 @@ def to_row(
     content: list[ContentItem] = [TextObservation(content=rollout.prompt.question, source="user", name="user")]
     errors: dict[str, str] = {}
     for step in rollout.history:
-        content += _items(step)
+        content += step_items(step)
         errors |= {result.call_id: result.error for result in step.results if result.error}
     calls = [call for step in rollout.history for call in step.turn.calls]
     body = [item.model_dump(mode="json") for item in content]
@@ -66,7 +67,8 @@ def to_row(
     )
 
 
-def _items(step: Step) -> list[ContentItem]:
+def step_items(step: Step) -> list[ContentItem]:
+    """The ADP items of one turn and its observations."""
     turn = step.turn
     if not turn.calls:
         text = turn.answer if turn.answer is not None else turn.said or ""

@@ -20,18 +20,19 @@ DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder t
 def show(
     folder: DatasetFolder,
     row_id: Annotated[
-        str | None, typer.Option("--id", metavar="ID", help="Id of a trajectory, task or document; else the first one.")
+        str | None, typer.Option("--id", metavar="ID", help="Id of a row of any table; else the first trajectory.")
     ] = None,
     role: Annotated[str | None, typer.Option("--role", help="The first one of this role: teacher or policy.")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="The first one that failed.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Show long texts whole.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one trajectory (or task, or document) as a person can read it."""
+    """Show one trajectory, task, step, branch, pair or document as a person can read it."""
     from rich.console import Console
 
     from synth.exporters.reader import load
     from synth.exporters.show import render_row
+    from synth.schemas.steps import BranchRow, StepRow
     from synth.schemas.trajectories import TrajectoryRow
 
     dataset = load(folder)
@@ -39,18 +40,24 @@ def show(
     if as_json:
         print(row.model_dump_json(indent=2))
         return
-    task = _by_id(dataset, row.task_id) if isinstance(row, TrajectoryRow) else None
+    task = trajectory = None
+    steps: list[StepRow] = []
+    if isinstance(row, TrajectoryRow):
+        task = dataset.find("tasks", row.task_id)
+        steps = list(dataset.where("steps", "trajectory_id", row.id))
+    elif isinstance(row, StepRow | BranchRow):
+        trajectory = dataset.find("trajectories", row.trajectory_id)
     console = Console(soft_wrap=False, highlight=False)
-    console.print(render_row(row, task, full=full))
+    console.print(render_row(row, task, trajectory=trajectory, steps=steps, full=full))
 
 
 def _by_id(dataset: Any, row_id: str) -> Any:
-    for config in ("trajectories", "tasks", "documents"):
+    for config in ("trajectories", "tasks", "preferences", "branches", "steps", "documents"):
         row = dataset.find(config, row_id) if config in dataset.configs else None
         if row is not None:
             return row
     raise InputError(
-        f"no trajectory, task or document has the id {row_id!r}",
+        f"no row has the id {row_id!r}",
         where=str(dataset.path),
         mend="take an id from a table, for example from `synth show DIR --json`",
     )

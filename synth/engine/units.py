@@ -25,6 +25,7 @@ __all__ = [
     "REJECTED",
     "UNITS",
     "Counts",
+    "Part",
     "Unit",
     "content_hash",
     "count_units",
@@ -98,6 +99,37 @@ class Unit:
         """Key and content hash of an encoded unit, without decoding its rows."""
         head = json.loads(record.split(b"\n", 1)[0])
         return head["key"], head["content"]
+
+
+_PART = b"PART\n"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A finished part of a row that is not finished yet (``synth.stages.contract.Notebook``)."""
+
+    row: tuple[str, str]
+    """Key and content hash of the row."""
+    key: str
+    text: str
+
+    def encode(self) -> bytes:
+        """One journal record, told from a unit's by its first line."""
+        return _PART + json.dumps([*self.row, self.key, self.text], ensure_ascii=False).encode()
+
+    @staticmethod
+    def is_part(record: bytes) -> bool:
+        return record.startswith(_PART)
+
+    @staticmethod
+    def by_row(records: Sequence[bytes]) -> dict[tuple[str, str], dict[str, str]]:
+        """Parts of every row, by the row's name and the part's key; the last of equal keys counts."""
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for record in records:
+            if Part.is_part(record):
+                row, content, key, text = json.loads(record[len(_PART) :])
+                found.setdefault((row, content), {})[key] = text
+        return found
 
 
 def main_table(stage: type[Stage[Any]]) -> str:

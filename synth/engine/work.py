@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from synth.engine.units import (
     REJECTED,
     Counts,
+    Part,
     Unit,
     content_hash,
     exact,
@@ -177,7 +178,8 @@ class Work:
         self, stage: RowStage[Any, Any], task: ShardTask, journal: Journal, observer: Observer
     ) -> list[bytes]:
         """One record per row of the shard; those that are in the journal or in a shorter shard are not made again."""
-        finished = {Unit.name_of(record): record for record in journal.payloads}
+        finished = {Unit.name_of(record): record for record in journal.payloads if not Part.is_part(record)}
+        parts = Part.by_row(journal.payloads)
         shorter = self._shorter(task)
         if shorter is not None:
             for unit in read_units(self.stage, shorter):
@@ -190,6 +192,7 @@ class Work:
                 name = (stage.key(row), content_hash(row))
             record = finished.get(name)
             if record is None:
+                self._open_notebook(stage, task, name, parts.get(name, {}), journal)
                 record = finished[name] = self._process(stage, task, row, name)
                 with store_errors(journal.path):
                     journal.append(record)
@@ -201,6 +204,21 @@ class Work:
                 f"stage {self.label!r}, rows {task.start} to {task.stop - 1}: {len(records)} rows of {task.units} came"
             )
         return records
+
+    def _open_notebook(
+        self,
+        stage: RowStage[Any, Any],
+        task: ShardTask,
+        name: tuple[str, str],
+        parts: dict[str, str],
+        journal: Journal,
+    ) -> None:
+        def keep(key: str, text: str) -> None:
+            with store_errors(journal.path):
+                journal.append(Part(name, key, text).encode())
+            self._note("done", task, f"{name[0]}#{key}")
+
+        stage.context.notebook.open(parts, keep)
 
     def _process(self, stage: RowStage[Any, Any], task: ShardTask, row: Any, name: tuple[str, str]) -> bytes:
         self._note("begin", task, name[0])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+import textwrap
 import types
 from dataclasses import dataclass
+from enum import Enum
+from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import pyarrow as pa
@@ -24,8 +28,11 @@ class Column:
     """``string``, ``int64``, ``double``, ``bool``, ``struct``, ``list of string``, ``JSON``, ..."""
     text: str
     """One line; empty when the field's name says it all."""
+    values: tuple[tuple[str, str], ...] = ()
+    """What an enum may be, and what that means (empty where the code does not say)."""
 
 
+@cache
 def columns(row_type: type[Row]) -> tuple[Column, ...]:
     """All columns of a table, depth first, nested ones under their path."""
     found: list[Column] = []
@@ -51,10 +58,36 @@ def _walk(
                 "Which of these the item is: " + ", ".join(f"`{m.model_fields['class_'].default}`" for m in members)
             ]
         name = "JSON" if key in json else _type_name(field.type)
-        found.append(Column(place, name, " / ".join(dict.fromkeys(texts))))
+        kinds = [kind for info in infos for kind in _enums(info.annotation)]
+        values = tuple(pair for kind in dict.fromkeys(kinds) for pair in _members(kind))
+        found.append(Column(place, name, " / ".join(dict.fromkeys(texts)), values))
         if pa.types.is_struct(inner):
             step = "[]." if pa.types.is_list(field.type) else "."
             _walk(children, inner, place + step, key + ".", json, found)
+
+
+def _enums(annotation: Any) -> list[type[Enum]]:
+    """The enums that a field's annotation names."""
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return [annotation]
+    if get_origin(annotation) in (Annotated, Union, types.UnionType, tuple):
+        return [kind for arm in get_args(annotation) for kind in _enums(arm)]
+    return []
+
+
+@cache
+def _members(kind: type[Enum]) -> tuple[tuple[str, str], ...]:
+    """Value and docstring of each member: the string that stands below it in the source."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(tree, ast.ClassDef)
+    said: dict[str, str] = {}
+    for node, below in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(node, ast.Assign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            (target,) = node.targets
+            if isinstance(target, ast.Name):
+                said[target.id] = str(below.value.value)
+    sentences = {member: getattr(member, "sentence", said.get(member.name)) for member in kind}
+    return tuple((str(member.value), _line(text)) for member, text in sentences.items())
 
 
 def _row_types(annotation: Any) -> list[type[Row]]:

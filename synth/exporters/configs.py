@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row, Split
+from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
@@ -42,6 +43,27 @@ CONFIGS: tuple[Config, ...] = (
     ),
     Config(
         "trajectories", TrajectoryRow, None, 100, "Rollouts as Agent Data Protocol trajectories, with typed columns."
+    ),
+    Config(
+        "steps",
+        StepRow,
+        None,
+        2_000,
+        "One agent turn each: its label and why, what it gained, what hangs on it, and whether it may be a target.",
+    ),
+    Config(
+        "branches",
+        BranchRow,
+        None,
+        200,
+        "Continuations that were tried from a step of a trajectory, with the recorded action or another one.",
+    ),
+    Config(
+        "preferences",
+        PreferenceRow,
+        None,
+        100,
+        "Pairs of actions, or of runs, that share their prefix: what is preferred, why, and on what evidence.",
     ),
     Config("documents", Document, "corpus", 500, "The pages that the agents could search, open and cite."),
     Config("rejected", Rejection, "rejected", 2_000, "What was dropped on the way, and why."),

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from synth.errors import StoreError
 from synth.exporters.card import render_card
 from synth.exporters.configs import CONFIGS, Config, config_named
+from synth.exporters.criticals import Criticals
 from synth.exporters.files import CARD_FILE, REPORT_FILE, file_name
 from synth.exporters.outcomes import Outcomes
 from synth.schemas.arrow import arrow_schema
@@ -45,8 +46,9 @@ def write_dataset(
 ) -> BuildReport:
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
-    Rows are streamed: memory holds a few row groups, and one number per task. ``report`` is completed with what was
-    counted on the way (``tables``, ``sizes``, ``outcomes``, ``document_licences``) and returned: what the card shows.
+    Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
+    completed with what was counted on the way (``tables``, ``sizes``, ``outcomes``, ``labels``, ``critical``,
+    ``pairs``, ``document_licences``) and returned: what the card shows.
 
     Raises:
         KeyError: ``tables`` names a config that does not exist.
@@ -59,18 +61,22 @@ def write_dataset(
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StoreError("the folder is not empty", where=str(folder), mend="choose another folder")
-    outcomes = Outcomes()
+    outcomes, criticals = Outcomes(), Criticals()
     licences: Counter[str] = Counter()
+    watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
+        "tasks": (outcomes.see_tasks,),
+        "trajectories": (outcomes.see_trajectories, criticals.see_trajectories),
+        "steps": (criticals.see_steps,),
+        "branches": (criticals.see_branches,),
+        "preferences": (criticals.see_pairs,),
+        "documents": (lambda batch: licences.update(_licences(batch)),),
+    }
     counts: dict[str, dict[str, int]] = {}
     sizes: dict[str, dict[str, SplitSize]] = {}
     for config in CONFIGS:
         batches = _batches(tables.get(config.name, ()), config)
-        if config.name == "tasks":
-            batches = _watched(batches, outcomes.see_tasks)
-        elif config.name == "trajectories":
-            batches = _watched(batches, outcomes.see_trajectories)
-        elif config.name == "documents":
-            batches = _watched(batches, lambda batch: licences.update(_licences(batch)))
+        for see in watchers.get(config.name, ()):
+            batches = _watched(batches, see)
         written = write_config(folder, config, batches, file_bytes=file_bytes)
         counts[config.name] = {split: rows for split, (rows, _) in written.items()}
         sizes[config.name] = {split: size for split, (_, size) in written.items()}
@@ -79,6 +85,9 @@ def write_dataset(
             "tables": counts,
             "sizes": sizes,
             "outcomes": outcomes.reports(),
+            "labels": criticals.labels(),
+            "critical": criticals.critical(),
+            "pairs": criticals.pairs(),
             "document_licences": dict(sorted(licences.items())),
         }
     )

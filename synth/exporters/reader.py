@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
@@ -134,7 +135,7 @@ class Dataset:
         return pa.Table.from_batches(batches, schema=batches[0].schema if batches else schema)
 
     def rows(self, config: str, split: str | None = None) -> Iterator[Any]:
-        """Rows in order, as ``Task``, ``TrajectoryRow``, ``Document`` or ``Rejection``.
+        """Rows in order, as the row type of the config (``Task``, ``TrajectoryRow``, ``StepRow``, ...).
 
         Raises:
             DatasetError: a row or a file breaks its schema.
@@ -164,6 +165,31 @@ class Dataset:
                     return self._decoded(_row_of(path, place + found), row_type, place + found)[0]
                 place += batch.num_rows
         return None
+
+    def where(self, config: str, column: str, value: str) -> Iterator[Any]:
+        """The rows whose text column ``column`` is ``value``, in order: ``where("steps", "trajectory_id", id)``.
+
+        Only that column is read of the row groups that hold no such row.
+
+        Raises:
+            InputError: the config has no such column.
+            DatasetError: a row or a file breaks its schema.
+        """
+        row_type = self._config(config).row_type
+        if arrow_schema(row_type).get_field_index(column) < 0:
+            raise InputError(f"{config} has no column {column!r}")
+        for path in self.files(config):
+            file, place = _opened(path), 0
+            for group in range(file.metadata.num_row_groups):
+                try:
+                    keys = file.read_row_group(group, columns=[column]).column(0)
+                    found = pc.indices_nonzero(pc.fill_null(pc.equal(keys, value), False))
+                    rows = file.read_row_group(group).take(found) if len(found) else None
+                except (pa.ArrowException, OSError) as error:
+                    raise DatasetError(f"damaged: {error}", where=str(path)) from error
+                for batch in rows.to_batches() if rows is not None else ():
+                    yield from self._decoded(batch, row_type, place)
+                place += len(keys)
 
     def scan(self, config: str, split: str | None = None) -> pl.LazyFrame:
         """A lazy frame of polars; JSON columns are strings in it (``str.json_decode`` opens them)."""

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import groupby
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from pydantic import ValidationError
 
 from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
-from synth.schemas.adp import AdpError, MessageAction, TextObservation, error_lines, parse, to_json
+from synth.exporters.recorded import Recorded, record
+from synth.schemas.adp import Action, AdpError, MessageAction, TextObservation, error_lines, parse, to_json
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.documents import Document, Evidence
 from synth.schemas.rejections import Rejection
 from synth.schemas.reports import BuildReport
+from synth.schemas.steps import BranchRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.schemas.turns import turn_ranges
 
-__all__ = ["DocumentCheck", "RejectionCheck", "RowCheck", "TaskCheck", "TrajectoryCheck"]
+__all__ = [
+    "DocumentCheck",
+    "Place",
+    "RejectionCheck",
+    "RowCheck",
+    "TaskCheck",
+    "TrajectoryCheck",
+    "ending_problems",
+]
 
 Place = tuple[str, int]
 """File and row, for a message about something that is only known later."""
@@ -40,6 +51,7 @@ class TaskCheck:
         self.exempt = exempt
         self.splits: dict[str, str] = {}
         self.questions: dict[str, str] = {}
+        self.hops: dict[str, int] = {}
         self.quotes: dict[str, list[tuple[Place, int, Evidence]]] = defaultdict(list)
         self.cited: dict[str, Place] = {}
         self.gold: dict[str, tuple[str, Place]] = {}
@@ -50,6 +62,7 @@ class TaskCheck:
             add(*place, f"id: another task is {task.id} too")
         self.splits[task.id] = task.split
         self.questions[task.id] = task.question
+        self.hops[task.id] = len(task.walk.hops)
         if task.split != file.split:
             add(*place, f"split: {task.split}, but the file is of {file.split}")
         if not task.checks and task.walk.hops:
@@ -114,9 +127,12 @@ class DocumentCheck:
 
 
 class TrajectoryCheck:
-    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck, *, keep: bool = False) -> None:
+        """``keep`` = other tables refer to trajectories: digests of all of them stay in memory."""
         self.found = found
         self.tasks = tasks
+        self.keep = keep
+        self.recorded: dict[str, Recorded] = {}
         self.ids: set[str] = set()
         self.samples: set[tuple[str, str, str | None, int]] = set()
 
@@ -124,6 +140,8 @@ class TrajectoryCheck:
         place = (file.label, row)
         for what in self._problems(file, trajectory):
             self.found.add(*place, what)
+        if self.keep:
+            self.recorded[trajectory.id] = record(trajectory)
 
     def _problems(self, file: DataFile, row: TrajectoryRow) -> list[str]:
         wrong = _protocol(row)
@@ -147,7 +165,7 @@ class TrajectoryCheck:
                 wrong.append("content[0]: is not what the user asked")
             elif self.tasks.questions[row.task_id] not in first.content:
                 wrong.append("content[0]: does not hold the question of its task")
-        return wrong + _counts(row)
+        return [*wrong, *_counts(row)]
 
     def finish(self) -> None:
         """Nothing is left open."""
@@ -166,29 +184,31 @@ def _protocol(row: TrajectoryRow) -> list[str]:
     return []
 
 
-def _counts(row: TrajectoryRow) -> list[str]:
+def _counts(row: TrajectoryRow) -> Iterator[str]:
     """The typed columns against the content."""
-    wrong: list[str] = []
-    if row.success != (row.verdict.correct is True):
-        wrong.append(f"success: {row.success}, but the verdict says {row.verdict.correct}")
-    kinds = [item.class_ for item in row.content]
-    calls = sum(kind in ("api_action", "code_action") for kind in kinds)
+    calls = sum(item.class_ in ("api_action", "code_action") for item in row.content)
     if calls != row.tool_calls:
-        wrong.append(f"tool_calls: {row.tool_calls}, but the content holds {calls}")
-    runs = sum(acted for acted, _ in groupby(kind.endswith("_action") for kind in kinds))
-    actions = sum(kind.endswith("_action") for kind in kinds)
-    if not runs <= row.turns <= actions:
-        wrong.append(f"turns: {row.turns}, but the content holds {runs}")
+        yield f"tool_calls: {row.tool_calls}, but the content holds {calls}"
+    yield from ending_problems(row)
+    names = tuple(tool.get("function", {}).get("name") for tool in row.tool_schemas)
+    if row.available_custom_tools is not None and row.available_custom_tools != names:
+        yield "available_custom_tools: are not those of tool_schemas"
+
+
+def ending_problems(row: TrajectoryRow | BranchRow) -> Iterator[str]:
+    """How it ended and how long it is, against its content."""
+    if row.success != (row.verdict.correct is True):
+        yield f"success: {row.success}, but the verdict says {row.verdict.correct}"
+    turns = len(turn_ranges(row.content))
+    actions = sum(isinstance(item, Action) for item in row.content)
+    if not turns <= row.turns <= actions:
+        yield f"turns: {row.turns}, but the content holds {turns}"
     last = row.content[-1] if row.content else None
     if row.stop_reason is StopReason.ANSWERED:
         if not isinstance(last, MessageAction) or last.content != row.answer:
-            wrong.append("answer: is not the last message")
+            yield "answer: is not the last message"
     elif row.answer is not None:
-        wrong.append(f"answer: there is one, though the rollout ended with {row.stop_reason}")
-    names = tuple(tool.get("function", {}).get("name") for tool in row.tool_schemas)
-    if row.available_custom_tools is not None and row.available_custom_tools != names:
-        wrong.append("available_custom_tools: are not those of tool_schemas")
-    return wrong
+        yield f"answer: there is one, though the rollout ended with {row.stop_reason}"
 
 
 class RejectionCheck:

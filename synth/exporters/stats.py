@@ -15,8 +15,8 @@ from rich.text import Text
 
 from synth.exporters.configs import CONFIGS
 from synth.exporters.reader import load
-from synth.exporters.show import clean
-from synth.schemas.reports import OutcomeReport, StageReport
+from synth.exporters.terminal import clean
+from synth.schemas.reports import CriticalReport, LabelReport, OutcomeReport, PairReport, StageReport
 from synth.schemas.row import Row
 
 __all__ = ["Lengths", "Stats", "render_stats", "stats"]
@@ -56,6 +56,22 @@ class Stats(Row):
     answer_kinds: dict[str, int]
     surfaces: dict[str, int]
     """Family of sentences that worded the question -> tasks."""
+    labels: tuple[LabelReport, ...]
+    """Labels of steps, by role."""
+    label_reasons: dict[str, int]
+    """Why a step has its label -> steps."""
+    failures: dict[str, int]
+    """Why a run failed -> trajectories."""
+    behaviours: dict[str, int]
+    """What a turn does well -> steps."""
+    critical: tuple[CriticalReport, ...]
+    """The search for critical steps, by role and outcome of the recorded run."""
+    share_supervised: float | None
+    """Verified steps over all steps of the failed trajectories searched; None when none was."""
+    continuations_per_pair: float | None
+    """Continuations from failed trajectories per pair of a verified step; None when there is no pair."""
+    pairs: tuple[PairReport, ...]
+    """Pairs by kind and family."""
     lengths: dict[str, Lengths]
     """In code points for texts."""
 
@@ -69,7 +85,7 @@ def stats(folder: str | Path) -> Stats:
     """
     dataset = load(folder)
     report = dataset.report
-    counters: dict[str, Counter[str]] = {name: Counter() for name in ("shapes", "hops", "answer_kinds", "surfaces")}
+    counters: dict[str, Counter[str]] = {name: Counter() for name in _COUNTED}
     rules: Counter[str] = Counter()
     stops: dict[str, Counter[str]] = {}
     values: dict[str, list[np.ndarray[Any, Any]]] = {}
@@ -86,6 +102,15 @@ def stats(folder: str | Path) -> Stats:
         values.setdefault("turns", []).append(batch.column("turns").to_numpy(zero_copy_only=False))
         values.setdefault("tool calls", []).append(batch.column("tool_calls").to_numpy(zero_copy_only=False))
         values.setdefault("trajectory", []).append(_trajectory_characters(batch.column("content")))
+    for batch in dataset.batches("steps", columns=["label_reason", "failure", "behaviours"]):
+        counters["label_reasons"].update(batch.column("label_reason").to_pylist())
+        counters["failures"].update(batch.column("failure").drop_null().to_pylist())
+        counters["behaviours"].update(batch.column("behaviours").flatten().to_pylist())
+    for batch in dataset.batches("branches", columns=["turns"]):
+        values.setdefault("turns of a continuation", []).append(batch.column("turns").to_numpy(zero_copy_only=False))
+    for batch in dataset.batches("preferences", columns=["chosen", "rejected"]):
+        for side in ("chosen", "rejected"):
+            values.setdefault(f"{side} side", []).append(_trajectory_characters(batch.column(side)))
     for batch in dataset.batches("documents", columns=["text"]):
         values.setdefault("document", []).append(_characters(batch.column("text")))
     return Stats(
@@ -101,9 +126,29 @@ def stats(folder: str | Path) -> Stats:
         outcomes=report.outcomes,
         stop_reasons={role: dict(sorted(counts.items())) for role, counts in sorted(stops.items())},
         rules=_sorted(rules),
+        labels=report.labels,
+        critical=report.critical,
+        share_supervised=_share(report.critical),
+        continuations_per_pair=_cost(report.critical),
+        pairs=report.pairs,
         lengths={name: _lengths(np.concatenate(parts)) for name, parts in values.items()},
         **{name: _sorted(counter) for name, counter in counters.items()},
     )
+
+
+_COUNTED = ("shapes", "hops", "answer_kinds", "surfaces", "label_reasons", "failures", "behaviours")
+
+
+def _share(found: tuple[CriticalReport, ...]) -> float | None:
+    failed = [line for line in found if line.outcome == "failed"]
+    steps = sum(line.steps for line in failed)
+    return sum(line.verified for line in failed) / steps if steps else None
+
+
+def _cost(found: tuple[CriticalReport, ...]) -> float | None:
+    failed = [line for line in found if line.outcome == "failed"]
+    pairs = sum(line.pairs for line in failed)
+    return sum(line.continuations for line in failed) / pairs if pairs else None
 
 
 def _sorted(counter: Counter[str]) -> dict[str, int]:
@@ -184,6 +229,57 @@ def render_stats(numbers: Stats) -> RenderableType:
                 (name, value or "-", f"{count:,}")
                 for name in ("shapes", "hops", "answer_kinds", "surfaces")
                 for value, count in getattr(numbers, name).items()
+            ],
+        ),
+        _table(
+            "labels of steps",
+            ("role", "trajectories", "steps", "+1", "0", "-1", "first errors", "may be a target"),
+            [
+                (
+                    of.role,
+                    f"{of.trajectories:,}",
+                    f"{of.steps:,}",
+                    *(f"{n / of.steps:.1%}" for n in (of.helps, of.neutral, of.harms)),
+                    f"{of.first_errors:,}",
+                    f"{of.targets / of.steps:.1%}",
+                )
+                for of in numbers.labels
+            ],
+        ),
+        _table(
+            "steps",
+            ("by", "value", "steps"),
+            [
+                (name, value, f"{count:,}")
+                for name in ("label_reasons", "failures", "behaviours")
+                for value, count in getattr(numbers, name).items()
+            ],
+        ),
+        _table(
+            "critical steps",
+            ("role", "recorded run", "searched", "steps", "tried", "verified", "share", "continuations", "per pair"),
+            [
+                (
+                    of.role,
+                    of.outcome,
+                    *(f"{n:,}" for n in (of.trajectories, of.steps, of.tried, of.verified)),
+                    f"{of.share:.1%}",
+                    f"{of.continuations:,}",
+                    "-" if of.cost is None else f"{of.cost:.1f}",
+                )
+                for of in numbers.critical
+            ],
+        ),
+        _table(
+            "pairs",
+            ("kind", "family", "pairs", "same kind", "earliest", "recoveries", "selected"),
+            [
+                (
+                    of.kind.value,
+                    of.family,
+                    *(f"{n:,}" for n in (of.pairs, of.same_kind, of.earliest, of.recoveries, of.selected)),
+                )
+                for of in numbers.pairs
             ],
         ),
         _table(

@@ -1,12 +1,14 @@
 """Does a finished dataset hold what it says? Reads everything back from the files and trusts nothing.
 
-Rows stream; memory holds ids (tasks, documents), gold entities, and the quotes of the tasks.
+Rows stream; memory holds ids (tasks, documents), gold entities, the quotes of the tasks, and, where there are steps,
+branches or pairs, digests of the trajectories that these refer to.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,14 @@ from pydantic import ValidationError
 from synth.errors import DatasetError
 from synth.exporters.card_check import check_card
 from synth.exporters.configs import CONFIGS, Config, config_named
+from synth.exporters.criticals import Criticals
 from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
 from synth.exporters.outcomes import Outcomes
+from synth.exporters.pair_checks import PairCheck
 from synth.exporters.problems import Problem, Problems
 from synth.exporters.reader import load
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
+from synth.exporters.step_checks import BranchCheck, StepCheck
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
 from synth.schemas.reports import BuildReport
@@ -50,10 +55,10 @@ def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
     except DatasetError as error:
         found.add(REPORT_FILE, None, error.what)
         report = None
-    counts, outcomes, licences = _rows(files, report, found)
+    counted = _rows(files, report, found)
     if report is not None:
-        _report(report, counts, outcomes, licences, found)
-    check_card(dataset.path / CARD_FILE, report, counts, found)
+        _report(report, counted, found)
+    check_card(dataset.path / CARD_FILE, report, counted.rows, found)
     return found.listed()
 
 
@@ -81,38 +86,61 @@ def _layout(folder: Path, found: Problems) -> list[DataFile]:
     return usable
 
 
-def _rows(
-    files: list[DataFile], report: BuildReport | None, found: Problems
-) -> tuple[dict[str, dict[str, int]], Outcomes, Counter[str]]:
-    counts: dict[str, dict[str, int]] = {config.name: {} for config in CONFIGS}
-    outcomes, licences = Outcomes(), Counter[str]()
+@dataclass
+class _Counted:
+    """What the files hold, counted anew: the report must say the same."""
+
+    rows: dict[str, dict[str, int]] = field(default_factory=lambda: {config.name: {} for config in CONFIGS})
+    outcomes: Outcomes = field(default_factory=Outcomes)
+    criticals: Criticals = field(default_factory=Criticals)
+    licences: Counter[str] = field(default_factory=Counter)
+
+    def see(self, config: str, batch: pa.RecordBatch) -> None:
+        watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
+            "tasks": (self.outcomes.see_tasks,),
+            "trajectories": (self.outcomes.see_trajectories, self.criticals.see_trajectories),
+            "steps": (self.criticals.see_steps,),
+            "branches": (self.criticals.see_branches,),
+            "preferences": (self.criticals.see_pairs,),
+            "documents": (self._see_documents,),
+        }
+        for see in watchers.get(config, ()):
+            see(batch)
+
+    def _see_documents(self, batch: pa.RecordBatch) -> None:
+        self.licences.update(value or "unknown" for value in batch.column("licence").to_pylist())
+
+
+def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) -> _Counted:
+    counted = _Counted()
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset())
     documents = DocumentCheck(found, tasks)
-    trajectories = TrajectoryCheck(found, tasks)
+    derived = any(file.config in ("steps", "branches", "preferences") for file in files)
+    trajectories = TrajectoryCheck(found, tasks, keep=derived)
+    steps = StepCheck(found, tasks, trajectories)
+    branches = BranchCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
     checks: dict[str, RowCheck] = {
         "tasks": tasks,  # first: the others ask it
         "documents": documents,
         "trajectories": trajectories,
+        "steps": steps,
+        "branches": branches,
+        "preferences": PairCheck(found, trajectories, steps, branches),
         "rejected": rejections,
     }
     for config in map(config_named, checks):
         for file in (file for file in files if file.config == config.name):
             rows = 0
             for batch in _batches(file, config, found):
-                if config.name == "tasks":
-                    outcomes.see_tasks(batch)
-                elif config.name == "trajectories":
-                    outcomes.see_trajectories(batch)
-                elif config.name == "documents":
-                    licences.update(value or "unknown" for value in batch.column("licence").to_pylist())
+                counted.see(config.name, batch)
                 for place, row in _parsed(batch, config.row_type, file, rows, found):
                     checks[config.name].see(file, place, row)
                 rows += batch.num_rows
-            split = counts[config.name]
+            split = counted.rows[config.name]
             split[file.split] = split.get(file.split, 0) + rows
         checks[config.name].finish()
-    return counts, outcomes, licences
+    return counted
 
 
 def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.RecordBatch]:
@@ -178,16 +206,10 @@ def _parsed(
         yield first + place, row
 
 
-def _report(
-    report: BuildReport,
-    counts: dict[str, dict[str, int]],
-    outcomes: Outcomes,
-    licences: Counter[str],
-    found: Problems,
-) -> None:
+def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
     if report.schema_version != SCHEMA_VERSION:
         found.add(REPORT_FILE, None, f"schema_version is {report.schema_version}, not {SCHEMA_VERSION}")
-    for config, splits in counts.items():
+    for config, splits in counted.rows.items():
         stated = report.tables.get(config, {})
         for split in dict.fromkeys([*stated, *splits]):
             if stated.get(split, 0) != splits.get(split, 0):
@@ -195,10 +217,18 @@ def _report(
                     f"says {stated.get(split, 0):,} rows of {config}/{split}; the files hold {splits.get(split, 0):,}"
                 )
                 found.add(REPORT_FILE, None, f"tables: {what}")
-    if report.outcomes != outcomes.reports():
+    if report.outcomes != counted.outcomes.reports():
         found.add(REPORT_FILE, None, "outcomes: the trajectories give other counts of successes by role and hops")
-    if report.document_licences != dict(sorted(licences.items())):
+    if report.labels != counted.criticals.labels():
+        found.add(REPORT_FILE, None, "labels: the steps give other counts of labels by role")
+    if report.critical != counted.criticals.critical():
+        found.add(
+            REPORT_FILE, None, "critical: the steps and branches give other counts of what was searched and found"
+        )
+    if report.pairs != counted.criticals.pairs():
+        found.add(REPORT_FILE, None, "pairs: the preferences give other counts by kind and family")
+    if report.document_licences != dict(sorted(counted.licences.items())):
         found.add(REPORT_FILE, None, "document_licences: the documents state other licences")
-    accepted = sum(counts["tasks"].values())
+    accepted = sum(counted.rows["tasks"].values())
     if report.wanted is not None and accepted != report.wanted:
         found.add(REPORT_FILE, None, f"wanted {report.wanted:,} tasks; the files hold {accepted:,}")

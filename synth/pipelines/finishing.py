@@ -45,8 +45,19 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
         "documents": _batches(engine.table("documents", "documents")),
         "tasks": _batches(engine.table("tasks", "tasks")),
         "trajectories": _batches(*(engine.table(role, "trajectories") for role in roles)),
+        **_step_tables(recipe, engine),
         "rejected": _batches(engine.rejected()),
     }
+
+
+def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
+    labels = {node.label for node in engine.plan.nodes}
+    tables = {"steps": _batches(*(engine.table(f"{role}-steps", "steps") for role in ROLES if role in recipe.roles))}
+    if "critical-steps" in labels:
+        tables["branches"] = _batches(engine.table("critical-steps", "branches"))
+    if "preferences" in labels:
+        tables["preferences"] = _batches(engine.table("preferences", "preferences"))
+    return tables
 
 
 def _batches(*tables: StoredTable) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,7 @@ from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
 from synth.prompting import load_prompt
 from synth.recipe.model import Recipe, Role
-from synth.registry import BACKENDS, ENVIRONMENTS, find
+from synth.registry import factory_of, find
 from synth.stages.contract import Implementation, Stage
 
 __all__ = ["search_nodes"]
@@ -23,6 +23,7 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
     for role in ("teacher", "policy"):
         if role in recipe.roles:
             nodes += _role_nodes(recipe, role, recipe.roles[role])
+    nodes += _step_nodes(recipe)
     return tuple(nodes)
 
 
@@ -55,9 +56,7 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
 
 
 def _role_nodes(recipe: Recipe, role: str, who: Role) -> Iterator[StageNode]:
-    find("backends", who.backend)  # an unknown backend is the user's mistake: one line, before anything runs
     prompt = load_prompt(_PROMPT)
-    environment = recipe.environment
     yield _node(
         f"{role}-rollouts",
         "search_rollouts",
@@ -65,17 +64,8 @@ def _role_nodes(recipe: Recipe, role: str, who: Role) -> Iterator[StageNode]:
             "role": role,
             "rollouts": who.rollouts,
             "limits": recipe.limits,
-            "policy": Implementation(
-                kind=who.backend,
-                factory=BACKENDS[who.backend],
-                options={"role": role, "language": recipe.questions.kind, **who.options},
-            ),
-            "environment": Implementation(
-                kind=environment.kind,
-                factory=ENVIRONMENTS[environment.kind],
-                options=environment.model_dump(exclude={"kind"}),
-                versions={"version": SearchEnvironment.version},
-            ),
+            "policy": _policy(recipe, role, who),
+            "environment": _environment(recipe),
             "prompt": prompt.ref.id,
             "prompt_version": prompt.ref.version,
             "prompt_sha256": prompt.ref.sha256,
@@ -85,6 +75,72 @@ def _role_nodes(recipe: Recipe, role: str, who: Role) -> Iterator[StageNode]:
         index="index",
     )
     yield _node(role, "verify", {}, rollouts=f"{role}-rollouts")
+
+
+def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
+    """Critical steps, labels and pairs."""
+    searched = recipe.critical is not None and "policy" in recipe.roles
+    if searched:
+        yield _critical_node(recipe)
+    for role in ("teacher", "policy"):
+        if role not in recipe.roles:
+            continue
+        if role == "policy" and searched:
+            yield _node(
+                f"{role}-steps", "label_searched_steps", {}, trajectories=role, tasks="tasks", searched="critical-steps"
+            )
+        else:
+            yield _node(f"{role}-steps", "label_steps", {}, trajectories=role, tasks="tasks")
+    if searched and recipe.preferences is not None and "teacher" in recipe.roles:
+        yield _node(
+            "preferences",
+            "search_preferences",
+            {"environment": _environment(recipe), **recipe.preferences.model_dump()},
+            tasks="tasks",
+            teacher_runs="teacher:trajectories",
+            policy_runs="policy:trajectories",
+            steps="policy-steps",
+            branches="critical-steps",
+            documents="documents",
+            index="index",
+        )
+
+
+def _critical_node(recipe: Recipe) -> StageNode:
+    critical = recipe.critical
+    assert critical is not None
+    language = {"language": recipe.questions.kind}
+    return _node(
+        "critical-steps",
+        "search_critical_steps",
+        {
+            "policy": _policy(recipe, "policy", recipe.roles["policy"]),
+            "expert": _named("experts", critical.expert, language),
+            "scorer": _named("scorers", critical.scorer, {}),
+            "environment": _environment(recipe),
+            "search": critical.search,
+            "successes": critical.successes,
+            "share": critical.share,
+        },
+        trajectories="policy",
+        tasks="tasks",
+        documents="documents",
+        index="index",
+    )
+
+
+def _policy(recipe: Recipe, role: str, who: Role) -> Implementation:
+    return _named("backends", who.backend, {"role": role, "language": recipe.questions.kind, **who.options})
+
+
+def _environment(recipe: Recipe) -> Implementation:
+    options = recipe.environment.model_dump(exclude={"kind"})
+    return _named("environments", recipe.environment.kind, options, version=SearchEnvironment.version)
+
+
+def _named(table: str, kind: str, options: dict[str, Any], **versions: Any) -> Implementation:
+    """A collaborator by name; an unknown name is the user's mistake: one line, before anything runs."""
+    return Implementation(kind=kind, factory=factory_of(table, kind), options=options, versions=versions)
 
 
 def _node(label: str, stage: str, values: dict[str, Any], **inputs: str) -> StageNode:

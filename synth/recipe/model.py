@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from synth.agents.loop import Limits
 from synth.agents.scripted.backend import scripted_options
+from synth.critical.config import CriticalConfig
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.world.config import WorldConfig
@@ -106,6 +107,34 @@ class Role(_Part):
     """Options of the backend (for ``scripted``: ``skill``)."""
 
 
+class Critical(_Part):
+    """The search for critical steps."""
+
+    expert: str = "scripted"
+    """Who proposes other actions: `synth list` shows the choices."""
+    scorer: str = "evidence"
+    """Who scores actions (the ``prm``)."""
+    successes: bool = True
+    """Also search successful runs, for actions that would have spoilt them."""
+    share: float = Field(default=1.0, gt=0, le=1)
+    """Share of the policy's runs that is searched: a search costs dozens of rollouts."""
+    search: CriticalConfig = CriticalConfig()
+    """Thresholds, tests and budgets."""
+
+
+class Pairs(_Part):
+    """Preference pairs."""
+
+    kinds_per_run: int = Field(default=4, ge=1, le=20)
+    """How many kinds of error are tried on one good run."""
+    per_perturbation: int = Field(default=1, ge=0, le=10)
+    """Pairs per good run and kind of error that is put into it; 0 leaves them out."""
+    trajectories_per_task: int = Field(default=1, ge=0, le=10)
+    """Pairs of whole runs per task; 0 leaves them out."""
+    trajectory_ratio: float = Field(default=1.5, ge=1)
+    """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
+
+
 class Recipe(_Part):
     """What a dataset is made of."""
 
@@ -125,6 +154,11 @@ class Recipe(_Part):
     """Where agents act."""
     limits: Limits = Limits()
     """When a rollout is stopped."""
+    critical: Critical | None = Critical()
+    """How the policy's runs are searched for critical steps; ``null`` leaves out the search and what follows from
+    it."""
+    preferences: Pairs | None = Pairs()
+    """Which preference pairs are made; ``null`` makes none."""
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it."""

@@ -37,6 +37,7 @@ __all__ = [
     "Context",
     "Implementation",
     "Inputs",
+    "Notebook",
     "Outcome",
     "RowStage",
     "ShardStage",
@@ -105,6 +106,34 @@ class Inputs(Protocol):
         """Named arrays that stage ``name`` wrote, memory-mapped read-only."""
 
 
+class Notebook:
+    """Finished parts of the row that a :class:`RowStage` is working on, kept in its journal.
+
+    A row that costs hundreds of rollouts is interrupted somewhere in the middle: what it noted before is given back
+    when it is processed again. Parts may speed up a result, never change it.
+    """
+
+    def __init__(self) -> None:
+        self._parts: dict[str, str] = {}
+        self._keep: Callable[[str, str], None] | None = None
+
+    def open(self, parts: Mapping[str, str], keep: Callable[[str, str], None] | None) -> None:
+        """Called by the engine before each row: what is known of it, and where more goes."""
+        self._parts = dict(parts)
+        self._keep = keep
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """Key -> text of every part that is finished."""
+        return self._parts
+
+    def put(self, key: str, text: str) -> None:
+        """Keep one finished part. When this returns, the death of the process loses it no more."""
+        self._parts[key] = text
+        if self._keep is not None:
+            self._keep(key, text)
+
+
 @dataclass(frozen=True)
 class Context:
     """What the engine hands to a stage beside its config."""
@@ -117,6 +146,8 @@ class Context:
     """``generator(*names)`` -> a generator derived from (seed, stage name, *names)."""
     notes: dict[str, float] = field(default_factory=dict)
     """Numbers for the stage report beyond row counts (``observe``), summed over shards."""
+    notebook: Notebook = field(default_factory=Notebook)
+    """Finished parts of the row at hand; for row stages whose rows are long."""
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import injected_rows, to_row
 from synth.environments.contract import Environment
 from synth.prompting import load_prompt
+from synth.schemas.injected import InjectedError
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import InjectedError, Role, TrajectoryRow
+from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
 __all__ = ["Rollouts", "RolloutsConfig", "SearchRollouts"]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synth.engine import Engine, Executor, LocalExecutor, Plan, ProcessesExecutor, StageNode
-from synth.engine.units import Unit
+from synth.engine.units import Part, Unit
 from synth.errors import InputError, SynthError
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
@@ -377,7 +377,8 @@ def finished_on_disk(store: Path) -> set[tuple[str, int, str | None]]:
                     continue
             found.add((name, start, None))
         for journal in entry.path.glob("journals/*.journal"):
-            found |= {(name, -1, Unit.name_of(record)[0]) for record in read_journal(journal)}
+            rows = [record for record in read_journal(journal) if not Part.is_part(record)]
+            found |= {(name, -1, Unit.name_of(record)[0]) for record in rows}
     return found
 
 

@@ -1,4 +1,7 @@
-"""A small dataset that holds together: pages, tasks over them, rollouts of two roles, rejections, and its report."""
+"""A small dataset that holds together: pages, tasks over them, rollouts of two roles, rejections, and its report.
+
+The tables of steps, branches and pairs over it are in ``critical_samples``.
+"""
 
 from __future__ import annotations
 

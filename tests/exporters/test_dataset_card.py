@@ -15,7 +15,18 @@ from synth.exporters.columns import columns
 from synth.exporters.configs import CONFIGS
 from synth.exporters.licences import licence_of
 from synth.schemas.arrow import arrow_schema
-from synth.schemas.reports import BuildReport, OutcomeReport, RoleReport, SourceReport, SplitSize
+from synth.schemas.reports import (
+    BuildReport,
+    CriticalReport,
+    LabelReport,
+    OutcomeReport,
+    PairReport,
+    RoleReport,
+    SourceReport,
+    SplitSize,
+)
+from synth.schemas.row import SCHEMA_VERSION
+from synth.schemas.steps import PairKind
 
 
 def report(**changes: Any) -> BuildReport:
@@ -75,6 +86,78 @@ def test_numbers_come_from_the_report() -> None:
     assert "train 60.0 %, validation 20.0 %, test 20.0 %." in card
 
 
+def test_numbers_of_labels_critical_steps_and_pairs() -> None:
+    card = render_card(
+        report(
+            labels=(
+                LabelReport(
+                    role="policy",
+                    trajectories=300,
+                    steps=2_000,
+                    helps=1_000,
+                    neutral=600,
+                    harms=400,
+                    first_errors=280,
+                    targets=900,
+                ),
+            ),
+            critical=(
+                CriticalReport(
+                    role="policy",
+                    outcome="failed",
+                    trajectories=300,
+                    steps=2_000,
+                    tried=500,
+                    verified=250,
+                    continuations=9_000,
+                    pairs=240,
+                ),
+                CriticalReport(
+                    role="policy",
+                    outcome="succeeded",
+                    trajectories=10,
+                    steps=50,
+                    tried=0,
+                    verified=0,
+                    continuations=0,
+                    pairs=0,
+                ),
+            ),
+            pairs=(
+                PairReport(
+                    kind=PairKind.VERIFIED_STEP,
+                    family="a | b",
+                    pairs=240,
+                    same_kind=100,
+                    earliest=150,
+                    recoveries=90,
+                    selected=100,
+                ),
+            ),
+        )
+    )
+    assert "| policy | 300 | 2,000 | 1,000 (50.0 %) | 600 (30.0 %) | 400 (20.0 %) | 280 | 900 (45.0 %) |" in card
+    assert "| policy | failed | 300 | 2,000 | 500 | 250 | 12.5 % | 9,000 | 240 | 37.5 |" in card
+    assert "| policy | succeeded | 10 | 50 | 0 | 0 | 0.0 % | 0 | 0 | - |" in card
+    assert "| `verified_step` | a \\| b | 240 | 100 | 150 | 90 | 100 |" in card
+
+
+def test_a_dataset_without_them_does_not_speak_of_them() -> None:
+    text = render_card(report()).split("\n---\n", 1)[1].split("## Tables")[0]
+    for word in ("Critical", "Labels of steps", "preference pairs", "pairs of kind", "| steps |", "| branches |"):
+        assert word not in text
+
+
+def test_values_of_enums_are_explained() -> None:
+    card = render_card(report(tables={config.name: {config.splits[0]: 1} for config in CONFIGS}, sizes=_sizes()))
+    assert "Values of `label_reason`:\n\n* `progress`: New evidence of the task came into view" in card
+    assert "* `ending.late`: Had no turn left to end with." in card
+    assert "* `shortcut`: A part of the question is enough to find the answer." in card
+    for config in CONFIGS:
+        for column in columns(config.row_type):
+            assert all(text for _, text in column.values), column
+
+
 def test_every_number_of_the_text_follows_the_report() -> None:
     """No number of a row, a rate or a stage is written into the template or the prose."""
     text = render_card(report()).split("\n---\n", 1)[1]
@@ -87,7 +170,7 @@ def test_every_number_of_the_text_follows_the_report() -> None:
     left = set(re.findall(r"\d[\d,.]*\d|\d", empty))
     assert "98,765" in numbers
     # Seed and schema version, zero rows, generation 2 of ADP, sha256, the licence's name.
-    assert left == {"7", "1.0.0", "0", "2", "256", "1.0"}
+    assert left == {"7", SCHEMA_VERSION, "0", "2", "256", "1.0"}
 
 
 def source(**changes: Any) -> SourceReport:

@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 import pytest
+from critical_samples import branches, steps
 from exporter_samples import page, rejection, sample_report, sample_tables, task, trajectory
 
 from synth.errors import DatasetError, InputError
@@ -19,7 +20,7 @@ from synth.schemas.rejections import Rejection
 
 def test_what_is_in_it(finished: Path) -> None:
     dataset = load(str(finished))
-    assert dataset.configs == ("tasks", "trajectories", "documents", "rejected")
+    assert dataset.configs == ("tasks", "trajectories", "steps", "branches", "preferences", "documents", "rejected")
     assert dataset.splits("tasks") == ("train", "validation", "test")
     assert dataset.splits("documents") == ("corpus",)
     assert dataset.count("trajectories") == 40
@@ -66,6 +67,32 @@ def test_one_row_by_id_across_row_groups_and_files(tmp_path: Path) -> None:
         assert dataset.find("documents", f"p{number}") == page(number)
 
 
+def test_rows_by_a_column(finished: Path) -> None:
+    dataset = load(finished)
+    found = list(dataset.where("steps", "trajectory_id", "trajectory-policy-0003"))
+    assert found == steps(trajectory(3, "policy"))
+    assert list(dataset.where("branches", "trajectory_id", "trajectory-policy-0003")) == branches(
+        trajectory(3, "policy")
+    )
+    assert [row.id for row in dataset.where("trajectories", "task_id", task(4).id)] == [
+        "trajectory-policy-0004",
+        "trajectory-teacher-0004",
+    ]
+    assert list(dataset.where("steps", "trajectory_id", "nothing")) == []
+    with pytest.raises(InputError, match="steps has no column 'mood'"):
+        list(dataset.where("steps", "mood", "good"))
+
+
+def test_rows_by_a_column_across_row_groups_and_files(tmp_path: Path) -> None:
+    tables = sample_tables(200)
+    write_dataset(tmp_path / "out", tables, sample_report(tables), file_bytes=1)
+    dataset = load(tmp_path / "out")
+    rows = list(dataset.rows("trajectories"))
+    assert len(dataset.files("trajectories")) > 3
+    for role in ("policy", "teacher"):
+        assert list(dataset.where("trajectories", "role", role)) == [row for row in rows if row.role == role]
+
+
 def test_tables_and_batches(finished: Path) -> None:
     dataset = load(finished)
     table = dataset.table("tasks", "train")
@@ -105,8 +132,8 @@ def test_no_dataset(tmp_path: Path) -> None:
 
 
 def test_no_config(finished: Path) -> None:
-    with pytest.raises(InputError, match="no config 'steps'; there are tasks, trajectories, documents, rejected"):
-        load(finished).count("steps")
+    with pytest.raises(InputError, match="no config 'walks'; there are tasks, trajectories, steps, branches, pref"):
+        load(finished).count("walks")
 
 
 def test_damage_is_one_line(copied: Callable[[], Path]) -> None:

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from exporter_samples import page, sample_report, sample_tables, trajectory
+from critical_samples import whole_tables
+from exporter_samples import page, sample_report, trajectory
 
 from synth.errors import StoreError
 from synth.exporters.configs import CONFIGS, config_named
@@ -24,8 +25,8 @@ from synth.schemas.trajectories import TrajectoryRow
 
 
 def written(folder: Path, **changes: object) -> tuple[BuildReport, dict[str, str]]:
-    tables = {**sample_tables(), **changes}
-    report = write_dataset(folder, tables, sample_report(sample_tables()))  # type: ignore[arg-type]
+    tables = {**whole_tables(), **changes}
+    report = write_dataset(folder, tables, sample_report(whole_tables()))  # type: ignore[arg-type]
     return report, hashes(folder)
 
 
@@ -53,9 +54,18 @@ def shattered(table: pa.Table, seed: int) -> Iterator[pa.RecordBatch]:
 def test_names(finished: Path) -> None:
     assert sorted(hashes(finished)) == [
         "README.md",
+        "branches/test-00000-of-00001.parquet",
+        "branches/train-00000-of-00001.parquet",
+        "branches/validation-00000-of-00001.parquet",
         "documents/corpus-00000-of-00001.parquet",
+        "preferences/test-00000-of-00001.parquet",
+        "preferences/train-00000-of-00001.parquet",
+        "preferences/validation-00000-of-00001.parquet",
         "rejected/rejected-00000-of-00001.parquet",
         "report.json",
+        "steps/test-00000-of-00001.parquet",
+        "steps/train-00000-of-00001.parquet",
+        "steps/validation-00000-of-00001.parquet",
         "tasks/test-00000-of-00001.parquet",
         "tasks/train-00000-of-00001.parquet",
         "tasks/validation-00000-of-00001.parquet",
@@ -67,7 +77,7 @@ def test_names(finished: Path) -> None:
 
 def test_bytes_do_not_depend_on_how_rows_arrive(finished: Path, tmp_path: Path) -> None:
     for seed in range(3):
-        batches = {name: shattered(table, seed) for name, table in sample_tables().items()}
+        batches = {name: shattered(table, seed) for name, table in whole_tables().items()}
         assert written(tmp_path / str(seed), **batches)[1] == hashes(finished)
 
 
@@ -87,7 +97,7 @@ def _made(folder: Path, batches: object) -> Iterator[pa.RecordBatch]:
 
 
 def test_rows_come_back_in_order(finished: Path) -> None:
-    tables = sample_tables()
+    tables = whole_tables()
     for config in CONFIGS:
         rows = from_arrow(tables[config.name], config.row_type)
         for split in config.splits:
@@ -161,6 +171,9 @@ def test_the_report_is_completed(finished: Path) -> None:
     assert report.tables == {
         "tasks": {"train": 12, "validation": 4, "test": 4},
         "trajectories": {"train": 24, "validation": 8, "test": 8},
+        "steps": {"train": 72, "validation": 24, "test": 24},
+        "branches": {"train": 96, "validation": 32, "test": 32},
+        "preferences": {"train": 21, "validation": 7, "test": 7},
         "documents": {"corpus": 62},
         "rejected": {"rejected": 4},
     }
@@ -168,6 +181,20 @@ def test_the_report_is_completed(finished: Path) -> None:
     assert [(line.role, line.hops, line.trajectories, line.successes) for line in report.outcomes] == [
         ("policy", 2, 20, 10),
         ("teacher", 2, 20, 20),
+    ]
+    assert [(of.role, of.helps, of.neutral, of.harms) for of in report.labels] == [
+        ("policy", 40, 0, 20),
+        ("teacher", 60, 0, 0),
+    ]
+    assert [(of.outcome, of.steps, of.verified, of.continuations, of.pairs) for of in report.critical] == [
+        ("failed", 30, 10, 80, 10),
+        ("succeeded", 30, 10, 80, 10),
+    ]
+    assert [(of.kind, of.pairs, of.selected) for of in report.pairs] == [
+        ("verified_step", 10, 10),
+        ("verified_step_success", 10, 0),
+        ("trajectory", 10, 0),
+        ("perturbation", 5, 0),
     ]
     for config, splits in report.sizes.items():
         for split, size in splits.items():
@@ -181,6 +208,7 @@ def test_datasets_opens_every_config(finished: Path) -> None:
     import datasets
 
     expected = {"tasks": 20, "trajectories": 40, "documents": 62, "rejected": 4}
+    expected |= {"steps": 120, "branches": 160, "preferences": 35}
     for name, rows in expected.items():
         opened = datasets.load_dataset(str(finished), name)
         assert {split: len(part) for split, part in opened.items()}
@@ -216,7 +244,7 @@ def test_polars_opens_every_config(finished: Path) -> None:
     assert frame.select(pl.col("details").str.json_path_match("$.hub_count").cast(int).max()).item() == 19
 
 
-@pytest.mark.parametrize("empty", ["rejected", "documents", "trajectories"])
+@pytest.mark.parametrize("empty", ["rejected", "documents", "trajectories", "steps", "branches", "preferences"])
 def test_an_empty_config_is_left_out_and_said(empty: str, tmp_path: Path) -> None:
     import datasets
 
@@ -234,17 +262,17 @@ def test_an_empty_config_is_left_out_and_said(empty: str, tmp_path: Path) -> Non
 
 
 def test_an_empty_split_is_left_out(tmp_path: Path) -> None:
-    table = sample_tables()["tasks"]
+    table = whole_tables()["tasks"]
     report, files = written(tmp_path / "out", tasks=table.filter(pc.not_equal(table["split"], "test")))
     assert report.tables["tasks"] == {"train": 12, "validation": 4}
     assert "tasks/test-00000-of-00001.parquet" not in files
 
 
 def test_what_can_not_be_written_is_refused(tmp_path: Path) -> None:
-    tables = sample_tables()
+    tables = whole_tables()
     report = sample_report(tables)
-    with pytest.raises(KeyError, match="steps"):
-        write_dataset(tmp_path / "a", {**tables, "steps": tables["tasks"]}, report)
+    with pytest.raises(KeyError, match="walks"):
+        write_dataset(tmp_path / "a", {**tables, "walks": tables["tasks"]}, report)
     with pytest.raises(ValueError, match="tasks: a batch has another schema"):
         write_dataset(tmp_path / "b", {**tables, "tasks": tables["rejected"]}, report)
     wrong = tables["tasks"].set_column(

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from synth.exporters.reader import load
 from synth.exporters.show import clean, render_row, render_task, render_trajectory
 from synth.exporters.stats import _trajectory_characters, render_stats, stats
 from synth.schemas.adp import CodeAction, ImageObservation, MessageAction, TextObservation, WebObservation
@@ -146,6 +147,16 @@ def test_clean_leaves_nothing_that_steers_a_terminal(text: str) -> None:
         assert result == text
 
 
+def _texts(row: Any) -> list[str]:
+    """What is said, thought or shown on the chosen side."""
+    texts: list[str] = []
+    for item in row.chosen:
+        texts += [getattr(item, name, None) or "" for name in ("content", "reasoning_content", "description")]
+        if hasattr(item, "kwargs"):
+            texts.append(json.dumps(item.kwargs, separators=(",", ":"), ensure_ascii=False))
+    return texts
+
+
 def test_stats_count_the_files_and_read_the_report(finished: Path) -> None:
     numbers = stats(finished)
     assert numbers.tables["trajectories"] == {"train": 24, "validation": 8, "test": 8}
@@ -161,6 +172,16 @@ def test_stats_count_the_files_and_read_the_report(finished: Path) -> None:
     assert numbers.lengths["question"].mean == pytest.approx(np.mean(questions))
     assert numbers.lengths["document"].rows == 62
     assert numbers.lengths["turns"].median == 3
+    assert numbers.label_reasons == {"progress": 70, "supported_answer": 30, "propagated": 10, "wrong_turn": 10}
+    assert numbers.failures == {"finding.bad_query": 10}
+    assert numbers.behaviours == {"adaptive_search": 40}
+    assert numbers.share_supervised == 10 / 30
+    assert numbers.continuations_per_pair == 80 / 10
+    assert [(line.role, line.helps, line.harms) for line in numbers.labels] == [("policy", 40, 20), ("teacher", 60, 0)]
+    assert sum(line.pairs for line in numbers.pairs) == numbers.lengths["chosen side"].rows == 35
+    assert numbers.lengths["turns of a continuation"].mean == 1.5
+    chosen = [sum(len(text) for text in _texts(row)) for row in load(finished).rows("preferences")]
+    assert numbers.lengths["chosen side"].mean == pytest.approx(np.mean(chosen))
     assert json.loads(json.dumps(numbers.model_dump(mode="json")))["seed"] == 7
 
 
@@ -194,6 +215,11 @@ def test_stats_as_text(finished: Path) -> None:
         "policy 2 20 50.0% 0 3.00 2.00",
         "teacher answered 20",
         "shapes composition 20",
+        "policy 20 60 66.7% 0.0% 33.3% 10 66.7%",
+        "label_reasons wrong_turn 10",
+        "failures finding.bad_query 10",
+        "policy failed 10 30 10 10 33.3% 80 8.0",
+        "verified_step decision 10 10 10 0 10",
     ):
         assert piece in text
 
@@ -209,4 +235,7 @@ def test_stats_of_a_dataset_without_trajectories(tmp_path: Path) -> None:
     numbers = stats(tmp_path / "out")
     assert numbers.success == {}
     assert set(numbers.lengths) == {"question", "document"}
+    assert (numbers.labels, numbers.critical, numbers.pairs) == ((), (), ())
+    assert (numbers.share_supervised, numbers.continuations_per_pair) == (None, None)
+    assert (numbers.label_reasons, numbers.failures, numbers.behaviours) == ({}, {}, {})
     assert "success" not in printed(render_stats(numbers))

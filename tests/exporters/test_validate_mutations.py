@@ -47,10 +47,10 @@ MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
         "no file of a dataset",
     ),
     "unknown config": (
-        lambda f: shutil.copytree(f / "rejected", f / "steps"),
-        "steps/rejected-00000-of-00001.parquet",
+        lambda f: shutil.copytree(f / "rejected", f / "walks"),
+        "walks/rejected-00000-of-00001.parquet",
         None,
-        "no config is named 'steps'",
+        "no config is named 'walks'",
     ),
     "unknown split": (
         lambda f: (f / TASKS).rename(f / "tasks/dev-00000-of-00001.parquet"),
@@ -396,15 +396,16 @@ MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
 }
 
 
-def test_a_good_dataset_has_no_problem(finished: Path) -> None:
+def test_a_good_dataset_has_no_problem(finished: Path, plain: Path) -> None:
     assert validate(finished) == []
+    assert validate(plain) == []
     assert validate(str(finished)) == []
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(name: str, copied: Callable[[], Path]) -> None:
+def test_every_break_is_found(name: str, plain_copied: Callable[[], Path]) -> None:
     broken, file, row, words = MUTATIONS[name]
-    folder = copied()
+    folder = plain_copied()
     broken(folder)
     found = validate(folder)
     assert any(problem.file == file and problem.row == row and words in problem.what for problem in found), (
@@ -415,8 +416,8 @@ def test_every_break_is_found(name: str, copied: Callable[[], Path]) -> None:
         assert len(str(problem)) < 500
 
 
-def test_prose_of_the_card_may_be_edited(copied: Callable[[], Path]) -> None:
-    folder = copied()
+def test_prose_of_the_card_may_be_edited(plain_copied: Callable[[], Path]) -> None:
+    folder = plain_copied()
     card("# World search\n", "# World search\n\nRead by Ada, with 3 remarks.\n")(folder)
     assert validate(folder) == []
 
@@ -426,16 +427,16 @@ def test_a_problem_is_one_line() -> None:
     assert str(Problem("README.md", None, "no")) == "README.md: no"
 
 
-def test_a_broken_file_does_not_flood(copied: Callable[[], Path]) -> None:
-    folder = copied()
+def test_a_broken_file_does_not_flood(plain_copied: Callable[[], Path]) -> None:
+    folder = plain_copied()
     values(DOCUMENTS, "title", lambda row, old: "")(folder)
     found = [problem for problem in validate(folder, limit=5) if problem.file == DOCUMENTS]
     assert len(found) == 6
     assert found[-1].what == "and 57 more problems in this file"
 
 
-def test_exempt_entities_may_be_gold_in_two_splits(copied: Callable[[], Path]) -> None:
-    folder = copied()
+def test_exempt_entities_may_be_gold_in_two_splits(plain_copied: Callable[[], Path]) -> None:
+    folder = plain_copied()
     edit(TASKS, 7, lambda t: {"gold_entities": (*t.gold_entities, "place-10")})(folder)
     report(lambda r: r.update(exempt_entities=["place-10"]))(folder)
     assert validate(folder) == []
@@ -456,8 +457,10 @@ def test_a_dataset_with_an_empty_config_is_good(empty: str, tmp_path: Path) -> N
     assert validate(tmp_path / "out") == []
 
 
-def test_rollouts_that_were_cut_off_or_gave_up_are_good(copied: Callable[[], Path]) -> None:
-    folder = copied()
+def test_rollouts_that_were_cut_off_or_gave_up_are_good(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    tables = sample_tables()
+    write_dataset(folder, tables, sample_report(tables))
 
     def cut_off(row: Any) -> dict[str, Any]:
         last = ApiAction(function="search", kwargs={"query": "x"})

@@ -53,6 +53,7 @@ PUBLIC = {
         "Context",
         "Implementation",
         "Inputs",
+        "Notebook",
         "Outcome",
         "RowStage",
         "ShardStage",

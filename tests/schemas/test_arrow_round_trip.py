@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pyarrow as pa
@@ -31,6 +31,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import SCHEMA_VERSION, JsonObject, Row
 from synth.schemas.snapshot import ROW_TYPES
+from synth.schemas.steps import StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 
@@ -189,6 +190,17 @@ def test_the_union_is_one_struct_and_no_map_or_union_type_is_used() -> None:
                 assert not pa.types.is_map(kind)
                 assert not pa.types.is_union(kind)
                 assert not pa.types.is_dictionary(kind)
+
+
+def test_literals_have_the_type_of_their_values() -> None:
+    schema = arrow_schema(StepRow)
+    assert (schema.field("label").type, schema.field("split").type) == (pa.int64(), pa.string())
+
+    class Mixed(Row):
+        value: Literal["a", 1]
+
+    with pytest.raises(TypeError, match="no Arrow type"):
+        arrow_schema(Mixed)
 
 
 # --- what is refused, and how it is said -----------------------------------------------------------------------------

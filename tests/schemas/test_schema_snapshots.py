@@ -30,7 +30,7 @@ def test_the_tables_are_those_of_the_snapshots() -> None:
 def test_every_table_has_a_snapshot() -> None:
     found = {
         row_type
-        for name in ("documents", "rejections", "tasks", "trajectories")
+        for name in ("documents", "rejections", "searched", "steps", "tasks", "trajectories")
         for row_type in vars(__import__(f"synth.schemas.{name}", fromlist=["x"])).values()
         if isinstance(row_type, type) and issubclass(row_type, Row) and row_type.table is not None
     }

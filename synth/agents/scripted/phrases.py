@@ -436,6 +436,8 @@ def read_notes(thought: str, seen: Sequence[str]) -> list[tuple[str, str]]:
     found: list[tuple[int, str, str]] = []
     for intent in NOTES:
         for before, after in _patterns(intent):
+            if before not in thought:  # most of them: far cheaper than a pattern that does not match
+                continue
             for match in re.finditer(rf"(?:(?<=\s)|\A){re.escape(before)}", thought):
                 names = [
                     thought[match.end() : end.start()]

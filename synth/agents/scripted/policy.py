@@ -26,8 +26,8 @@ from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import State, Value, state_of
 from synth.environments.contract import ToolCall
 from synth.schemas.documents import ValueKind
+from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import InjectedError
 
 __all__ = ["PolicyConfig", "ScriptedPolicy", "Systematic"]
 

@@ -1,0 +1,40 @@
+"""What the critical-step search found on one trajectory: a table of the store, read by labels and pairs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from synth.schemas.row import JsonObject, NonEmpty, Row, Split
+from synth.schemas.steps import Criticality
+
+__all__ = ["SearchedRow", "SearchedStep"]
+
+
+class SearchedStep(Row):
+    """One step of the searched trajectory."""
+
+    step: int
+    score: float | None
+    """Score of the recorded action by the ``prm``; None = abstained."""
+    criticality: Criticality | None
+    """Of the verified alternative, else of the one that differs most; None when nothing was tried."""
+    alternative: int
+    """Number of that alternative; -1 when there is none."""
+    pivot: bool
+    first_error: bool | None
+    """By continuations alone; None when it was not looked for or stayed undecided."""
+
+
+class SearchedRow(Row):
+    table: ClassVar[str | None] = "searched"
+
+    id: NonEmpty
+    """Id of the trajectory."""
+    task_id: NonEmpty
+    failed: bool
+    """Which way it was searched: a failed run for better actions, a successful one for worse."""
+    refused: str | None
+    """Why it could not be branched from; None when it could."""
+    steps: tuple[SearchedStep, ...]
+    counts: JsonObject
+    split: Split

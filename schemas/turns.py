@@ -1,0 +1,46 @@
+"""The turns of a trajectory's content: one definition for labels, branches, pairs and ``validate``.
+
+A *turn* is a maximal run of actions; an observation (of a tool or of the user) ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from synth.schemas.adp import Action, ApiAction, CodeAction, ContentItem
+
+__all__ = ["action_kind", "bare_actions", "turn_ranges"]
+
+
+def turn_ranges(content: Sequence[ContentItem]) -> tuple[tuple[int, int], ...]:
+    """``(start, end)`` of each turn: its actions are ``content[start:end]``."""
+    ranges: list[tuple[int, int]] = []
+    start: int | None = None
+    for index, item in enumerate(content):
+        if isinstance(item, Action):
+            start = index if start is None else start
+        elif start is not None:
+            ranges.append((start, index))
+            start = None
+    if start is not None:
+        ranges.append((start, len(content)))
+    return tuple(ranges)
+
+
+def action_kind(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:
+    """Names of the tools called, in order and joined by ``+`` (``code`` for code that is run).
+
+    A turn without a call is ``answer``, or ``give_up`` when the run ended so: its content alone does not tell.
+    """
+    names = [item.function if isinstance(item, ApiAction) else "code" for item in actions if _calls(item)]
+    return "+".join(names) or ("give_up" if gave_up else "answer")
+
+
+def bare_actions(actions: Sequence[ContentItem]) -> tuple[ContentItem, ...]:
+    """The actions as they stand when nothing answers them: without ``tool_call_id``, as the protocol asks of an action
+    that was cut off."""
+    return tuple(item.model_copy(update={"tool_call_id": None}) if _calls(item) else item for item in actions)
+
+
+def _calls(item: ContentItem) -> bool:
+    return isinstance(item, ApiAction | CodeAction)

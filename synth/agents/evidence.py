@@ -1,0 +1,222 @@
+"""What of a task's evidence the observations have shown: which hops of the gold walk an agent could know by now.
+
+Pure reading of observations, for whoever judges steps (scorer, labels). An environment that shows documents as links
+(``synth.environments.rendering``) is understood down to the page that a passage is about; of any other only the words
+count.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from synth.agents.contract import Step
+from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.rendering import find_links, plain
+from synth.schemas.tasks import Hop, Node, Task
+
+__all__ = ["EvidenceView", "Hit", "Observed", "Passage", "names_of", "observe", "same_words", "states", "words_of"]
+
+_HIT = re.compile(r"\d+\. (\[.*\)) *")
+_PAGE = re.compile(r"(\[.*\)), page \d+ of \d+$")
+_IN = re.compile(r"^(?:No match|\d+ match(?:es)?) for \".*\" in (\[.*\)) \(\d+ pages?\)")
+_PLACE = re.compile(r"^\d+\. page \d+, character \d+: ")
+_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\s…\s")
+_WORD = re.compile(r"\d[\d,.]*\d|\w+(?:['’]\w+)*")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A sentence of an observation, links flattened."""
+
+    about: str
+    """The document that it stands in; empty when the observation does not say."""
+    title: str
+    """Title of that document."""
+    text: str
+    links: tuple[tuple[str, str], ...]
+    """(anchor, document) of the links in it; a place in a document counts as the document."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    title: str
+    document: str
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What one observation shows."""
+
+    page: str
+    """The document that it is a page of, or that was searched; empty for anything else."""
+    hits: tuple[Hit, ...]
+    """Documents that it lists."""
+    passages: tuple[Passage, ...]
+
+
+@lru_cache(maxsize=65536)
+def words_of(text: str) -> str:
+    """Case-folded words with one space between and around them; numbers without thousands separators."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    found = [re.sub(r"['’]s?$", "", word) for word in _WORD.findall(folded)]
+    return f" {' '.join(re.sub(r',(?=[0-9]{3})', '', word) for word in found)} "
+
+
+def same_words(left: str, right: str) -> bool:
+    """Equal but for case, punctuation and a leading article."""
+    a, b = (re.sub(r"^ (?:the|an?) (?=\S)", " ", words_of(text)) for text in (left, right))
+    return a == b and a.strip() != ""
+
+
+def names_of(node: Node) -> tuple[str, ...]:
+    """All that texts may call ``node``."""
+    return tuple(dict.fromkeys(name for name in (node.name, *node.aliases, *_value_id(node)) if name))
+
+
+def _value_id(node: Node) -> tuple[str, ...]:
+    return (node.id,) if node.document_id is None else ()
+
+
+@lru_cache(maxsize=4096)
+def observe(content: str) -> Observed:
+    """Read one observation."""
+    page = about = title = ""
+    hits: list[Hit] = []
+    passages: list[Passage] = []
+    for number, line in enumerate(content.split("\n")):
+        opened = (_PAGE.match(line) or _IN.match(line)) if number == 0 else None
+        listed = None if page else _HIT.fullmatch(line)  # a page may hold lists of links of its own
+        found = list(find_links((opened or listed).group(1))) if opened or listed else []  # type: ignore[union-attr]
+        if len(found) == 1 or (opened and found):
+            about, title = found[0].target.split("#", 1)[0], found[0].anchor
+            if opened:
+                page = about
+            else:
+                hits.append(Hit(title, about))
+        elif line.strip():
+            passages += _sentences(_PLACE.sub("", line.strip()), about, title)
+    return Observed(page, tuple(hits), tuple(passages))
+
+
+def _sentences(line: str, about: str, title: str) -> Iterator[Passage]:
+    start = 0
+    for end in (*(match.end() for match in _END.finditer(line)), len(line)):
+        part = line[start:end]
+        if part.strip():
+            links = tuple((item.anchor, item.target.split("#", 1)[0]) for item in find_links(part))
+            yield Passage(about, title, plain(part).strip(" …#"), links)
+        start = end
+
+
+def states(hop: Hop, passage: Passage) -> bool:
+    """Whether ``passage`` is the evidence of ``hop``, or says of one end something that names the other."""
+    text, quote = words_of(passage.text), words_of(hop.evidence.quote)
+    if passage.about in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
+        return True
+    source, target = _named(hop.source, passage, text), _named(hop.target, passage, text)
+    if source and target:
+        return True
+    return (source and _is_about(hop.target, passage)) or (target and _is_about(hop.source, passage))
+
+
+def _covers(text: str, quote: str) -> bool:
+    return quote in text or (text in quote and 2 * len(text.split()) > len(quote.split()))
+
+
+def _named(node: Node, passage: Passage, text: str) -> bool:
+    if any(words_of(name) in text for name in names_of(node) if words_of(name).strip()):
+        return True
+    return any(
+        document == node.document_id and any(same_words(anchor, name) for name in names_of(node))
+        for anchor, document in passage.links
+    )
+
+
+def _is_about(node: Node, passage: Passage) -> bool:
+    """The passage stands on the node's own page. An entry on a page of many things must be named."""
+    if node.document_id is None or passage.about != node.document_id:
+        return False
+    return any(words_of(name) in words_of(passage.title) for name in names_of(node))
+
+
+class EvidenceView:
+    """What a history has shown of ``task``'s evidence. Grows step by step."""
+
+    def __init__(self, task: Task, history: Iterable[Step] = ()) -> None:
+        self.task = task
+        self.hops: set[int] = set()
+        """Hops of the walk whose evidence was in view."""
+        self.read: list[str] = []
+        """Documents that were opened, in order, each once."""
+        self.last_page = ""
+        """The document that was opened or searched last; empty before any was."""
+        self.stated: dict[int, list[Passage]] = {}
+        """Hop -> the passages that state it."""
+        self.links: dict[str, list[Passage]] = {}
+        """Document -> the passages that link to it."""
+        self.listed: dict[str, list[int]] = {}
+        """Document -> the searches (places in ``searches``) that listed it."""
+        self.searches: list[tuple[ToolCall, tuple[Hit, ...]]] = []
+        self.shown_by_link: dict[str, bool] = {}
+        """Document -> whether it was last shown by a link in a text, rather than by a list of results."""
+        self.named: dict[str, set[str]] = {}
+        """Words of a title or link -> the documents that go by it."""
+        self.results: list[tuple[ToolCall, ToolResult]] = []
+        """Every call that was carried out, with its observation."""
+        for step in history:
+            self.take(step)
+
+    def take(self, step: Step) -> frozenset[int]:
+        """Add the next step; gives the hops that it brought into view."""
+        before = frozenset(self.hops)
+        for call, result in zip(step.turn.calls, step.results, strict=False):
+            self.results.append((call, result))
+            if result.error is None:
+                self._show(call, observe(result.content))
+        return frozenset(self.hops - before)
+
+    def _show(self, call: ToolCall, seen: Observed) -> None:
+        if seen.page and seen.page not in self.read:
+            self.read.append(seen.page)
+        self.last_page = seen.page or self.last_page
+        if seen.hits:
+            self.searches.append((call, seen.hits))
+        for hit in seen.hits:
+            self.listed.setdefault(hit.document, []).append(len(self.searches) - 1)
+            self.named.setdefault(words_of(hit.title), set()).add(hit.document)
+            self.shown_by_link[hit.document] = False
+        for passage in seen.passages:
+            for anchor, document in passage.links:
+                self.named.setdefault(words_of(anchor), set()).add(document)
+                if document != passage.about:
+                    self.links.setdefault(document, []).append(passage)
+                    self.shown_by_link[document] = True
+        for number, hop in enumerate(self.task.walk.hops):
+            found = [passage for passage in seen.passages if states(hop, passage)]
+            if found:
+                self.hops.add(number)
+                self.stated.setdefault(number, []).extend(found)
+
+    @property
+    def named_documents(self) -> frozenset[str]:
+        """Documents that were shown by a title or a link, or opened."""
+        return frozenset(self.listed) | frozenset(self.links) | frozenset(self.read)
+
+    @property
+    def progress(self) -> float:
+        """Share of the walk's hops in view, 0 to 1; 0 where there is no walk."""
+        return len(self.hops) / len(self.task.walk.hops) if self.task.walk.hops else 0.0
+
+    def would_show(self, call: ToolCall, result: ToolResult) -> frozenset[int]:
+        """Hops that ``result`` would bring into view. Changes nothing."""
+        if result.error is not None:
+            return frozenset()
+        passages = observe(result.content).passages
+        hops = enumerate(self.task.walk.hops)
+        return frozenset(
+            number for number, hop in hops if number not in self.hops and any(states(hop, p) for p in passages)
+        )

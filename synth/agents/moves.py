@@ -1,0 +1,304 @@
+"""What a call does for a task whose walk is known: does it lead on, look around, or go astray?
+
+The measure is what was visible: a call goes wrong when it passes over what the observations had shown to be right, or
+when it follows something that can't be what is sought. Looking around where nothing better was in sight is no error.
+Thoughts are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from synth.agents.evidence import EvidenceView, Passage, names_of, observe, same_words, states, words_of
+from synth.environments.answers import judge, parse_date, parse_quantity
+from synth.environments.contract import ToolCall, ToolResult
+from synth.identity import canonical_json
+from synth.schemas.tasks import Hop, Task
+
+__all__ = ["OFF_PATH", "ON_PATH", "Move", "MoveKind", "gold_documents", "judge_call", "missing_for_answer", "telling"]
+
+
+class MoveKind(StrEnum):
+    """From the best to the worst, roughly."""
+
+    PROGRESS = "progress"
+    """Brings evidence of the walk into view."""
+    REACHES = "reaches"
+    """Shows, for the first time, a page that is still needed."""
+    ON_PATH = "on_path"
+    """About something on the walk, and shows nothing new of it."""
+    CANDIDATE = "candidate"
+    """Tests something that could be what is sought, as far as was visible."""
+    EXPLORES = "explores"
+    """Looks elsewhere while nothing better was visible."""
+    FAILED = "failed"
+    """The tool broke."""
+    REPEATED = "repeated"
+    """The same call with the same observation as before."""
+    ASTRAY = "astray"
+    """Goes on from a page that is not on the walk."""
+    UNFIT = "unfit"
+    """Follows something that can't be what is sought: another kind of thing."""
+    PASSED_OVER = "passed_over"
+    """Follows another link although a text had named the right one."""
+    WRONG_RESULT = "wrong_result"
+    """Opens another result although the page that was asked for by name was listed."""
+    INVALID = "invalid"
+    """A call that the tool refuses."""
+    REPEATED_FAILURE = "repeated_failure"
+    """A call that had failed before, made again."""
+
+
+OFF_PATH = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFIT, MoveKind.ASTRAY))
+"""Off the walk although something better was visible, or it can't be right."""
+
+
+ON_PATH = frozenset((MoveKind.PROGRESS, MoveKind.REACHES, MoveKind.ON_PATH, MoveKind.CANDIDATE))
+"""What leads on; after a wrong turn, what leaves it behind."""
+_TELLING = (
+    MoveKind.REPEATED_FAILURE,
+    MoveKind.INVALID,
+    MoveKind.PASSED_OVER,
+    MoveKind.WRONG_RESULT,
+    MoveKind.UNFIT,
+    MoveKind.ASTRAY,
+    MoveKind.PROGRESS,
+    MoveKind.REACHES,
+    MoveKind.CANDIDATE,
+    MoveKind.ON_PATH,
+    MoveKind.EXPLORES,
+    MoveKind.FAILED,
+    MoveKind.REPEATED,
+)
+
+
+@dataclass(frozen=True)
+class Move:
+    kind: MoveKind
+    why: str
+    """One line."""
+    about: str = ""
+    """The document that it goes to, where it is off the walk."""
+    hops: frozenset[int] = frozenset()
+    """Hops that it brings into view."""
+
+
+def telling(moves: Sequence[Move]) -> Move | None:
+    """Of the calls of one turn the one that says most about it: a harmful one, else the best. None without calls."""
+    return min(moves, key=lambda move: _TELLING.index(move.kind), default=None)
+
+
+def gold_documents(task: Task) -> frozenset[str]:
+    """Pages on the walk: of its ends and of its evidence."""
+    found = set(task.gold_documents)
+    for hop in task.walk.hops:
+        found |= {hop.source.document_id or "", hop.target.document_id or "", hop.evidence.document_id}
+    return frozenset(found - {""})
+
+
+def missing_for_answer(view: EvidenceView) -> tuple[int, ...]:
+    """Hops whose evidence was not in view: with any of them missing, no answer rests on what was read."""
+    return tuple(number for number in range(len(view.task.walk.hops)) if number not in view.hops)
+
+
+def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
+    """What ``call``, answered by ``result``, does at a point where ``view`` was in sight."""
+    made = _same_calls(view, call)
+    if result.error is not None:
+        if any(before.error is not None for before in made):
+            return Move(MoveKind.REPEATED_FAILURE, f"{call.name} failed the same way before")
+        if result.error == "failure":
+            return Move(MoveKind.FAILED, f"{call.name} broke")
+        return Move(MoveKind.INVALID, f"{call.name}: {result.content.splitlines()[0] if result.content else ''}"[:200])
+    hops = view.would_show(call, result)
+    if hops:
+        return Move(MoveKind.PROGRESS, f"shows {_hops(view.task, hops)}", hops=hops)
+    if any(before.content == result.content for before in made):
+        return Move(MoveKind.REPEATED, f"the same {call.name} as before shows the same")
+    if not view.task.walk.hops:
+        return Move(MoveKind.EXPLORES, "there is no walk to measure against")
+    wrong = _wrong_value(view, call)
+    if wrong is not None:
+        return wrong
+    seen = observe(result.content)
+    if seen.page:
+        return _page(view, call, seen.page)
+    return _look(view, call, result)
+
+
+def _wrong_value(view: EvidenceView, call: ToolCall) -> Move | None:
+    """A call about a date or number that answers the question wrongly, although the right one was in view."""
+    task = view.task
+    last = len(task.walk.hops) - 1
+    if task.answer_kind not in ("date", "year", "number", "quantity") or last not in view.hops:
+        return None
+    parse = parse_date if task.answer_kind in ("date", "year") else parse_quantity
+    for value in call.arguments.values():
+        if not isinstance(value, str) or parse(value) is None or words_of(value) in words_of(task.question):
+            continue
+        verdict = judge(value, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
+        on_walk = any(same_words(value, name) for hop in task.walk.hops for name in names_of(hop.source))
+        if verdict.correct is False and not on_walk:
+            return Move(MoveKind.PASSED_OVER, f"{task.answer} was in view; looks for {value}")
+    return None
+
+
+def _same_calls(view: EvidenceView, call: ToolCall) -> list[ToolResult]:
+    """What equal calls were answered before."""
+    mine = canonical_json(call.arguments)
+    return [
+        result
+        for before, result in view.results
+        if before.name == call.name and canonical_json(before.arguments) == mine
+    ]
+
+
+def _hops(task: Task, hops: frozenset[int]) -> str:
+    return "; ".join(
+        f"{task.walk.hops[number].source.name} -> {task.walk.hops[number].target.name}" for number in sorted(hops)
+    )
+
+
+def _page(view: EvidenceView, call: ToolCall, document: str) -> Move:
+    task = view.task
+    searched = _off_path(view, call) if "document" not in call.arguments else None
+    if searched is not None:
+        return searched
+    if document in gold_documents(task):
+        new = document not in view.read
+        return Move(MoveKind.REACHES if new else MoveKind.ON_PATH, f"{document} is on the walk")
+    if document in view.read:
+        return Move(MoveKind.EXPLORES, f"reads more of {document}", document)
+    return _follow(view, document)
+
+
+def _follow(view: EvidenceView, document: str) -> Move:
+    """Going to a document that is not on the walk."""
+    hops = view.task.walk.hops
+    if hops and not missing_for_answer(view) and hops[-1].target.document_id in view.read:
+        return Move(MoveKind.PASSED_OVER, f"{hops[-1].target.name} was read and fits; goes to {document}", document)
+    if view.shown_by_link.get(document):
+        return _link(view, document)
+    if view.listed.get(document):
+        return _hit(view, document)
+    return Move(MoveKind.EXPLORES, f"{document} was not shown before", document)
+
+
+def _link(view: EvidenceView, document: str) -> Move:
+    task, gold = view.task, gold_documents(view.task)
+    passages = view.links[document]
+    verdicts: list[Move] = []
+    for number, hop in enumerate(task.walk.hops):
+        own = [passage for passage in passages if _page_of(hop, passage)]
+        if any(states(hop, passage) for passage in passages):
+            verdicts.append(_rival(view, number, hop, document))
+        elif own and number in view.hops and (not _siblings(task, number) or _stated_beside(view, number, own)):
+            verdicts.append(
+                Move(
+                    MoveKind.PASSED_OVER, f"{hop.target.name} was in view for {hop.cue!r}; goes to {document}", document
+                )
+            )
+        elif own and _fits(document, hop):
+            verdicts.append(Move(MoveKind.CANDIDATE, f"{document} could be what {hop.cue!r} means", document))
+        elif own:
+            verdicts.append(Move(MoveKind.UNFIT, f"{document} is no {hop.target.kind}: {hop.cue!r}", document))
+    for kind in (MoveKind.CANDIDATE, MoveKind.PASSED_OVER, MoveKind.UNFIT):
+        found = next((move for move in verdicts if move.kind is kind), None)
+        if found is not None:
+            return found
+    if any(passage.about in gold for passage in passages):
+        return Move(MoveKind.EXPLORES, f"{document} is linked from a page on the walk", document)
+    return Move(MoveKind.ASTRAY, f"{document} is linked from a page that is not on the walk", document)
+
+
+def _page_of(hop: Hop, passage: Passage) -> bool:
+    return passage.about != "" and passage.about in (hop.source.document_id, hop.evidence.document_id)
+
+
+def _siblings(task: Task, number: int) -> list[int]:
+    """Further conditions on what the hop seeks: with any, candidates are there to be tested."""
+    hops = task.walk.hops
+    return [n for n, other in enumerate(hops) if n != number and other.target.id == hops[number].target.id]
+
+
+def _stated_beside(view: EvidenceView, number: int, passages: list[Passage]) -> bool:
+    """Whether one of the pages that ``passages`` stand in states the hop."""
+    pages = {passage.about for passage in passages}
+    return any(passage.about in pages for passage in view.stated[number])
+
+
+def _rival(view: EvidenceView, number: int, hop: Hop, document: str) -> Move:
+    """Named beside the right one: to be tested where a further condition tells which is right."""
+    if _siblings(view.task, number):
+        return Move(MoveKind.CANDIDATE, f"{document} is named beside {hop.target.name}: a condition tells", document)
+    return Move(MoveKind.PASSED_OVER, f"{hop.target.name} was in view for {hop.cue!r}; goes to {document}", document)
+
+
+def _fits(document: str, hop: Hop) -> bool:
+    """Whether it may be the kind of thing that the hop seeks, as far as ids tell: the folder that they stand in."""
+    target = hop.target.document_id
+    return target is None or document.rpartition("/")[0] == target.rpartition("/")[0]
+
+
+def _hit(view: EvidenceView, document: str) -> Move:
+    task = view.task
+    call, hits = view.searches[view.listed[document][-1]]
+    query = str(call.arguments.get("query", ""))
+    title = next(hit.title for hit in hits if hit.document == document)
+    for hop in task.walk.hops:
+        for end in (hop.source, hop.target):
+            listed = end.document_id is not None and any(hit.document == end.document_id for hit in hits)
+            asked = any(same_words(query, name) for name in names_of(end))
+            if listed and asked and end.document_id not in view.read and not same_words(title, query):
+                return Move(MoveKind.WRONG_RESULT, f"{end.name} was listed; opens {title}", document)
+    return Move(MoveKind.EXPLORES, f"{title} is one of the results", document)
+
+
+def _look(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
+    """A search, or a call of a tool that shows no page."""
+    task, gold = view.task, gold_documents(view.task)
+    hits = {hit.document for hit in observe(result.content).hits}
+    new = sorted(document for document in hits & gold if document not in view.named_documents)
+    astray = _off_path(view, call)
+    if astray is not None:
+        return astray
+    if new:
+        return Move(MoveKind.REACHES, f"shows {new[0]}, which is on the walk")
+    text = _text(call)
+    about = any(_on_walk(view, name) for name in _subjects(view, text)) or _asks(task, text)
+    return Move(MoveKind.ON_PATH if about else MoveKind.EXPLORES, "shows nothing new of the walk")
+
+
+def _text(call: ToolCall) -> str:
+    return words_of(" ".join(str(value) for value in call.arguments.values()))
+
+
+def _on_walk(view: EvidenceView, name: str) -> bool:
+    return bool(view.named.get(name, set()) & gold_documents(view.task)) or name in words_of(view.task.question)
+
+
+def _off_path(view: EvidenceView, call: ToolCall) -> Move | None:
+    """The judgement on what the call's words name, where that is wrong to go for; None where it is not."""
+    mine = _subjects(view, _text(call))
+    if not mine or any(_on_walk(view, name) for name in mine):
+        return None
+    move = _follow(view, sorted(document for name in mine for document in view.named[name])[0])
+    return move if move.kind in OFF_PATH else None
+
+
+def _subjects(view: EvidenceView, text: str) -> list[str]:
+    """Names that were seen and stand in ``text``; a name within a longer one does not count."""
+    found = sorted((name for name in view.named if name.strip() and name in text), key=lambda name: (-len(name), name))
+    kept: list[str] = []
+    for name in found:
+        if not any(name in longer for longer in kept):
+            kept.append(name)
+    return kept
+
+
+def _asks(task: Task, text: str) -> bool:
+    """Whether the call speaks in the words of the question."""
+    known = set(words_of(task.question).split())
+    return bool(text.split()) and len([word for word in text.split() if word in known]) >= 0.6 * len(text.split())

@@ -1,0 +1,1 @@
+"""Verified critical steps: branch from a recorded trajectory, try alternatives, measure what they are worth."""

@@ -1,0 +1,62 @@
+"""Settings of the critical-step search."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from synth.schemas.row import Row
+
+__all__ = ["CriticalConfig"]
+
+
+class CriticalConfig(Row):
+    """Thresholds and the length of continuations are CSO's (arXiv 2602.03412); the rest is ours."""
+
+    alternatives: int = Field(default=3, ge=1, le=20)
+    """Alternatives that are asked for at each step."""
+    above: float = Field(default=0.6, ge=0, le=1)
+    """The better action of a candidate scores more than this."""
+    below: float = Field(default=0.5, ge=0, le=1)
+    """The worse action of a candidate scores less than this."""
+    max_more: int = Field(default=10, ge=0)
+    """Turns of the policy after the turn that was put there."""
+    max_turns: int = Field(default=24, ge=1)
+    """Turns of the whole history, prefix included: what the recorded run was allowed."""
+    max_invalid: int = Field(default=3, ge=1)
+    """Turns in a row in which no call was accepted by a tool, before a continuation is stopped."""
+    error: float = Field(default=0.03, gt=0, lt=0.5)
+    """Chance, under pure luck, that a *trajectory* gets any verified step, however many candidates it has."""
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    """Of the two-sided interval that is reported beside each difference (not adjusted for stopping)."""
+    max_pairs: int = Field(default=32, ge=2, le=100)
+    """Continuations per side and candidate at most."""
+    first_look: int = Field(default=2, ge=1)
+    """Continuations per side before the first look."""
+    minimal_difference: float = Field(default=0.3, ge=0, le=1)
+    """A candidate is given up when the upper bound of its difference is below this."""
+    futility_confidence: float = Field(default=0.9, gt=0.5, lt=1)
+    """One-sided confidence of that upper bound."""
+    futility_first: int = Field(default=5, ge=1)
+    """Continuations per side before a candidate may be given up for it."""
+    step_budget: int = Field(default=160, ge=2)
+    """Continuations per step at most, both sides and all alternatives together."""
+    trajectory_budget: int = Field(default=400, ge=2)
+    """Continuations per trajectory at most."""
+    all_alternatives: bool = False
+    """Go on with a step's other alternatives when one of them is verified."""
+    first_error: bool = False
+    """Also look for the longest prefix from which the policy still succeeds (costs continuations of its own)."""
+    first_error_error: float = Field(default=0.1, gt=0, lt=0.5)
+    """Chance that any prefix that was looked at is judged wrongly."""
+    still_succeeds: float = Field(default=0.6, gt=0, lt=1)
+    """Success rate of the policy from a prefix that is fine."""
+    no_more: float = Field(default=0.15, gt=0, lt=1)
+    """Success rate from a prefix that is not. Prefixes between the two may be judged either way, or stay undecided."""
+    first_error_samples: int = Field(default=16, ge=1)
+    """Continuations per prefix at most."""
+    first_error_budget: int = Field(default=120, ge=0)
+    """Continuations per trajectory for it at most, beside those of the search."""
+    pivot_samples: int = Field(default=4, ge=2)
+    """A turn with fewer continuations is not judged as a pivot."""
+    pivot_variance: float = Field(default=0.15, ge=0, le=0.5)
+    """Least variance of the outcomes (0 or 1) at a pivot."""

@@ -1,0 +1,57 @@
+"""Who scores an action and who proposes another one. Model-backed scorers and experts fill the same interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from synth.agents.contract import History, Prompt, Turn
+from synth.environments.contract import Environment
+from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+
+__all__ = ["Expert", "Point", "Score", "Scorer"]
+
+
+class Score(Row):
+    """How good an action is at a point, 0 to 1. ``value`` None = abstained: no candidate is made of it."""
+
+    value: float | None
+    reason: str
+    """What the score rests on, in one line; for an abstention, what was wrong."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place in a recorded trajectory: everything before step ``step``, and the turn that was taken there."""
+
+    task: Task
+    environment: Environment
+    prompt: Prompt
+    history: History
+    """The steps before."""
+    recorded: Turn
+    """The action of the recorded trajectory at this step: the original, never a resample."""
+
+    @property
+    def step(self) -> int:
+        return len(self.history)
+
+
+class Scorer(Protocol):
+    """The ``prm`` role."""
+
+    def score(self, point: Point, turns: Sequence[Turn]) -> tuple[Score, ...]:
+        """One score per turn, in order: each as if it were taken at the point. Must not depend on which other turns are
+        scored beside it."""
+
+
+class Expert(Protocol):
+    """The ``expert`` role."""
+
+    def propose(self, point: Point, n: int, generator: np.random.Generator) -> tuple[Turn, ...]:
+        """At most ``n`` turns, each different in its action from the recorded one and from the others, and grounded: it
+        names nothing that the question and the history have not shown."""

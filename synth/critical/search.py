@@ -1,0 +1,341 @@
+"""Critical-step search on one recorded trajectory (CSO, arXiv 2602.03412, and beyond).
+
+At every step an expert proposes other actions and a scorer judges them beside the recorded one. Where they clearly
+disagree there is a candidate; the policy's own continuations of both actions, from the same restored state, decide.
+CSO takes one lucky continuation for a proof; here both sides are measured, in pairs, until the difference is positive
+with an error that holds for the whole trajectory, or is not worth more. The recorded end of the run never counts.
+
+On a successful trajectory the search goes the other way round: the alternative is another action of the policy's own,
+and it is verified when the recorded action succeeds more often.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from synth.agents.contract import Policy, Turn
+from synth.critical.actions import action_key, action_kind
+from synth.critical.branching import Branching, Continuation, Generators, Refused
+from synth.critical.config import CriticalConfig
+from synth.critical.contests import Contest, Finding, Result, compare
+from synth.critical.contract import Expert, Point, Score, Scorer
+from synth.critical.firsterror import FirstError, first_error
+from synth.critical.intervals import criticality
+from synth.critical.pivots import Spread, spreads
+from synth.critical.pool import Pool, Record
+from synth.environments.contract import Environment
+from synth.schemas.row import Row
+from synth.schemas.steps import Criticality
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+
+__all__ = [
+    "Candidate",
+    "Direction",
+    "Searched",
+    "find_candidates",
+    "open_pool",
+    "result_row",
+    "search",
+    "search_trajectory",
+]
+
+_ALWAYS = ("abstentions", "candidates", "continuations", "proposed", "same_action", "verified", "verified_steps")
+
+Direction = Literal["failed", "succeeded"]
+"""What became of the recorded trajectory. ``failed``: the alternative is to be better. ``succeeded``: worse."""
+
+
+class Candidate(Row):
+    """A step where scorer and expert see something in another action, and what continuations showed."""
+
+    step: int
+    alternative: int
+    """Number among the alternatives of the step."""
+    turn: Turn
+    """The alternative."""
+    same_kind: bool
+    """It is the same kind of action as the recorded one."""
+    alternative_score: Score
+    original_score: Score
+    why: str
+    """Why it is a candidate, in words."""
+    finding: Finding
+    criticality: Criticality | None
+    """Over all continuations of both sides, also those that other tests drew. ``difference`` is alternative minus
+    original, so it is below 0 where a successful run was searched; ``verified`` then says that it is negative. None
+    when a side has none."""
+    level: float
+    """The level at which it was verified or last looked at: the trajectory's error, shared by Holm."""
+
+    @property
+    def verified(self) -> bool:
+        return self.finding is Finding.VERIFIED
+
+
+class Searched(Row):
+    """What the search of one trajectory gave."""
+
+    trajectory_id: str
+    direction: Direction
+    steps: int
+    """Turns of the trajectory."""
+    refused: Refused | None
+    """Why (some of) its steps could not be branched from."""
+    scores: tuple[float | None, ...]
+    """Score of the recorded action at each step; None = abstained, or the step was refused."""
+    candidates: tuple[Candidate, ...]
+    """In the order in which they were tested: greatest gap of scores first."""
+    first_error: FirstError | None
+    """None when it was not looked for."""
+    spreads: tuple[Spread, ...]
+    """How outcomes vary, at each turn before which enough continuations were drawn; the pivots among them."""
+    continuations: tuple[Continuation, ...]
+    """Everything that was drawn, for whatever test: rows of ``branches``."""
+    counts: dict[str, int]
+    """``candidates``, ``verified``, ``verified_steps``, ``continuations``, ``proposed``, ``abstentions`` (of the
+    scorer), ``same_action`` (proposals that change nothing), ``finding.<name>``, ``refused.<reason>``."""
+
+    @property
+    def verified(self) -> tuple[Candidate, ...]:
+        """Verified candidates, earliest step first."""
+        return tuple(sorted((c for c in self.candidates if c.verified), key=lambda c: (c.step, c.alternative)))
+
+    def criticality(self, step: int) -> Criticality | None:
+        """What branching from ``step`` showed: of the verified alternative, else of the one that differs most in the
+        direction searched for; None when nothing was tried there."""
+        sign = 1 if self.direction == "failed" else -1
+        tried = [c.criticality for c in self.candidates if c.step == step and c.criticality is not None]
+        return max(tried, key=lambda c: (c.verified, sign * c.difference, -c.alternative), default=None)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate before anything was drawn."""
+
+    point: Point
+    number: int
+    turn: Turn
+    recorded: Score
+    score: Score
+
+    @property
+    def gap(self) -> float:
+        return abs((self.score.value or 0.0) - (self.recorded.value or 0.0))
+
+
+def open_pool(
+    row: TrajectoryRow,
+    task: Task,
+    environment: Environment,
+    policy: Policy,
+    config: CriticalConfig,
+    generator: Generators,
+    done: Mapping[str, Continuation] | None = None,
+    record: Record | None = None,
+) -> Pool | Refused:
+    """Replay ``row`` and make ready to continue from its steps; refused with a reason when that can't be."""
+    branching = Branching.open(row, task, environment, config)
+    return branching if isinstance(branching, Refused) else Pool(branching, policy, generator, done, record)
+
+
+def search_trajectory(
+    row: TrajectoryRow,
+    task: Task,
+    environment: Environment,
+    policy: Policy,
+    *,
+    scorer: Scorer,
+    expert: Expert,
+    config: CriticalConfig,
+    generator: Generators,
+    done: Mapping[str, Continuation] | None = None,
+    record: Record | None = None,
+) -> Searched:
+    """Search one trajectory for critical steps; a failed one with the expert's alternatives, a successful one with the
+    policy's own.
+
+    Pure: the result depends on the arguments alone. ``done`` (key -> continuation, as ``record`` was given them) saves
+    what was finished before and changes nothing in the result.
+    """
+    pool = open_pool(row, task, environment, policy, config, generator, done, record)
+    if isinstance(pool, Refused):
+        return refused(row, pool)
+    try:
+        return search(pool, scorer=scorer, expert=expert, config=config)
+    finally:
+        pool.branching.close()
+
+
+def refused(row: TrajectoryRow, why: Refused) -> Searched:
+    """The result for a trajectory that can't be branched from at all."""
+    return Searched(
+        trajectory_id=row.id,
+        direction="succeeded" if row.success else "failed",
+        steps=row.turns,
+        refused=why,
+        scores=(),
+        candidates=(),
+        first_error=None,
+        spreads=(),
+        continuations=(),
+        counts=dict.fromkeys(_ALWAYS, 0) | {f"refused.{why.reason.value}": 1},
+    )
+
+
+def search(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
+    """:func:`search_trajectory` on an open pool, whose continuations other measures of the same trajectory may use."""
+    direction = direction_of(pool)
+    scores, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
+    contests: list[Contest] = []
+    for one in found:
+        original = pool.original(one.point.step)
+        alternative = pool.alternative(one.point.step, one.number, one.turn)
+        pair = (alternative, original) if direction == "failed" else (original, alternative)
+        contests.append(Contest(*pair))
+    results = compare(contests, pool, config, group=not config.all_alternatives)
+    wrong = first_error(pool, config) if config.first_error and direction == "failed" else None
+    return result_row(pool, config, scores, found, results, counts, wrong)
+
+
+def direction_of(pool: Pool) -> Direction:
+    return "succeeded" if pool.branching.row.success else "failed"
+
+
+def find_candidates(
+    pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
+) -> tuple[tuple[float | None, ...], tuple[Found, ...], Counter[str]]:
+    """Scores of the recorded actions, the candidates, best gap first, and counts.
+
+    The expert is not asked where the recorded action's own score rules a candidate out. ``every``: no score is asked
+    for, and every alternative at every step is a candidate, in the order of the steps.
+    """
+    branching = pool.branching
+    counts: Counter[str] = Counter(dict.fromkeys(_ALWAYS, 0))
+    scores: list[float | None] = [None] * len(branching.history)
+    found: list[Found] = []
+    for step in range(branching.steps):
+        point = branching.point(step)
+        none = Score(value=None, reason="not asked for")
+        recorded = none if every else scorer.score(point, (point.recorded,))[0]
+        scores[step] = recorded.value
+        counts["abstentions"] += recorded.value is None and not every
+        if not every and not _worth(recorded, config, direction_of(pool), recorded_side=True):
+            continue
+        turns = _alternatives(pool, point, expert, config, counts)
+        judged = [none] * len(turns) if every else scorer.score(point, turns) if turns else ()
+        for number, (turn, score) in enumerate(zip(turns, judged, strict=True)):
+            counts["abstentions"] += score.value is None and not every
+            if every or _worth(score, config, direction_of(pool), recorded_side=False):
+                found.append(Found(point, number, turn, recorded, score))
+    found.sort(key=lambda one: (-one.gap, one.point.step, one.number))
+    return tuple(scores), tuple(found), counts
+
+
+def _worth(score: Score, config: CriticalConfig, direction: Direction, *, recorded_side: bool) -> bool:
+    """Whether ``score`` lets its side take part: the better one above, the worse one below; an abstention never."""
+    if score.value is None:
+        return False
+    better = recorded_side == (direction == "succeeded")
+    return score.value > config.above if better else score.value < config.below
+
+
+def _alternatives(
+    pool: Pool, point: Point, expert: Expert, config: CriticalConfig, counts: Counter[str]
+) -> tuple[Turn, ...]:
+    """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other."""
+    identity = ("branch", pool.branching.row.id, point.step)
+    if direction_of(pool) == "failed":
+        proposed: Sequence[Turn] = expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
+    else:
+        proposed = [
+            pool.policy.act(point.prompt, point.history, pool.generator(*identity, "again", number)).turn
+            for number in range(2 * config.alternatives)
+        ]
+    known = {action_key(point.recorded)}
+    turns: list[Turn] = []
+    for turn in proposed:
+        counts["proposed"] += 1
+        if action_key(turn) in known:
+            counts["same_action"] += 1
+        elif len(turns) < config.alternatives:
+            known.add(action_key(turn))
+            turns.append(turn)
+    return tuple(turns)
+
+
+def result_row(
+    pool: Pool,
+    config: CriticalConfig,
+    scores: tuple[float | None, ...],
+    found: Sequence[Found],
+    results: Sequence[Result],
+    counts: Counter[str],
+    wrong: FirstError | None = None,
+) -> Searched:
+    """Put it all in one row, with the counts of all continuations drawn so far."""
+    branching = pool.branching
+    candidates = tuple(_candidate(pool, one, result, config) for one, result in zip(found, results, strict=True))
+    counts.update(
+        candidates=len(candidates),
+        verified=sum(c.verified for c in candidates),
+        verified_steps=len({c.step for c in candidates if c.verified}),
+        continuations=pool.spent,
+    )
+    counts.update(f"finding.{c.finding.value}" for c in candidates)
+    if branching.refused is not None:
+        counts[f"refused.{branching.refused.reason.value}"] += 1
+    return Searched(
+        trajectory_id=branching.row.id,
+        direction=direction_of(pool),
+        steps=len(branching.history),
+        refused=branching.refused,
+        scores=scores,
+        candidates=candidates,
+        first_error=wrong,
+        spreads=spreads(pool, config),
+        continuations=pool.continuations(),
+        counts=dict(sorted(counts.items())),
+    )
+
+
+def _candidate(pool: Pool, one: Found, result: Result, config: CriticalConfig) -> Candidate:
+    step = one.point.step
+    alternative = pool.tally(pool.alternative(step, one.number, one.turn))
+    original = pool.tally(pool.original(step))
+    finding = result.finding
+    measured: Criticality | None = None
+    if alternative[1] and original[1]:
+        # All that was drawn counts, also what another test of the same step drew later. Where that turns the sign
+        # (rare), nothing is verified: dropping an acceptance keeps the error.
+        difference = alternative[0] / alternative[1] - original[0] / original[1]
+        if finding is Finding.VERIFIED and (difference <= 0 if direction_of(pool) == "failed" else difference >= 0):
+            finding = Finding.UNDECIDED
+        measured = criticality(
+            one.number,
+            alternative,
+            original,
+            verified=finding is Finding.VERIFIED,
+            confidence=config.confidence,
+        )
+    why = "tried at every step"
+    if one.score.value is not None and one.recorded.value is not None:
+        why = (
+            f"the alternative scores {one.score.value:.2f} ({one.score.reason}), "
+            f"the recorded action {one.recorded.value:.2f} ({one.recorded.reason})"
+        )
+    return Candidate(
+        step=step,
+        alternative=one.number,
+        turn=one.turn,
+        same_kind=action_kind(one.turn) == action_kind(one.point.recorded),
+        alternative_score=one.score,
+        original_score=one.recorded,
+        why=why,
+        finding=finding,
+        criticality=measured,
+        level=result.level,
+    )

@@ -1,0 +1,74 @@
+"""What each step of a history did: the facts that labels, behaviours, failure classes and masks are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from synth.agents.contract import History, Step
+from synth.agents.evidence import EvidenceView, observe, words_of
+from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer, telling
+from synth.schemas.tasks import Task
+
+__all__ = ["Finding", "findings_of"]
+
+_LOOKS = frozenset((MoveKind.REACHES, MoveKind.ON_PATH))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One step, judged by itself."""
+
+    moves: tuple[Move, ...]
+    """One per call that was carried out."""
+    new_hops: frozenset[int]
+    hops: frozenset[int]
+    """In view after the step."""
+    missing: tuple[int, ...] = ()
+    """Hops not in view, of an answer or where the agent gives up."""
+    answer: str | None = None
+    ends: bool = False
+    """The last turn: an answer, or none."""
+    cut_off: bool = False
+    """Its calls were not carried out."""
+    seen_answer: bool = False
+    """The words of the answer stood in an observation."""
+    verifies: bool = False
+    """All that the question needs was in view, and it looks again at a page of the walk."""
+
+    @property
+    def move(self) -> Move | None:
+        """The call that says most about the step: the worst, else the best."""
+        return telling(self.moves)
+
+
+def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
+    """Judge every step by what was in view before it."""
+    view, gold = EvidenceView(task), gold_documents(task)
+    found: list[Finding] = []
+    for step in history:
+        moves = tuple(
+            judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False)
+        )
+        missing = () if step.turn.calls else missing_for_answer(view)
+        complete = bool(task.walk.hops) and not missing_for_answer(view)
+        pages = [observe(result.content).page for result in step.results if result.error is None]
+        new = view.take(step)
+        found.append(
+            Finding(
+                moves=moves,
+                new_hops=new,
+                hops=frozenset(view.hops),
+                missing=missing,
+                answer=step.turn.answer,
+                ends=not step.turn.calls,
+                cut_off=bool(step.turn.calls) and not step.results,
+                seen_answer=_was_seen(view, step),
+                verifies=complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in moves),
+            )
+        )
+    return tuple(found)
+
+
+def _was_seen(view: EvidenceView, step: Step) -> bool:
+    words = words_of(step.turn.answer or "")
+    return words.strip() != "" and any(words in words_of(result.content) for _, result in view.results)

@@ -1,0 +1,211 @@
+"""Labels of a trajectory's steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from synth.agents.evidence import words_of
+from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
+from synth.agents.trajectory import history_of
+from synth.labels.behaviours import behaviours_of
+from synth.labels.failures import failure_of
+from synth.labels.findings import Finding, findings_of
+from synth.labels.masks import mask_of, wrong_names
+from synth.labels.matching import gold_matches
+from synth.schemas.provenance import Provenance
+from synth.schemas.row import NonEmpty, Row, Split
+from synth.schemas.steps import Behaviour, Criticality, FailureClass, LabelReason, StepRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
+from synth.schemas.turns import action_kind, turn_ranges
+
+__all__ = ["StepLabel", "label"]
+
+Sign = Literal[-1, 0, 1]
+_OWN_FAULT = frozenset(
+    (
+        LabelReason.INVALID_CALL,
+        LabelReason.REPEATED_FAILURE,
+        LabelReason.WRONG_TURN,
+        LabelReason.UNSUPPORTED_ANSWER,
+        LabelReason.PREMATURE,
+    )
+)
+"""Wrong by the step's own doing, not by what came before."""
+
+
+class StepLabel(Row):
+    """A ``StepRow`` before anybody scored it, branched from it, or stamped it."""
+
+    trajectory_id: NonEmpty
+    task_id: NonEmpty
+    step: int
+    content_start: int
+    content_end: int
+    role: Role
+    action_kind: NonEmpty
+    label: Sign
+    label_reason: LabelReason
+    label_detail: str
+    first_error: bool
+    failure: FailureClass | None
+    behaviours: tuple[Behaviour, ...]
+    information_gain: float
+    progress: float
+    gold_match: int
+    train: bool
+    train_reason: NonEmpty
+    split: Split
+
+    def row(
+        self,
+        provenance: Provenance,
+        *,
+        score: float | None = None,
+        criticality: Criticality | None = None,
+        first_error_branching: bool | None = None,
+        pivot: bool = False,
+    ) -> StepRow:
+        """The finished row."""
+        return StepRow(
+            id=f"{self.trajectory_id}/{self.step}",
+            score=score,
+            criticality=criticality,
+            first_error_branching=first_error_branching,
+            pivot=pivot,
+            provenance=provenance,
+            **{name: getattr(self, name) for name in StepLabel.model_fields},
+        )
+
+
+def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
+    """Label every step of ``row``, a trajectory on ``task``.
+
+    +1 helps, 0 neither, -1 harms (AgentProcessBench, arXiv 2603.14465): an external tool failure is 0, a failed action
+    made again -1, and what builds on an error is -1 until a step leaves it behind. A task without a walk (a question of
+    the user's) has no evidence to measure against: then only calls and the answer are judged.
+
+    Raises:
+        ValueError: the trajectory is of another task, or not of the form that ``to_row`` writes.
+    """
+    if row.task_id != task.id:
+        raise ValueError(f"{row.id} is a trajectory on {row.task_id}, not on {task.id}")
+    _, history = history_of(row)
+    ranges = turn_ranges(row.content)
+    if len(ranges) != len(history):
+        raise ValueError(f"{row.id}: its content has {len(ranges)} turns, its history {len(history)}")
+    found = findings_of(task, history)
+    judged = _judge(row, task, found)
+    first = next((n for n, (_, reason, _) in enumerate(judged) if reason in _OWN_FAULT), None)
+    matches = gold_matches(task, history)
+    behaviours = behaviours_of(task, history, found, [reason for _, reason, _ in judged])
+    failure = None if row.success else failure_of(row, task, history, found, [reason for _, reason, _ in judged])
+    wrong = wrong_names(row, task, history, None if first is None else found[first])
+    labels: list[StepLabel] = []
+    total = len(task.walk.hops) or 1
+    for number, ((start, end), finding, (sign, reason, detail)) in enumerate(zip(ranges, found, judged, strict=True)):
+        thought = words_of(history[number].turn.thought or "")
+        speaks = any(name in thought for name in wrong)
+        train, why = mask_of(row, number, sign, reason, first, names_error=speaks)
+        gave_up = number == len(history) - 1 and row.stop_reason is StopReason.GAVE_UP
+        labels.append(
+            StepLabel(
+                trajectory_id=row.id,
+                task_id=task.id,
+                step=number,
+                content_start=start,
+                content_end=end,
+                role=row.role,
+                action_kind=action_kind(row.content[start:end], gave_up=gave_up),
+                label=sign,
+                label_reason=reason,
+                label_detail=detail,
+                first_error=number == first,
+                failure=failure if number == first else None,
+                behaviours=behaviours[number],
+                information_gain=len(finding.new_hops) / total,
+                progress=len(finding.hops) / total,
+                gold_match=matches[number],
+                train=train,
+                train_reason=why,
+                split=row.split,
+            )
+        )
+    return tuple(labels)
+
+
+Judged = tuple[Sign, LabelReason, str]
+
+
+def _judge(row: TrajectoryRow, task: Task, found: Sequence[Finding]) -> list[Judged]:
+    judged: list[Judged] = []
+    wrong: int | None = None  # the step whose error is not left behind yet
+    for number, finding in enumerate(found):
+        if finding.ends:
+            judged.append(_end(row, task, finding, wrong))
+        elif finding.cut_off:
+            judged.append((0, LabelReason.NEUTRAL, "not carried out: the run was stopped here"))
+        else:
+            verdict = _turn(finding, wrong)
+            judged.append(verdict)
+            reason = verdict[1]
+            if reason in (LabelReason.WRONG_TURN, LabelReason.PROPAGATED):
+                wrong = number if wrong is None else wrong
+            elif reason is LabelReason.CORRECTED:
+                wrong = None
+    return judged
+
+
+def _turn(finding: Finding, wrong: int | None) -> Judged:
+    move = finding.move
+    assert move is not None
+    kind, why = move.kind, move.why
+    if kind is MoveKind.REPEATED_FAILURE:
+        return -1, LabelReason.REPEATED_FAILURE, why
+    if kind is MoveKind.INVALID:
+        return -1, LabelReason.INVALID_CALL, why
+    if kind is MoveKind.FAILED:
+        return 0, LabelReason.TOOL_FAILURE, why
+    if kind in OFF_PATH:
+        if wrong is not None and kind is MoveKind.ASTRAY:
+            return -1, LabelReason.PROPAGATED, f"{why}, as step {wrong} led to"
+        return -1, LabelReason.WRONG_TURN, why
+    if wrong is not None:
+        if kind in ON_PATH:
+            return 1, LabelReason.CORRECTED, f"leaves what step {wrong} went for; {why}"
+        return -1, LabelReason.PROPAGATED, f"{why}; still on what step {wrong} went for"
+    if finding.verifies:
+        return 1, LabelReason.VERIFIED, f"all was in view; looks again: {why}"
+    if kind in (MoveKind.PROGRESS, MoveKind.REACHES):
+        return 1, LabelReason.PROGRESS, why
+    if kind is MoveKind.REPEATED:
+        return -1, LabelReason.REDUNDANT, why
+    return 0, LabelReason.NEUTRAL, why
+
+
+def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) -> Judged:
+    unread = "; ".join(
+        f"{hop.source.name} -> {hop.target.name}" for hop in (task.walk.hops[number] for number in finding.missing)
+    )
+    if finding.answer is None:
+        if wrong is not None:
+            return (
+                -1,
+                LabelReason.PROPAGATED,
+                f"gives up after what step {wrong} went for; unread: {unread or 'nothing'}",
+            )
+        return -1, LabelReason.PREMATURE, f"gives up; unread: {unread or 'nothing'}"
+    if row.verdict.correct is None:
+        return 0, LabelReason.NEUTRAL, f"the answer could not be judged: {row.verdict.evidence}"
+    if row.verdict.correct:
+        if not finding.missing and (task.walk.hops or finding.seen_answer):
+            return 1, LabelReason.SUPPORTED_ANSWER, "right, and every hop was read"
+        if finding.missing and finding.seen_answer:
+            return -1, LabelReason.PREMATURE, f"right, but unread: {unread}"
+        return -1, LabelReason.UNSUPPORTED_ANSWER, "right, but it was never read"
+    if wrong is not None:
+        return -1, LabelReason.PROPAGATED, f"wrong, after what step {wrong} went for"
+    if finding.missing:
+        return -1, LabelReason.PREMATURE, f"wrong, and unread: {unread}"
+    return -1, LabelReason.UNSUPPORTED_ANSWER, f"wrong: what was read says {task.answer}"

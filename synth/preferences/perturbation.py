@@ -1,0 +1,213 @@
+"""Pairs of a good run and the same run with one thing done wrong, carried out in the environment.
+
+Plan-RewardBench (arXiv 2604.08178) perturbs trajectories by rule as text. Here every rejected turn is executed from the
+exact state that the good run was in, and becomes a pair only when what came of it is worse: a wrong answer, an answer
+that nothing read supports, a call that is refused, one that shows nothing of what is needed where the recorded turn
+did, or one that repeats what was known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import numpy as np
+
+from synth.agents.contract import History, Step
+from synth.agents.loop import Rollout
+from synth.agents.trajectory import step_items
+from synth.environments.contract import Environment
+from synth.preferences.perturb.citation import HallucinatedCitation
+from synth.preferences.perturb.early_answers import DroppedCheck, PrematureAnswer
+from synth.preferences.perturb.recoveries import IgnoredError, RepeatedCall
+from synth.preferences.perturb.run import Attempt, GoodRun, Perturbation, Proposal
+from synth.preferences.perturb.swapped_argument import SwappedArgument
+from synth.preferences.perturb.wrong_order import WrongOrder
+from synth.preferences.perturb.wrong_tools import NeedlessCall, UnavailableTool, UnfitTool
+from synth.preferences.sides import Nature, Pairs, describe, make_pair, not_grounded, refusal, side_of_turn
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.steps import PairKind, PreferenceRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.turns import bare_actions, turn_ranges
+
+__all__ = ["PERTURBATIONS", "CarryOn", "perturbation_of", "perturbation_pairs"]
+
+PERTURBATIONS: dict[str, Perturbation] = {
+    item.name: item
+    for item in (
+        DroppedCheck(),
+        SwappedArgument(),
+        WrongOrder(),
+        PrematureAnswer(),
+        IgnoredError(),
+        HallucinatedCitation(),
+        RepeatedCall(),
+        UnavailableTool(),
+        UnfitTool(),
+        NeedlessCall(),
+    )
+}
+"""By name."""
+
+CarryOn = Callable[[History, str], Rollout]
+"""``carry_on(history, name)``: let a policy go on from a history, drawing from names of its own, to the end."""
+
+_TRIES = 24
+"""Proposals of one kind that are carried out for one run."""
+
+
+def perturbation_pairs(
+    row: TrajectoryRow,
+    task: Task,
+    environment: Environment,
+    *,
+    generator_for: Callable[..., np.random.Generator],
+    provenance: Provenance,
+    names: Sequence[str] = tuple(PERTURBATIONS),
+    per_name: int = 1,
+    carry_on: CarryOn | None = None,
+    stage: str = "preferences",
+    vocabulary: Collection[str] | None = None,
+) -> Pairs:
+    """Pairs from one successful run.
+
+    Args:
+        generator_for: ``generator_for(*names)``; each perturbation draws from (row id, "perturbation", its name), so
+            that which others are wanted changes nothing.
+        names: Which perturbations (keys of ``PERTURBATIONS``).
+        per_name: At most so many pairs of each, at different turns.
+        carry_on: Where given, runs with a perturbed call are let run to their end, and one that ends with a wrong
+            answer makes a further pair of the rests of both runs (``position`` whole). Pairs of a repeated or needless
+            call, and of a tool that there is not, are left at one turn.
+        vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
+
+    A run that did not succeed, or can't be replayed exactly, is rejected, and so is one without any pair.
+    """
+    if row.verdict.correct is not True:
+        return Pairs(rejected=(refusal(row, stage, Reason.NO_PAIR, "the run did not succeed"),))
+    words = frozenset(vocabulary) if vocabulary is not None else None
+    try:
+        run = GoodRun(row, task, environment, words)
+    except ValueError as error:
+        return Pairs(rejected=(refusal(row, stage, Reason.ENVIRONMENT_ERROR, str(error)),))
+    rows: list[PreferenceRow] = []
+    rejected: list[Rejection] = []
+    made_before: set[tuple[int, str]] = set()
+    try:
+        for name in names:
+            generator = generator_for(row.id, "perturbation", name)
+            for made in _of(run, PERTURBATIONS[name], generator, per_name, carry_on, provenance, stage):
+                if isinstance(made, Rejection):
+                    rejected.append(made)
+                elif (key := (made.step, describe(made.rejected))) not in made_before:
+                    # What two perturbations both lead to is one pair, under the name that comes first.
+                    made_before.add(key)
+                    rows.append(made)
+    finally:
+        run.close()
+    if not rows and not rejected:
+        rejected.append(refusal(row, stage, Reason.NO_PAIR, f"none of {', '.join(names)} made it worse"))
+    return Pairs(tuple(rows), tuple(rejected))
+
+
+def perturbation_of(row: PreferenceRow) -> str:
+    """The name of the perturbation that made a pair.
+
+    Raises:
+        ValueError: the pair is of another kind.
+    """
+    name = row.difference.split(":", 1)[0].replace(" ", "_").casefold()
+    if row.kind is not PairKind.PERTURBATION or name not in PERTURBATIONS:
+        raise ValueError(f"{row.id} is no perturbation")
+    return name
+
+
+def _of(
+    run: GoodRun,
+    kind: Perturbation,
+    generator: np.random.Generator,
+    wanted: int,
+    carry_on: CarryOn | None,
+    provenance: Provenance,
+    stage: str,
+) -> Iterator[PreferenceRow | Rejection]:
+    used: set[int] = set()
+    tried = 0
+    for proposal in kind.propose(run, generator):
+        if tried == _TRIES or len(used) == wanted:
+            return
+        if proposal.step in used:
+            continue
+        tried += 1
+        attempt = run.attempt(proposal.step, proposal.turn)
+        why = run.worse(proposal, attempt)
+        start, end = turn_ranges(run.row.content)[proposal.step]
+        chosen, other = bare_actions(run.row.content[start:end]), side_of_turn(proposal.turn)
+        if why is None or chosen == other:
+            continue
+        used.add(proposal.step)
+        content = (*run.row.content[:start], *chosen)
+        bad = not_grounded(run.row, content, start=proposal.step, stage=stage, vocabulary=run.vocabulary)
+        if bad is not None:
+            yield bad
+            continue
+        nature: Nature = "recovery" if kind.family == "robust_recovery" else "decision"
+        yield make_pair(
+            run.row,
+            kind=PairKind.PERTURBATION,
+            family=kind.family,
+            step=proposal.step,
+            prompt=run.row.content[:start],
+            chosen=chosen,
+            rejected=other,
+            position="later",  # "earliest" is a word for verified steps
+            nature=nature,
+            difference=f"{_title(kind)}: {proposal.difference}. The good run: {describe(chosen)}.",
+            why=" ".join(filter(None, (why, proposal.note))),
+            provenance=provenance,
+        )
+        if carry_on is not None and attempt.turn.calls and kind.name in _CARRIED:
+            whole = _whole(run, kind, proposal, attempt, start, carry_on, provenance, stage)
+            if whole is not None:
+                yield whole
+
+
+_CARRIED = frozenset(("swapped_argument", "wrong_order", "ignored_error", "hallucinated_citation", "unfit_tool"))
+
+
+def _whole(
+    run: GoodRun,
+    kind: Perturbation,
+    proposal: Proposal,
+    attempt: Attempt,
+    start: int,
+    carry_on: CarryOn,
+    provenance: Provenance,
+    stage: str,
+) -> PreferenceRow | None:
+    history = (*run.history[: proposal.step], Step(turn=attempt.turn, results=attempt.results))
+    ended = carry_on(history, kind.name)
+    if ended.verdict.correct is not False or ended.history[: len(history)] != history:
+        return None
+    if not_grounded(run.row, run.row.content, start=proposal.step, stage=stage, vocabulary=run.vocabulary) is not None:
+        return None
+    rest = tuple(item for step in ended.history[proposal.step :] for item in step_items(step))
+    return make_pair(
+        run.row,
+        kind=PairKind.PERTURBATION,
+        family=kind.family,
+        step=proposal.step,
+        prompt=run.row.content[:start],
+        chosen=run.row.content[start:],
+        rejected=rest,
+        position="whole",
+        nature="whole",
+        difference=f"{_title(kind)}: {proposal.difference}; the policy went on from there.",
+        why=f"It ended wrong: {ended.verdict.evidence} {run.settled()}",
+        provenance=provenance,
+    )
+
+
+def _title(kind: Perturbation) -> str:
+    return kind.name.replace("_", " ").capitalize()

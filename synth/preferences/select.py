@@ -1,0 +1,139 @@
+"""Which pairs are in the default selection, and what the selection looks like. Pure functions over rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.identity import digest
+from synth.schemas.row import Row
+from synth.schemas.steps import PairKind, PreferenceRow, selected_by_default
+from synth.schemas.turns import turn_ranges
+
+__all__ = ["LengthBalance", "Selection", "SelectionReport", "balance_lengths", "length_balance", "report", "select"]
+
+
+class Selection(BaseModel):
+    """What goes into the selection. The default is that of our experiment: all verified pairs of failed runs whose
+    sides do the same kind of action."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    kinds: tuple[PairKind, ...] = (PairKind.VERIFIED_STEP,)
+    """Kinds of pairs."""
+    same_kind: bool = True
+    """Only pairs whose sides do the same kind of action. Says nothing about whole runs."""
+    earliest: bool = False
+    """Of verified pairs, only the earliest of each trajectory."""
+    per_trajectory: int | None = Field(default=None, ge=1)
+    """At most so many pairs from one trajectory: the earliest ones, of equal steps by id."""
+
+
+class LengthBalance(Row):
+    """Which side is longer, over pairs of whole runs, in turns."""
+
+    pairs: int
+    chosen_longer: int
+    rejected_longer: int
+    equal: int
+    mean_difference: float
+    """Turns of the chosen side minus those of the rejected one, mean over the pairs."""
+
+
+class SelectionReport(Row):
+    """Counts of a set of pairs."""
+
+    pairs: int
+    selected: int
+    by_kind: dict[str, int]
+    by_family: dict[str, int]
+    by_position: dict[str, int]
+    by_nature: dict[str, int]
+    same_kind: int
+    from_success: int
+    lengths: LengthBalance
+
+
+def select(rows: Sequence[PreferenceRow], selection: Selection | None = None) -> tuple[PreferenceRow, ...]:
+    """The same rows in the same order, ``selected`` set anew. Does not depend on their order.
+
+    ``earliest`` means the earliest that is otherwise eligible in kind and same kind of action, so that it is no way of
+    losing trajectories whose earliest verified step changes the kind of action.
+    """
+    wanted = selection or Selection()
+    eligible = [row for row in rows if _eligible(row, wanted)]
+    limit = wanted.per_trajectory
+    by_trajectory: dict[str, list[PreferenceRow]] = {}
+    for row in eligible:
+        by_trajectory.setdefault(row.trajectory_id, []).append(row)
+    kept: set[str] = set()
+    for own in by_trajectory.values():
+        own.sort(key=lambda row: (row.step, row.id))
+        if wanted.earliest:
+            steps = [row.step for row in own if row.strength is not None]
+            own = [row for row in own if row.strength is None or row.step == min(steps)]
+        kept |= {row.id for row in own[:limit]}
+    return tuple(row.model_copy(update={"selected": row.id in kept}) for row in rows)
+
+
+def _eligible(row: PreferenceRow, wanted: Selection) -> bool:
+    if row.kind not in wanted.kinds:
+        return False
+    if row.kind is PairKind.VERIFIED_STEP and wanted.same_kind:
+        return selected_by_default(row.kind, row.same_kind, row.strength)
+    if row.kind in (PairKind.VERIFIED_STEP, PairKind.VERIFIED_STEP_SUCCESS) and not (
+        row.strength is not None and row.strength.verified
+    ):
+        return False
+    return row.same_kind or row.position == "whole" or not wanted.same_kind
+
+
+def length_balance(rows: Sequence[PreferenceRow]) -> LengthBalance:
+    """Lengths over the pairs of whole runs among ``rows``."""
+    gaps = [_gap(row) for row in rows if row.position == "whole"]
+    return LengthBalance(
+        pairs=len(gaps),
+        chosen_longer=sum(gap > 0 for gap in gaps),
+        rejected_longer=sum(gap < 0 for gap in gaps),
+        equal=sum(gap == 0 for gap in gaps),
+        mean_difference=sum(gaps) / len(gaps) if gaps else 0.0,
+    )
+
+
+def balance_lengths(rows: Sequence[PreferenceRow]) -> tuple[tuple[PreferenceRow, ...], tuple[PreferenceRow, ...]]:
+    """(kept, surplus): of the pairs of whole runs, as many with a longer chosen side as with a longer rejected side.
+
+    Surplus goes by the largest difference first, then by a hash of the id; pairs of single steps and of equal length
+    all stay. Order is kept.
+    """
+    longer = [row for row in rows if row.position == "whole" and _gap(row) > 0]
+    shorter = [row for row in rows if row.position == "whole" and _gap(row) < 0]
+    many, few = (longer, shorter) if len(longer) > len(shorter) else (shorter, longer)
+    ranked = sorted(many, key=lambda row: (abs(_gap(row)), digest("balance", row.id)))
+    surplus = {row.id for row in ranked[len(few) :]}
+    return tuple(row for row in rows if row.id not in surplus), tuple(row for row in rows if row.id in surplus)
+
+
+def report(rows: Sequence[PreferenceRow]) -> SelectionReport:
+    """Counts over ``rows``; keys in sorted order."""
+    return SelectionReport(
+        pairs=len(rows),
+        selected=sum(row.selected for row in rows),
+        by_kind=_counts([str(row.kind) for row in rows]),
+        by_family=_counts([row.family for row in rows]),
+        by_position=_counts([row.position for row in rows]),
+        by_nature=_counts([row.nature for row in rows]),
+        same_kind=sum(row.same_kind for row in rows),
+        from_success=sum(row.from_success for row in rows),
+        lengths=length_balance(rows),
+    )
+
+
+def _gap(row: PreferenceRow) -> int:
+    return len(turn_ranges(row.chosen)) - len(turn_ranges(row.rejected))
+
+
+def _counts(values: Sequence[str]) -> dict[str, int]:
+    return dict(sorted(Counter(values).items()))

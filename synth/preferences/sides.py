@@ -1,0 +1,148 @@
+"""What all pairs are made of: prompt and sides cut out of recorded content, their description, the check of the
+chosen side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from synth.agents.contract import History, Prompt, Step, Turn
+from synth.agents.grounding import ungrounded
+from synth.agents.trajectory import history_of, step_items
+from synth.identity import digest
+from synth.schemas.adp import ApiAction, CodeAction, ContentItem
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.steps import PairKind, PreferenceRow, Strength, selected_by_default
+from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.schemas.turns import action_kind, bare_actions
+
+__all__ = ["Pairs", "describe", "make_pair", "not_grounded", "refusal", "side_of_turn"]
+
+Place = Literal["earliest", "later", "whole"]
+Nature = Literal["decision", "recovery", "whole"]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs that hold, and what did not become one."""
+
+    rows: tuple[PreferenceRow, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+
+    def __add__(self, other: Pairs) -> Pairs:
+        return Pairs(self.rows + other.rows, self.rejected + other.rejected)
+
+
+def make_pair(
+    row: TrajectoryRow,
+    *,
+    kind: PairKind,
+    family: str,
+    step: int,
+    prompt: Sequence[ContentItem],
+    chosen: Sequence[ContentItem],
+    rejected: Sequence[ContentItem],
+    position: Place,
+    nature: Nature,
+    difference: str,
+    why: str,
+    provenance: Provenance,
+    strength: Strength | None = None,
+    other: TrajectoryRow | None = None,
+    gave_up: tuple[bool, bool] = (False, False),
+) -> PreferenceRow:
+    """The row of a pair whose prefix comes from ``row``. ``gave_up``: whether the one action of the chosen (rejected)
+    side gives up; content alone does not tell. The id is a hash of kind, family, prefix and sides."""
+    sides = (tuple(chosen), tuple(rejected))
+    kinds = [action_kind(_first_turn(side), gave_up=ends) for side, ends in zip(sides, gave_up, strict=True)]
+    same_kind = kinds[0] == kinds[1]
+    body = [[item.model_dump(mode="json") for item in part] for part in (prompt, *sides)]
+    return PreferenceRow(
+        id=f"preference-{digest('preference', kind, family, row.id, step, body)[:16]}",
+        kind=kind,
+        family=family,
+        task_id=row.task_id,
+        trajectory_id=row.id,
+        other_trajectory_id=other.id if other is not None else None,
+        step=step,
+        system_prompt=row.system_prompt,
+        tool_schemas=row.tool_schemas,
+        prompt=tuple(prompt),
+        chosen=sides[0],
+        rejected=sides[1],
+        same_kind=same_kind,
+        position=position,
+        nature=nature,
+        from_success=row.success,
+        difference=difference,
+        why=why,
+        strength=strength,
+        selected=selected_by_default(kind, same_kind, strength),
+        split=row.split,
+        licence=row.licence,
+        provenance=provenance,
+    )
+
+
+def _first_turn(side: Sequence[ContentItem]) -> Sequence[ContentItem]:
+    end = next((at for at, item in enumerate(side) if not _acts(item)), len(side))
+    return side[:end]
+
+
+def _acts(item: ContentItem) -> bool:
+    return item.class_ in ("api_action", "code_action", "message_action")
+
+
+def side_of_turn(turn: Turn) -> tuple[ContentItem, ...]:
+    """A turn as one side of a step pair: its actions, with nothing that answers them."""
+    return bare_actions(step_items(Step(turn=turn)))
+
+
+def describe(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:
+    """What a turn does, in one line: ``open document='city/velden'``; ``answer 'Velden'``."""
+    parts: list[str] = []
+    for item in actions:
+        if isinstance(item, ApiAction):
+            parts.append(" ".join([item.function, *(f"{key}={value!r}" for key, value in sorted(item.kwargs.items()))]))
+        elif isinstance(item, CodeAction):
+            parts.append(f"code {item.content!r}")
+        elif item.class_ == "message_action":
+            parts.append("give up" if gave_up else f"answer {item.content!r}")
+    return "; ".join(parts)
+
+
+def not_grounded(
+    row: TrajectoryRow,
+    content: Sequence[ContentItem],
+    *,
+    start: int,
+    stage: str,
+    vocabulary: Collection[str] | None = None,
+) -> Rejection | None:
+    """A rejection when a turn of ``content`` from ``start`` on names what was not seen; None when all is grounded.
+
+    ``row`` lends prompt and tools. ``content`` begins with the question. Content that can't be read as turns of calls
+    and observations (code actions) is refused: what can't be checked is not grounded.
+    """
+    try:
+        prompt, history = parsed(row, content)
+    except ValueError as error:
+        return refusal(row, stage, Reason.INVALID_TRAJECTORY, str(error), step=start)
+    found = ungrounded(prompt, history, start=start, vocabulary=vocabulary)
+    if not found:
+        return None
+    return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {found[0]}", step=start)
+
+
+def parsed(row: TrajectoryRow, content: Sequence[ContentItem]) -> tuple[Prompt, History]:
+    """Prompt and turns of ``content``, which stands in the place of what ``row`` recorded."""
+    # A message that gives up is judged as strictly as an answer is.
+    return history_of(row.model_copy(update={"content": tuple(content), "stop_reason": StopReason.ANSWERED}))
+
+
+def refusal(row: TrajectoryRow, stage: str, reason: Reason, detail: str, *, step: int | None = None) -> Rejection:
+    """Why no pair was made of (a step of) ``row``."""
+    place = row.id if step is None else f"{row.id}/{step}"
+    return Rejection(stage=stage, row_id=place, reason=reason, detail=detail, split=row.split)

@@ -1,0 +1,129 @@
+"""Search the policy's trajectories for critical steps: branch, continue, measure (after CSO, arXiv 2602.03412)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import Field
+
+from synth.critical.branching import Continuation, branch_row
+from synth.critical.config import CriticalConfig
+from synth.critical.contract import Expert, Scorer
+from synth.critical.firsterror import FirstError
+from synth.critical.search import Searched, search_trajectory
+from synth.environments.contract import Environment
+from synth.schemas.row import Row
+from synth.schemas.searched import SearchedRow, SearchedStep
+from synth.schemas.steps import BranchRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
+from synth.store.lookup import RowsByKey
+
+__all__ = ["CriticalSteps", "CriticalStepsConfig", "SearchCriticalSteps"]
+
+
+class CriticalStepsConfig(StageConfig):
+    policy: Implementation
+    """Who continues: the same policy that made the trajectories."""
+    expert: Implementation
+    """Who proposes other actions."""
+    scorer: Implementation
+    """Who scores actions."""
+    environment: Implementation
+    """Where continuations run."""
+    search: CriticalConfig = CriticalConfig()
+    """Thresholds, tests and budgets."""
+    successes: bool = True
+    """Also search successful runs, for actions that would have spoilt them."""
+    share: float = Field(default=1.0, gt=0, le=1)
+    """Share of the runs that is searched, drawn by each run's own generator."""
+
+
+class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
+    """Every finished continuation is noted at once, so an interrupted search draws none of them again."""
+
+    config_type = CriticalStepsConfig
+    writes: ClassVar[Mapping[str, type[Row]]] = {"searched": SearchedRow, "branches": BranchRow}
+    over = "trajectories"
+    looks_up = frozenset({"tasks"})
+    rows_per_shard = 16
+
+    def __init__(self, config: CriticalStepsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
+        self._environment: Environment = config.environment.make(inputs=context.inputs)
+        self._expert: Expert = config.expert.make()
+        self._scorer: Scorer = config.scorer.make()
+        self._provenance = context.provenance.model_copy(update={"backend": config.policy.kind})
+
+    def process(self, row: TrajectoryRow) -> Outcome:
+        left_out = float(self.context.generator(row.id, "searched").random()) >= self.config.share
+        if left_out or (row.success and not self.config.successes):
+            return Outcome(kept=(_unsearched(row),))
+        task: Task = self._tasks.one(row.task_id)
+        notebook = self.context.notebook
+        found = search_trajectory(
+            row,
+            task,
+            self._environment,
+            self.config.policy.make(task=task),
+            scorer=self._scorer,
+            expert=self._expert,
+            config=self.config.search,
+            generator=self.context.generator,
+            done={key: Continuation.model_validate_json(text) for key, text in notebook.parts.items()},
+            record=lambda key, one: notebook.put(key, one.model_dump_json()),
+        )
+        for name, count in found.counts.items():
+            self.context.notes[name] = self.context.notes.get(name, 0.0) + count
+        branches = tuple(branch_row(one, row, self._provenance) for one in found.continuations)
+        return Outcome(kept=(_searched(row, found),), side={"branches": branches})
+
+
+class SearchCriticalSteps(CriticalSteps):
+    """In the search environment."""
+
+    name = "search_critical_steps"
+    version = 1
+    reads = ("trajectories", "tasks", "documents", "index")
+    libraries = ("numpy", "bm25s")
+
+
+def _unsearched(row: TrajectoryRow) -> SearchedRow:
+    return SearchedRow(
+        id=row.id, task_id=row.task_id, failed=not row.success, refused=None, steps=(), counts={}, split=row.split
+    )
+
+
+def _searched(row: TrajectoryRow, found: Searched) -> SearchedRow:
+    pivots = {spread.step for spread in found.spreads if spread.pivot}
+    steps = []
+    for step in range(found.steps if found.scores else 0):
+        criticality = found.criticality(step)
+        steps.append(
+            SearchedStep(
+                step=step,
+                score=found.scores[step],
+                criticality=criticality,
+                alternative=-1 if criticality is None else criticality.alternative,
+                pivot=step in pivots,
+                first_error=_wrong(found.first_error, step),
+            )
+        )
+    return SearchedRow(
+        id=row.id,
+        task_id=row.task_id,
+        failed=not row.success,
+        refused=None if found.refused is None else f"{found.refused.reason.value}: {found.refused.detail}",
+        steps=tuple(steps),
+        counts=dict(found.counts),
+        split=row.split,
+    )
+
+
+def _wrong(found: FirstError | None, step: int) -> bool | None:
+    if found is None or found.step is None:
+        return None
+    return found.step == step

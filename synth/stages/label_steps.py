@@ -1,0 +1,73 @@
+"""Label every step of every trajectory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from synth.labels.label import label
+from synth.schemas.row import Row
+from synth.schemas.searched import SearchedRow, SearchedStep
+from synth.schemas.steps import StepRow
+from synth.schemas.trajectories import TrajectoryRow
+from synth.stages.contract import Context, Outcome, RowStage, StageConfig
+from synth.store.lookup import RowsByKey
+
+__all__ = ["LabelSearchedSteps", "LabelSteps", "LabelStepsConfig"]
+
+
+class LabelStepsConfig(StageConfig):
+    pass
+
+
+class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
+    """By the task's evidence."""
+
+    name = "label_steps"
+    version = 1
+    config_type = LabelStepsConfig
+    reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"steps": StepRow}
+    over = "trajectories"
+    looks_up: ClassVar[frozenset[str]] = frozenset({"tasks"})
+    rows_per_shard = 128
+
+    def __init__(self, config: LabelStepsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
+
+    def process(self, row: TrajectoryRow) -> Outcome:
+        found = {step.step: step for step in self._searched(row)}
+        rows = []
+        for labelled in label(row, self._tasks.one(row.task_id)):
+            tried = found.get(labelled.step)
+            rows.append(
+                labelled.row(
+                    self.context.provenance,
+                    score=tried.score if tried else None,
+                    criticality=tried.criticality if tried else None,
+                    first_error_branching=tried.first_error if tried else None,
+                    pivot=bool(tried and tried.pivot),
+                )
+            )
+        return Outcome(kept=tuple(rows))
+
+    def _searched(self, row: TrajectoryRow) -> tuple[SearchedStep, ...]:
+        return ()
+
+
+class LabelSearchedSteps(LabelSteps):
+    """By the task's evidence, and by what branching showed."""
+
+    name = "label_searched_steps"
+    version = 1
+    reads = ("trajectories", "tasks", "searched")
+    looks_up = frozenset({"tasks", "searched"})
+
+    def __init__(self, config: LabelStepsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._found = RowsByKey(context.inputs.table("searched"), "id")
+
+    def _searched(self, row: TrajectoryRow) -> tuple[SearchedStep, ...]:
+        searched: SearchedRow = self._found.one(row.id)
+        return searched.steps

@@ -1,0 +1,129 @@
+"""Pairs that share their prefix: verified steps, whole runs, and good runs spoilt on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import Field
+
+from synth.environments.contract import Environment
+from synth.preferences.perturbation import PERTURBATIONS, perturbation_pairs
+from synth.preferences.sides import Pairs
+from synth.preferences.trajectory import trajectory_pairs
+from synth.preferences.verified import verified_step, verified_step_success
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Row
+from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
+from synth.store.lookup import RowsByKey
+
+__all__ = ["Preferences", "PreferencesConfig", "SearchPreferences"]
+
+
+class PreferencesConfig(StageConfig):
+    environment: Implementation
+    """Where perturbed runs are carried out."""
+    perturbations: tuple[str, ...] = tuple(PERTURBATIONS)
+    """Which errors are put into good runs, each carried out in the environment."""
+    kinds_per_run: int = Field(default=4, ge=1, le=20)
+    """How many kinds of error are tried on one good run, drawn for each run: families are drawn first, so that no
+    family crowds out the others because it has more kinds."""
+    per_perturbation: int = Field(default=1, ge=0, le=10)
+    """Pairs per good run and kind of error at most; 0 leaves them out."""
+    trajectory_ratio: float = Field(default=1.5, ge=1)
+    """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
+    trajectories_per_task: int = Field(default=1, ge=0, le=10)
+    """Pairs of whole runs per task at most; 0 leaves them out."""
+
+
+class Preferences(RowStage[PreferencesConfig, Task]):
+    """Works task by task: all runs of a task, their steps and their branches belong together."""
+
+    config_type = PreferencesConfig
+    writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow}
+    over = "tasks"
+    looks_up = frozenset({"teacher_runs", "policy_runs", "steps", "branches"})
+
+    def __init__(self, config: PreferencesConfig, context: Context) -> None:
+        super().__init__(config, context)
+        inputs = context.inputs
+        self._teacher = RowsByKey(inputs.table("teacher_runs"), "task_id")
+        self._policy = RowsByKey(inputs.table("policy_runs"), "task_id")
+        self._steps = RowsByKey(inputs.table("steps"), "trajectory_id")
+        self._branches = RowsByKey(inputs.table("branches"), "trajectory_id")
+        self._environment: Environment = config.environment.make(inputs=inputs)
+
+    def process(self, row: Task) -> Outcome:
+        teacher, policy = self._teacher.rows(row.id), self._policy.rows(row.id)
+        found = [self._verified(run) for run in policy]
+        if self.config.trajectories_per_task:
+            found.append(
+                trajectory_pairs(
+                    [*teacher, *policy],
+                    provenance=self.context.provenance,
+                    ratio=self.config.trajectory_ratio,
+                    per_task=self.config.trajectories_per_task,
+                    stage=self.name,
+                )
+            )
+        if self.config.per_perturbation:
+            # The policy's good runs too: a teacher that never fails a call gives no error to ignore.
+            found += [self._perturbed(run, row) for run in [*teacher, *policy] if run.verdict.correct is True]
+        rows = tuple(pair for pairs in found for pair in pairs.rows)
+        if rows:
+            return Outcome(kept=rows)
+        reasons = [rejection for pairs in found for rejection in pairs.rejected]
+        detail = (
+            "; ".join(f"{one.reason}: {one.detail}" for one in reasons) or "no two runs differ in a way that teaches"
+        )
+        rejection = Rejection(
+            stage=self.name,
+            row_id=row.id,
+            reason=Reason.NO_PAIR,
+            detail=detail,
+            split=row.split,
+            preview=row.question[:500],
+        )
+        return Outcome(rejected=(rejection,))
+
+    def _verified(self, run: TrajectoryRow) -> Pairs:
+        steps: Sequence[StepRow] = self._steps.rows(run.id)
+        branches: Sequence[BranchRow] = self._branches.rows(run.id)
+        make = verified_step_success if run.success else verified_step
+        return make(run, steps, branches, provenance=self.context.provenance, stage=self.name)
+
+    def _names(self, run: TrajectoryRow) -> tuple[str, ...]:
+        generator = self.context.generator(run.id, "perturbations")
+        families: dict[str, list[str]] = {}
+        for name in sorted(self.config.perturbations):
+            families.setdefault(PERTURBATIONS[name].family, []).append(name)
+        groups = {family: [names[i] for i in generator.permutation(len(names))] for family, names in families.items()}
+        order: list[str] = []
+        while any(groups.values()):
+            waiting = sorted(family for family, names in groups.items() if names)
+            order += [groups[waiting[i]].pop() for i in generator.permutation(len(waiting))]
+        return tuple(order[: self.config.kinds_per_run])
+
+    def _perturbed(self, run: TrajectoryRow, task: Task) -> Pairs:
+        return perturbation_pairs(
+            run,
+            task,
+            self._environment,
+            generator_for=self.context.generator,
+            provenance=self.context.provenance,
+            names=self._names(run),
+            per_name=self.config.per_perturbation,
+            stage=self.name,
+        )
+
+
+class SearchPreferences(Preferences):
+    """In the search environment."""
+
+    name = "search_preferences"
+    version = 1
+    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "documents", "index")
+    libraries = ("numpy", "bm25s")

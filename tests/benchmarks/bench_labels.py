@@ -1,0 +1,162 @@
+"""Labels against what scripted policies really did wrong: first-error accuracy by error mode.
+
+    python tests/benchmarks/bench_labels.py --tasks 300 --seeds 7 11 --folder FOLDER
+
+Builds ``world-search`` (or finds it in the store below FOLDER), labels every policy trajectory, and compares the
+labelled first error with the true one. The labeller never sees the truth: the side table ``injected_errors`` and the
+policy's own notes checked against the world's facts (``tests/labels/first_errors.py`` says how both are counted). Also
+scores recorded actions with the embedded scorer: what a teacher did should lie above 0.6, what was an error below 0.5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "labels"))
+
+from first_errors import Facts, first_error
+
+from synth.agents.trajectory import history_of
+from synth.api import BuildRequest, prepare
+from synth.critical.contract import Point
+from synth.critical.scoring import EvidenceScorer
+from synth.engine import Engine
+from synth.environments.search import SearchEnvironment, open_search
+from synth.labels import label
+from synth.schemas.injected import InjectedError
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.tasks.world.phrasebook import INVERSES
+
+Cell = Counter[str]
+
+
+@dataclass
+class Measured:
+    """Counts by mode of the true first error: ``right``, ``early``, ``late``, ``missed``, ``spurious``."""
+
+    failed: dict[str, Cell] = field(default_factory=dict)
+    succeeded: dict[str, Cell] = field(default_factory=dict)
+    scores: Counter[str] = field(default_factory=Counter)
+    """``teacher +1 > 0.6`` and the like."""
+
+    def accuracy(self, *, natural: bool, succeeded: bool = False) -> tuple[int, int]:
+        """(right, all) over the modes of injected errors, or with ``natural`` over all."""
+        table = self.succeeded if succeeded else self.failed
+        cells = [cell for mode, cell in table.items() if natural or not mode.startswith(("natural", "none"))]
+        return sum(cell["right"] for cell in cells), sum(cell.total() for cell in cells)
+
+
+class _Collection:
+    """What ``open_search`` reads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def table(self, name: str) -> Any:
+        return self._engine.table("documents", name)
+
+    def arrays(self, name: str) -> Any:
+        return self._engine.arrays(name)
+
+
+def built(
+    folder: Path, *, tasks: int, seed: int, settings: dict[str, Any] | None = None, teacher: bool = False
+) -> Engine:
+    """The engine of a ``world-search`` build up to the policy's trajectories, with the ``teacher``'s too."""
+    request = BuildRequest(
+        dataset="world-search",
+        tasks=tasks,
+        seed=seed,
+        out=folder / f"out-{seed}",
+        store=folder / "store",
+        settings=settings or {},
+    )
+    engine = prepare(request, progress="quiet").engine
+    roles = ("teacher-rollouts", "teacher") if teacher else ()
+    for name in ("documents", "graph", "index", "tasks", *roles, "policy-rollouts", "policy"):
+        engine.run_stage(name)
+    return engine
+
+
+def measure(engine: Engine, *, scores: int = 0) -> Measured:
+    """Label all policy trajectories of a build; score the actions of ``scores`` trajectories of each role."""
+    tasks: dict[str, Task] = {task.id: task for task in engine.table("tasks", "tasks").rows()}
+    facts = Facts(engine.table("documents", "entities").rows(), engine.table("documents", "edges").rows())
+    injected: dict[str, list[InjectedError]] = {}
+    for error in engine.table("policy-rollouts", "injected_errors").rows():
+        injected.setdefault(error.trajectory_id, []).append(error)
+    policy: list[TrajectoryRow] = list(engine.table("policy", "trajectories").rows())
+    teacher: list[TrajectoryRow] = list(engine.table("teacher", "trajectories").rows()) if scores else []
+    result = Measured()
+    for row in policy:
+        truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, INVERSES)
+        found = next((step.step for step in label(row, tasks[row.task_id]) if step.first_error), None)
+        table = result.succeeded if row.success else result.failed
+        wanted = truth.turn if truth is not None else None
+        table.setdefault(truth.mode if truth is not None else "none", Counter())[_outcome(found, wanted)] += 1
+    environment = open_search(inputs=_Collection(engine))
+    for row in (*policy[:scores], *teacher[:scores]):
+        truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, INVERSES)
+        _score(result, row, tasks[row.task_id], environment, truth.turn if truth is not None else None)
+    return result
+
+
+def _outcome(found: int | None, truth: int | None) -> str:
+    if found == truth:
+        return "right"
+    if found is None or truth is None:
+        return "missed" if found is None else "spurious"
+    return "early" if found < truth else "late"
+
+
+def _score(result: Measured, row: TrajectoryRow, task: Task, environment: SearchEnvironment, error: int | None) -> None:
+    """Recorded actions of a teacher that succeeded, and the true first errors of the policy."""
+    scorer = EvidenceScorer()
+    prompt, history = history_of(row)
+    for number, step in enumerate(history):
+        if (row.role == "teacher" and row.success) or (row.role == "policy" and number == error):
+            point = Point(task, environment, prompt, history[:number], step.turn)
+            (score,) = scorer.score(point, [step.turn])
+            value = score.value
+            band = "abstains" if value is None else "> 0.6" if value > 0.6 else "< 0.5" if value < 0.5 else "between"
+            result.scores[f"{'teacher' if row.role == 'teacher' else 'first error'} {band}"] += 1
+
+
+def report(result: Measured) -> dict[str, Any]:
+    """As JSON."""
+    lines: dict[str, Any] = {}
+    for name, table in (("failed", result.failed), ("succeeded", result.succeeded)):
+        lines[name] = {
+            mode: {"n": cell.total(), "accuracy": round(cell["right"] / cell.total(), 3), **dict(sorted(cell.items()))}
+            for mode, cell in sorted(table.items())
+        }
+    for natural in (False, True):
+        for succeeded in (False, True):
+            right, total = result.accuracy(natural=natural, succeeded=succeeded)
+            key = f"{'succeeded' if succeeded else 'failed'}, {'injected and natural' if natural else 'injected'}"
+            lines[key] = {"right": right, "n": total, "accuracy": round(right / total, 3) if total else None}
+    lines["scores"] = dict(sorted(result.scores.items()))
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", type=int, default=300)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[7])
+    parser.add_argument("--scores", type=int, default=60, help="trajectories of each role to score")
+    parser.add_argument("--folder", type=Path, required=True, help="for stores")
+    options = parser.parse_args()
+    for seed in options.seeds:
+        result = measure(built(options.folder, tasks=options.tasks, seed=seed, teacher=True), scores=options.scores)
+        print(json.dumps({"seed": seed, "tasks": options.tasks, **report(result)}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
