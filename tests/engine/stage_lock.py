@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from synth.engine.codelock import StageLock, lock_of, write_locks
-from synth.registry import BACKENDS, ENVIRONMENTS, STAGES
+from synth.registry import BACKENDS, ENVIRONMENTS, EXPERTS, SCORERS, STAGES
 
 LOCK = Path(__file__).with_suffix(".json")
 
@@ -23,7 +23,8 @@ def current() -> Iterator[StageLock]:
         stage = getattr(import_module(module), name)
         # A stage that is given collaborators by name runs their code without importing it.
         by_name = hasattr(import_module(module), "Implementation")
-        also = sorted({entry.partition(":")[0] for entry in (*ENVIRONMENTS.values(), *BACKENDS.values())})
+        tables = (ENVIRONMENTS, BACKENDS, EXPERTS, SCORERS)
+        also = sorted({entry.partition(":")[0] for table in tables for entry in table.values()})
         yield lock_of(stage, also if by_name else ())
 
 
