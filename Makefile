@@ -49,7 +49,7 @@ install: $(BASE) ## .venv with the base: everything but the extras
 install-gpu: $(GPU) ## .venv-gpu with the base and FAISS and torch for CUDA (several GB; never beside extra 'embed')
 
 demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded backends, say how to look at them
-	$(BIN)/synth build world-search --tasks $(DEMO_TASKS) --out $(DEMO_OUT) --store $(DEMO_STORE)
+	$(BIN)/synth build world-search --tasks $(DEMO_TASKS) --out $(DEMO_OUT) --store $(DEMO_STORE) --executor processes --workers 2
 	@echo "and with polars:"
 	@echo "  $(BIN)/python -c \"import polars; print(polars.read_parquet('$(DEMO_OUT)/tasks/*.parquet').select('question', 'answer'))\""
 	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
