@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,14 @@ from typing import IO, Any
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
+
+
+@pytest.fixture(autouse=True)
+def _sigterm() -> Iterator[None]:
+    """As in a fresh process: the command line, which other tests call in this one, leaves its handler behind."""
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture

@@ -124,7 +124,8 @@ class RayExecutor:
         if self._started:
             import ray
 
-            ray.shutdown()
+            with _own_signals():
+                ray.shutdown()
             self._started = self._own = False
 
 
@@ -220,7 +221,8 @@ def _run_rank(executor: Any, rank: int) -> None:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Ray sets a handler that ends the process on SIGTERM; ours stops the build and says how to go on."""
+    """Ray sets a handler that ends the process on SIGTERM when it begins, and takes all handlers away when it ends;
+    ours stops the build and says how to go on."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
