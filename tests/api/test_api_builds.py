@@ -74,10 +74,10 @@ def test_a_parameter_of_the_last_stage_recomputes_that_stage_alone(small_store: 
         store=small_store,
         out=small.path,
         tasks=SMALL["tasks"],
-        settings={**SMALL["settings"], "roles.policy.options": {"skill": 0.9}},
+        settings={**SMALL["settings"], "preferences.trajectory_ratio": 3.0},
     )
     states = {status.label: status.state for status in prepare(changed, progress="quiet").outlook().stages}
-    assert [label for label, state in states.items() if state != "complete"] == ["policy-rollouts", "policy"]
+    assert [label for label, state in states.items() if state != "complete"] == ["preferences"]
 
 
 def test_every_trajectory_passes_adp_after_parquet(small: BuildResult) -> None:
@@ -114,6 +114,6 @@ def test_gold_entities_of_splits_never_meet(small: BuildResult) -> None:
 
 def test_the_side_table_of_errors_is_not_in_the_dataset(small: BuildResult) -> None:
     folders = {path.name for path in small.path.iterdir() if path.is_dir()}
-    assert folders <= {"tasks", "trajectories", "documents", "rejected"}
+    assert folders <= {"tasks", "trajectories", "steps", "branches", "preferences", "documents", "rejected"}
     stages = {stage.label: stage for stage in small.report.stages}
     assert stages["policy-rollouts"].rows["injected_errors"] > 0, "there is something to hide"
