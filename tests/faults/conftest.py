@@ -66,14 +66,9 @@ class Zygote:
 
     def run(self, kill_after: float | None = None, **request: Any) -> int:
         """Exit code of the child; negative = the signal that ended it. ``kill_after`` seconds it is killed."""
-        self._pipe(self._process.stdin).write(json.dumps(request) + "\n")
+        self._pipe(self._process.stdin).write(json.dumps({**request, "kill_after": kill_after}) + "\n")
         self._pipe(self._process.stdin).flush()
-        answers = self._pipe(self._process.stdout)
-        pid = json.loads(answers.readline())
-        if kill_after is not None:
-            time.sleep(kill_after)
-            os.kill(pid, 9)  # at worst a zombie that the zygote has not waited for, or one that it just has
-        return int(json.loads(answers.readline()))
+        return int(json.loads(self._pipe(self._process.stdout).readline()))
 
     def build(
         self,

@@ -1,13 +1,15 @@
 """A process that has everything imported and forks a child per request, so that killing a build costs little.
 
-Requests and answers are lines of JSON on stdin and stdout: a build's options in; its process id out, then how it ended.
+Requests and answers are lines of JSON on stdin and stdout: what to do and when to kill it in; how it ended out.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import time
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -64,6 +66,22 @@ def child(request: dict[str, object]) -> None:
     )
 
 
+def ended(pid: int, kill_after: float | None) -> int:
+    """Exit code of a child, killed after so many seconds if it still runs.
+
+    Only who waits for a child knows that its number is still its own: so it is killed here and not by the test.
+    """
+    end = None if kill_after is None else time.monotonic() + kill_after
+    while end is not None and time.monotonic() < end:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.002)
+    if end is not None:
+        os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
 def main() -> None:
     pa.array([])  # imports pandas
     for line in sys.stdin:
@@ -79,9 +97,7 @@ def main() -> None:
                 code = int(str(error.code or 0))
             finally:
                 os._exit(code)
-        print(json.dumps(pid), flush=True)
-        _, status = os.waitpid(pid, 0)
-        print(json.dumps(os.waitstatus_to_exitcode(status)), flush=True)
+        print(json.dumps(ended(pid, json.loads(line)["kill_after"])), flush=True)
 
 
 if __name__ == "__main__":
