@@ -44,6 +44,15 @@ settings.register_profile("explore", deadline=None, max_examples=1_000, print_bl
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # Hypothesis sees that the state of `random` moved while it drew and blames the strategy; it was a thread of
+    # Prefect's client, which lives until the session ends. No strategy of ours draws from `random`.
+    config.addinivalue_line(
+        "filterwarnings",
+        "ignore:Do not use the .random. module inside strategies:hypothesis.errors.HypothesisDeprecationWarning",
+    )
+
+
 @pytest.fixture(scope="session")
 def prefect_server() -> Iterator[str]:
     """The API URL of one temporary Prefect server for the session, on a free loopback port, with its own database.

@@ -180,7 +180,7 @@ def test_ray_gives_up_on_work_that_kills_every_worker(tmp_path: Path, cluster: R
 
 def test_ray_does_not_wait_for_ever(tmp_path: Path, cluster: RayExecutor) -> None:
     """Here for memory that no machine has."""
-    greedy = RayExecutor(2, memory_gib=2.0**20, silence_seconds=2)
+    greedy = RayExecutor(2, memory_gib=2.0**14, silence_seconds=2)
     with pytest.raises(BuildError) as caught:
         Engine(plan(5), Store(tmp_path / "store"), greedy).run_stage("pages")
     assert "no Ray worker gave a sign of life for 2 seconds (0 of 2 ever did)" in str(caught.value)
