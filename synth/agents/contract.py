@@ -12,10 +12,13 @@ from typing import Protocol
 import numpy as np
 
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.injected import InjectedError
+from synth.schemas.model_turns import ModelTurn
+from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 
-__all__ = ["Decision", "History", "Policy", "Prompt", "Step", "Turn"]
+__all__ = ["Decision", "History", "Policy", "Prompt", "Step", "Turn", "TurnRejected", "act"]
 
 
 class Turn(Row):
@@ -54,6 +57,37 @@ class Decision:
 
     turn: Turn
     injected: tuple[InjectedError, ...] = ()
+    source: ModelTurn | None = None
+    """Of a model's turn, where it comes from."""
+
+
+class TurnRejected(Exception):
+    """An agent came to no turn, through no choice of its own: nothing can be said about how it would have ended. A run
+    or continuation that needed the turn is neither a success nor a failure."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(f"{reason.value}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+    @classmethod
+    def of(cls, failed: CallFailed) -> TurnRejected:
+        """What a call without a reply means for the turn."""
+        overflow = failed.kind is FailureKind.CONTEXT
+        reason = Reason.CONTEXT_OVERFLOW if overflow else Reason.ENDPOINT_FAILED
+        return cls(reason, f"{failed.kind.value}: {failed.detail}")
+
+
+def act(policy: Policy, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+    """The next turn of ``policy``; a call that brought no reply is a rejected turn, whoever made it.
+
+    Raises:
+        TurnRejected: there is none.
+    """
+    try:
+        return policy.act(prompt, history, generator)
+    except CallFailed as error:
+        raise TurnRejected.of(error) from error
 
 
 class Policy(Protocol):
@@ -62,4 +96,9 @@ class Policy(Protocol):
     privileged: bool
     """True when it may look at the gold walk (given when it was made) to choose among options that it has seen."""
 
-    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision: ...
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        """The next turn.
+
+        Raises:
+            TurnRejected: a model gave nothing that could be carried out.
+        """

@@ -3,7 +3,8 @@
 Every name, number, date, id, quotation and code-like token in an agent's arguments, thoughts, words and answer must
 stand in the system prompt, the question or an observation of an EARLIER turn. Beyond that an agent may use its own
 plain words: function words and a closed list (``plain_words.txt``). A word that is neither seen nor plain is refused,
-so an unknown word is never taken for harmless.
+so an unknown word is never taken for harmless. A value that was not seen may be the result of a computation that the
+agent's thought states and that holds (``synth.agents.computed``).
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
+from typing import TypeGuard
 
+from synth.agents.computed import computations, holds
 from synth.agents.contract import History, Prompt, Turn
+from synth.agents.own_words import OwnWords, prose_of
 from synth.environments.rendering import find_links, plain
 
 __all__ = ["Ungrounded", "plain_words", "ungrounded"]
@@ -35,6 +39,8 @@ _NUMBER_WORDS = frozenset(
     nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen""".split()
 )
 """Values, however plain: they must have been seen."""
+_COUNTS = frozenset(str(number) for number in range(11))
+"""Numbers by which a thought counts its own steps and clues."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,14 @@ class _Seen:
         self.names: set[str] = set()
         self.ids: set[str] = set()
         self.pages = 0
+        self.computed: set[str] = set()
+
+    def add_result(self, text: str) -> None:
+        """A value that was computed from what was seen."""
+        words = [word for word, _, _ in _tokens(text)]
+        self.words.update(words)
+        self.texts.append(f" {' '.join(words)} ")
+        self.computed.add(words[0])
 
     def add(self, text: str) -> None:
         tokens, names, normal, ids, pages = _digest(text)
@@ -133,38 +147,91 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def ungrounded(
-    prompt: Prompt, history: History, *, start: int = 0, vocabulary: Iterable[str] | None = None
+    prompt: Prompt,
+    history: History,
+    *,
+    start: int = 0,
+    vocabulary: Iterable[str] | None = None,
+    computed: bool = False,
+    own_words: bool = False,
 ) -> list[Ungrounded]:
     """Everything in the turns from ``start`` on that names what had not been seen; empty when all is grounded.
 
     Args:
         start: First turn to judge (a continuation's own part); earlier turns only add what was seen.
         vocabulary: Plain words, in place of the closed list of the scripted agents.
+        computed: The question's answer is a number that stands nowhere: it is grounded only as the result of a
+            computation, however often the same number was seen.
+        own_words: The agent is a language model, whose thoughts and queries are in words of its own: those that name
+            nothing are free (:mod:`synth.agents.own_words`). Names, numbers, dates, ids, paths, quotations and the
+            answer are judged like everybody's.
     """
     plain_list = frozenset(vocabulary) if vocabulary is not None else plain_words()
     seen = _Seen()
     for text in (prompt.system, prompt.question, *(tool.description for tool in prompt.tools)):
         seen.add(text)
+    own = OwnWords(prompt, history) if own_words else None
     found: list[Ungrounded] = []
     for number, step in enumerate(history):
         if number >= start:
-            found += _turn(number, step.turn, seen, plain_list)
+            found += _turn(number, step.turn, seen, plain_list, own)
+            found += _result(number, step.turn, seen) if computed else ()
+        else:
+            list(_computed(number, step.turn, seen))
         for result in step.results:
             seen.add(result.content)
     return found
 
 
-def _turn(number: int, turn: Turn, seen: _Seen, plain_list: frozenset[str]) -> Iterator[Ungrounded]:
+def _computed(number: int, turn: Turn, seen: _Seen) -> Iterator[Ungrounded]:
+    """Take in the results of the computations that hold; gives those that do not."""
+    for made in computations(turn.thought or ""):
+        if holds(made, lambda operand: seen.holds(_normal(operand))):
+            seen.add_result(made.result)
+        else:
+            yield Ungrounded(number, "thought", made.text)
+
+
+def _result(number: int, turn: Turn, seen: _Seen) -> Iterator[Ungrounded]:
+    tokens = [word for word, _, _ in _tokens(turn.answer or "")]
+    if turn.answer is not None and not any(word in seen.computed for word in tokens):
+        yield Ungrounded(number, "answer", turn.answer)
+
+
+def _turn(
+    number: int, turn: Turn, seen: _Seen, plain_list: frozenset[str], own: OwnWords | None
+) -> Iterator[Ungrounded]:
+    yield from _computed(number, turn, seen)
+    asked = frozenset(_normal(value) for call in turn.calls for value in call.arguments.values() if _is_text(value))
     for place, text in (("thought", turn.thought), ("said", turn.said), ("answer", turn.answer)):
-        for bad in _prose(text or "", seen, plain_list, strict=place == "answer"):
+        if own is not None and place != "answer":
+            judged = _thought(prose_of(text or ""), seen, plain_list, own, asked)
+        else:
+            judged = _prose(text or "", seen, plain_list, strict=place == "answer")
+        for bad in judged:
             yield Ungrounded(number, place, bad)
     for position, call in enumerate(turn.calls):
         for name, value in call.arguments.items():
-            for bad in _argument(name, value, seen, plain_list):
+            for bad in _argument(name, value, seen, plain_list, own):
                 yield Ungrounded(number, f"call {position}: {name}", bad)
 
 
-def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str]) -> Iterator[str]:
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str)
+
+
+def _thought(text: str, seen: _Seen, plain_list: frozenset[str], own: OwnWords, asked: frozenset[str]) -> Iterator[str]:
+    """What a model's thought names and had not seen. A quotation of a few words is judged as words; a longer one says
+    that it stands somewhere, unless it is what the turn goes on to search for."""
+    for match in _QUOTED.finditer(text):
+        quote = _normal(match.group(1) or match.group(2))
+        if len(quote.split()) > 3 and quote not in asked and not seen.holds(quote):
+            yield match.group()
+            return
+    yield from _prose(text, seen, plain_list, strict=False, own=own, thought=True)
+
+
+def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str], own: OwnWords | None) -> Iterator[str]:
     if isinstance(value, bool) or value is None:
         return
     if isinstance(value, int | float):
@@ -177,22 +244,31 @@ def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str])
             if value not in seen.ids:
                 yield value
         else:
-            yield from _prose(value, seen, plain_list, strict=True)
+            yield from _prose(value, seen, plain_list, strict=True, own=own)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _argument(name, item, seen, plain_list)
+            yield from _argument(name, item, seen, plain_list, own)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _prose(str(key), seen, plain_list, strict=True)
-            yield from _argument(str(key), item, seen, plain_list)
+            yield from _prose(str(key), seen, plain_list, strict=True, own=own)
+            yield from _argument(str(key), item, seen, plain_list, own)
 
 
-def _prose(text: str, seen: _Seen, plain_list: frozenset[str], *, strict: bool) -> Iterator[str]:
-    """What in ``text`` was not seen. ``strict``: a single plain word is no answer and no argument."""
+def _prose(
+    text: str,
+    seen: _Seen,
+    plain_list: frozenset[str],
+    *,
+    strict: bool,
+    own: OwnWords | None = None,
+    thought: bool = False,
+) -> Iterator[str]:
+    """What in ``text`` was not seen. ``strict``: a single plain word is no answer and no argument. With ``own``, small
+    words that name nothing are free; in a ``thought`` so are its quotations, which were judged, and small counts."""
     if not text:
         return
     text = unicodedata.normalize("NFC", text)
-    for match in _QUOTED.finditer(text):
+    for match in _QUOTED.finditer(text) if not thought else ():
         quote = _normal(match.group(1) or match.group(2))
         if quote and not seen.holds(quote):
             yield match.group()
@@ -202,22 +278,26 @@ def _prose(text: str, seen: _Seen, plain_list: frozenset[str], *, strict: bool) 
     for place, (left, right) in enumerate(pairwise(tokens)):
         # Parts of a path or dotted name go together, and so do parts of a hyphenated word that is not all plain.
         between = text[left[2] + len(left[1]) : right[2]]
+        if own is not None and between in ("-", "/") and left[1].islower() and right[1].islower():
+            continue  # "step-by-step", "and/or"
         if between in _GLUE or (between == "-" and not {left[0], right[0]} <= plain_list):
             named[place] = named[place + 1] = True
     run: list[_Token] = []
     for token, is_named in zip(tokens, named, strict=True):
         if run and not (is_named and _adjacent(text, run[-1], token)):
-            yield from _run(text, run, seen, plain_list, strict)
+            yield from _run(text, run, seen, plain_list, strict, own, thought)
             run = []
         if is_named:
             run.append(token)
             continue
         word, raw, _ = token
-        if word not in seen.words and (
-            word not in plain_list or word in _NUMBER_WORDS or (strict and len(tokens) == 1)
-        ):
+        if word in seen.words or (thought and word in _NUMBER_WORDS):
+            continue
+        if own is not None and word not in _NUMBER_WORDS and own.free(word):
+            continue
+        if word not in plain_list or word in _NUMBER_WORDS or (strict and len(tokens) == 1):
             yield raw
-    yield from _run(text, run, seen, plain_list, strict)
+    yield from _run(text, run, seen, plain_list, strict, own, thought)
 
 
 def _named(raw: str) -> bool:
@@ -233,10 +313,18 @@ def _adjacent(text: str, left: _Token, right: _Token) -> bool:
     return between in _JOINS and _named(left[1]) and _named(right[1])
 
 
-def _run(text: str, run: list[_Token], seen: _Seen, plain_list: frozenset[str], names: bool) -> Iterator[str]:
+def _run(
+    text: str,
+    run: list[_Token],
+    seen: _Seen,
+    plain_list: frozenset[str],
+    names: bool,
+    own: OwnWords | None,
+    thought: bool,
+) -> Iterator[str]:
     """Judge a run of name-like tokens: together they must stand somewhere in this order, or fall apart into pieces
     that do at a comma or full stop, once plain words at the start of a sentence are taken off. Where ``names`` is true,
-    a piece may also be several whole names side by side."""
+    a piece may also be several whole names side by side. A model's ``thought`` may count to ten on its own."""
     if not run:
         return
     if seen.holds(" ".join(word for word, _, _ in run)):
@@ -247,8 +335,12 @@ def _run(text: str, run: list[_Token], seen: _Seen, plain_list: frozenset[str], 
             pieces.append([])
         pieces[-1].append(token)
     for piece in pieces:
-        while piece and _is_start(text, piece[0], plain_list):
+        while piece and (
+            _is_start(text, piece[0], plain_list) or (own is not None and own.begins(text, piece[0][0], piece[0][2]))
+        ):
             piece = piece[1:]
+        if thought and len(piece) == 1 and piece[0][0] in _COUNTS:
+            continue
         words = " ".join(word for word, _, _ in piece)
         if names and seen.holds_names(words.split()):
             continue

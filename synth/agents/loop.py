@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pydantic import Field
 
-from synth.agents.contract import History, Policy, Prompt, Step, Turn
+from synth.agents.contract import History, Policy, Prompt, Step, Turn, TurnRejected, act
 from synth.environments.contract import Environment, Episode, ToolError
 from synth.schemas.injected import InjectedError
+from synth.schemas.model_turns import ModelTurn
+from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, Verdict
@@ -26,6 +30,12 @@ class Limits(Row):
     """Turns of the whole history. Calls made in the last of them are not carried out."""
     max_invalid: int = 3
     """Turns in a row in which no call was accepted by a tool."""
+    tokens: int | None = Field(default=None, ge=1)
+    """Completion tokens that a model may use in all turns of a run, as far as its server counts them: when they are
+    used up, no further turn is asked for, and the run is rejected."""
+    seconds: float | None = Field(default=None, gt=0)
+    """Wall time of a run: when it is over, no further turn is asked for, and the run is rejected. The one limit that is
+    not the same in every build."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,10 @@ class Rollout:
     stop_reason: StopReason
     verdict: Verdict
     injected: tuple[InjectedError, ...] = ()
+    sources: tuple[ModelTurn, ...] = ()
+    """Where the turns come from, of a model's run; of a continuation, its own turns only."""
+    rejected: TurnRejected | None = None
+    """Why there was no further turn, when the run was stopped by that. ``history`` is what came before."""
 
     @property
     def answer(self) -> str | None:
@@ -66,6 +80,8 @@ def rollout(
     draws from its own names. To continue from a ``history``, give an ``episode`` that stands behind it (restored from
     a snapshot); without one the history is replayed on a fresh episode.
 
+    A turn that was rejected ends the run (``stop_reason`` ``rejected``), with no verdict on it.
+
     Raises:
         ValueError: the history is over already, or its replay gives other observations.
     """
@@ -75,11 +91,21 @@ def rollout(
     at = episode if episode is not None else replay(environment, task, history)
     prompt = prompt_for(environment, task, system)
     injected: list[InjectedError] = []
+    sources: list[ModelTurn] = []
     stop: StopReason | None = None
+    rejected: TurnRejected | None = None
+    began = time.monotonic()
     try:
         while stop is None:
             number = len(history)
-            decision = policy.act(prompt, history, generator_for_turn(number))
+            try:
+                _check_spent(limits, sources, began)
+                decision = act(policy, prompt, history, generator_for_turn(number))
+            except TurnRejected as error:
+                stop, rejected = StopReason.REJECTED, error
+                break
+            if decision.source is not None:
+                sources.append(decision.source)
             turn = _numbered(decision.turn, number)
             injected += [error.model_copy(update={"turn": number}) for error in decision.injected]
             if not turn.calls:
@@ -92,11 +118,26 @@ def rollout(
                 history += (Step(turn=turn, results=tuple(at.step(call) for call in turn.calls)),)
                 if _invalid_tail(history) >= limits.max_invalid:
                     stop = StopReason.INVALID_CALLS
-        verdict = at.check(history[-1].turn.answer)
+        if rejected is None:
+            verdict = at.check(history[-1].turn.answer)
+        else:
+            verdict = Verdict(correct=None, rule="abstained", evidence=str(rejected))
     finally:
         if own:
             at.close()
-    return Rollout(task, prompt, history, stop, verdict, tuple(injected))
+    return Rollout(task, prompt, history, stop, verdict, tuple(injected), tuple(sources), rejected)
+
+
+def _check_spent(limits: Limits, sources: Sequence[ModelTurn], began: float) -> None:
+    """
+    Raises:
+        TurnRejected: tokens or time are used up.
+    """
+    used = sum(source.completion_tokens or 0 for source in sources)
+    if limits.tokens is not None and used >= limits.tokens:
+        raise TurnRejected(Reason.TOKEN_LIMIT, f"{used:,} of {limits.tokens:,} tokens after {len(sources)} turns")
+    if limits.seconds is not None and sources and time.monotonic() - began >= limits.seconds:
+        raise TurnRejected(Reason.TIME_LIMIT, f"{limits.seconds:g} seconds were over after {len(sources)} turns")
 
 
 def replay(environment: Environment, task: Task, history: History) -> Episode:

@@ -17,7 +17,17 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
 from synth.schemas.tasks import Hop, Task
 
-__all__ = ["OFF_PATH", "ON_PATH", "Move", "MoveKind", "gold_documents", "judge_call", "missing_for_answer", "telling"]
+__all__ = [
+    "OFF_PATH",
+    "ON_PATH",
+    "Move",
+    "MoveKind",
+    "gold_documents",
+    "judge_call",
+    "judge_document",
+    "missing_for_answer",
+    "telling",
+]
 
 
 class MoveKind(StrEnum):
@@ -134,6 +144,8 @@ def _wrong_value(view: EvidenceView, call: ToolCall) -> Move | None:
     last = len(task.walk.hops) - 1
     if task.answer_kind not in ("date", "year", "number", "quantity") or last not in view.hops:
         return None
+    if task.walk.operations or task.answer_parts:
+        return None  # the answer is no value of a page, and every value may be looked at
     parse = parse_date if task.answer_kind in ("date", "year") else parse_quantity
     for value in call.arguments.values():
         if not isinstance(value, str) or parse(value) is None or words_of(value) in words_of(task.question):
@@ -171,13 +183,14 @@ def _page(view: EvidenceView, call: ToolCall, document: str) -> Move:
         return Move(MoveKind.REACHES if new else MoveKind.ON_PATH, f"{document} is on the walk")
     if document in view.read:
         return Move(MoveKind.EXPLORES, f"reads more of {document}", document)
-    return _follow(view, document)
+    return judge_document(view, document)
 
 
-def _follow(view: EvidenceView, document: str) -> Move:
-    """Going to a document that is not on the walk."""
+def judge_document(view: EvidenceView, document: str) -> Move:
+    """What going for ``document``, which is not on the walk, would be at a point where ``view`` was in sight."""
     hops = view.task.walk.hops
-    if hops and not missing_for_answer(view) and hops[-1].target.document_id in view.read:
+    worked_out = bool(view.task.walk.operations) or bool(view.task.answer_parts)
+    if hops and not worked_out and not missing_for_answer(view) and hops[-1].target.document_id in view.read:
         return Move(MoveKind.PASSED_OVER, f"{hops[-1].target.name} was read and fits; goes to {document}", document)
     if view.shown_by_link.get(document):
         return _link(view, document)
@@ -192,9 +205,30 @@ def _link(view: EvidenceView, document: str) -> Move:
     verdicts: list[Move] = []
     for number, hop in enumerate(task.walk.hops):
         own = [passage for passage in passages if _page_of(hop, passage)]
+        if own and _is_listing(task, number):
+            # One of several: the question asks for all that fit. To look whether a page is one is no error, only to say
+            # that it is.
+            verdicts.append(
+                Move(MoveKind.CANDIDATE, f"{document} could be one more for {hop.cue!r}", document)
+                if _fits(document, hop)
+                else Move(MoveKind.EXPLORES, f"{document} is no {hop.target.kind}; looks whether it belongs", document)
+            )
+            continue
+        if own and hop.target.document_id is None and any(_is_listing(task, before) for before in hop.needs):
+            # From the page of one member to another page: it may be looking for more members.
+            verdicts.append(Move(MoveKind.EXPLORES, f"{document} is linked from a member's page", document))
+            continue
+        if _is_rival_page(view, number, passages):
+            # A page that could be this hop's source is being tested: what it leads to has to be followed for that.
+            verdicts.append(
+                Move(MoveKind.CANDIDATE, f"{document} would follow for {hop.cue!r}", document)
+                if _fits(document, hop)
+                else Move(MoveKind.UNFIT, f"{document} is no {hop.target.kind}: {hop.cue!r}", document)
+            )
+            continue
         if any(states(hop, passage) for passage in passages):
             verdicts.append(_rival(view, number, hop, document))
-        elif own and number in view.hops and (not _siblings(task, number) or _stated_beside(view, number, own)):
+        elif own and number in view.hops and (not _is_tested(task, number) or _stated_beside(view, number, own)):
             verdicts.append(
                 Move(
                     MoveKind.PASSED_OVER, f"{hop.target.name} was in view for {hop.cue!r}; goes to {document}", document
@@ -204,17 +238,35 @@ def _link(view: EvidenceView, document: str) -> Move:
             verdicts.append(Move(MoveKind.CANDIDATE, f"{document} could be what {hop.cue!r} means", document))
         elif own:
             verdicts.append(Move(MoveKind.UNFIT, f"{document} is no {hop.target.kind}: {hop.cue!r}", document))
-    for kind in (MoveKind.CANDIDATE, MoveKind.PASSED_OVER, MoveKind.UNFIT):
+    for kind in (MoveKind.CANDIDATE, MoveKind.PASSED_OVER, MoveKind.UNFIT, MoveKind.EXPLORES):
         found = next((move for move in verdicts if move.kind is kind), None)
         if found is not None:
             return found
     if any(passage.about in gold for passage in passages):
         return Move(MoveKind.EXPLORES, f"{document} is linked from a page on the walk", document)
+    if document in view.listed:
+        return Move(
+            MoveKind.EXPLORES, f"{document} is linked from a page off the walk, and is one of the results", document
+        )
     return Move(MoveKind.ASTRAY, f"{document} is linked from a page that is not on the walk", document)
 
 
 def _page_of(hop: Hop, passage: Passage) -> bool:
     return passage.about != "" and passage.about in (hop.source.document_id, hop.evidence.document_id)
+
+
+def _is_listing(task: Task, number: int) -> bool:
+    """Whether the hop is one of several that lead to the members of a set."""
+    counted = {
+        hop for operation in task.walk.operations if operation.kind in ("list", "count") for hop in operation.over
+    }
+    mine = task.walk.hops[number]
+    return number in counted or any(
+        (other.source.id, other.relation, other.forward, other.cue)
+        == (mine.source.id, mine.relation, mine.forward, mine.cue)
+        for n, other in enumerate(task.walk.hops)
+        if n != number and task.walk.operations
+    )
 
 
 def _siblings(task: Task, number: int) -> list[int]:
@@ -223,15 +275,46 @@ def _siblings(task: Task, number: int) -> list[int]:
     return [n for n, other in enumerate(hops) if n != number and other.target.id == hops[number].target.id]
 
 
+def _is_tested(task: Task, number: int) -> bool:
+    """Whether a further condition, on what the hop seeks or on what follows from it, tells which of several it is."""
+    if _siblings(task, number):
+        return True
+    return any(number in hop.needs and _is_tested(task, n) for n, hop in enumerate(task.walk.hops))
+
+
+def _is_rival_page(view: EvidenceView, number: int, passages: Sequence[Passage]) -> bool:
+    """Whether one of ``passages`` stands on a page that was a fair candidate for the hop's source, and is no page of
+    the walk."""
+    task, gold = view.task, gold_documents(view.task)
+    pages = {passage.about for passage in passages} - gold - {""}
+    for before in task.walk.hops[number].needs:
+        hop = task.walk.hops[before]
+        if not _is_tested(task, before):
+            continue
+        for page in pages:
+            shown = view.links.get(page, [])
+            if _fits(page, hop) and (
+                any(_page_of(hop, passage) for passage in shown) or _is_rival_page(view, before, shown)
+            ):
+                return True
+    return False
+
+
 def _stated_beside(view: EvidenceView, number: int, passages: list[Passage]) -> bool:
-    """Whether one of the pages that ``passages`` stand in states the hop."""
-    pages = {passage.about for passage in passages}
+    """Whether one of the pages that ``passages`` stand in states the hop. An entry of a list says nothing that would
+    tell it from the right one."""
+    pages = {passage.about for passage in passages if not _is_entry(passage)}
     return any(passage.about in pages for passage in view.stated[number])
+
+
+def _is_entry(passage: Passage) -> bool:
+    """Whether the passage is links and nothing else."""
+    return words_of(passage.text) == words_of(" ".join(anchor for anchor, _ in passage.links))
 
 
 def _rival(view: EvidenceView, number: int, hop: Hop, document: str) -> Move:
     """Named beside the right one: to be tested where a further condition tells which is right."""
-    if _siblings(view.task, number):
+    if _is_tested(view.task, number) and (_siblings(view.task, number) or _fits(document, hop)):
         return Move(MoveKind.CANDIDATE, f"{document} is named beside {hop.target.name}: a condition tells", document)
     return Move(MoveKind.PASSED_OVER, f"{hop.target.name} was in view for {hop.cue!r}; goes to {document}", document)
 
@@ -284,8 +367,9 @@ def _off_path(view: EvidenceView, call: ToolCall) -> Move | None:
     mine = _subjects(view, _text(call))
     if not mine or any(_on_walk(view, name) for name in mine):
         return None
-    move = _follow(view, sorted(document for name in mine for document in view.named[name])[0])
-    return move if move.kind in OFF_PATH else None
+    move = judge_document(view, sorted(document for name in mine for document in view.named[name])[0])
+    # To name what only a page off the walk has shown is not to follow it.
+    return move if move.kind in OFF_PATH and move.kind is not MoveKind.ASTRAY else None
 
 
 def _subjects(view: EvidenceView, text: str) -> list[str]:

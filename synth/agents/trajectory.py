@@ -7,7 +7,7 @@ is a ``message_action``; the question is the first ``text_observation``. An acti
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.loop import Rollout
@@ -31,7 +31,11 @@ def to_row(
     provenance: Provenance,
     model: str | None = None,
 ) -> TrajectoryRow:
-    """The row of ``rollout``, the sample ``number`` of its task by ``role``. The id is a hash of what the row is."""
+    """The row of ``rollout``, the sample ``number`` of its task by ``role``. The id is a hash of what the row is.
+
+    Of a model's run, ``details["model_turns"]`` says where each turn comes from, and the provenance names the revision
+    that the server names.
+    """
     task = rollout.task
     content: list[ContentItem] = [TextObservation(content=rollout.prompt.question, source="user", name="user")]
     errors: dict[str, str] = {}
@@ -39,13 +43,19 @@ def to_row(
         content += step_items(step)
         errors |= {result.call_id: result.error for result in step.results if result.error}
     calls = [call for step in rollout.history for call in step.turn.calls]
+    details: dict[str, Any] = {"tool_errors": errors} if errors else {}
+    if settings := environment.settings(task):
+        details["environment"] = settings
+    if rollout.sources:
+        details["model_turns"] = [source.model_dump(mode="json", exclude_defaults=True) for source in rollout.sources]
+        provenance = provenance.model_copy(update={"model_revision": _revision(rollout)})
     body = [item.model_dump(mode="json") for item in content]
     return TrajectoryRow(
         schema_version=ADP_VERSION,
         id=f"trajectory-{digest('trajectory', task.id, role, model, number, body)[:16]}",
         content=tuple(content),
         available_custom_tools=tuple(tool.name for tool in rollout.prompt.tools),
-        details={"tool_errors": errors} if errors else {},
+        details=details,
         task_id=task.id,
         rollout=number,
         role=role,
@@ -65,6 +75,15 @@ def to_row(
         environment_version=environment.version,
         provenance=provenance,
     )
+
+
+def _revision(rollout: Rollout) -> str | None:
+    """What the server says that it served, where it says so and always says the same."""
+    for name in ("served_by", "fingerprint"):
+        said = {getattr(source, name) for source in rollout.sources}
+        if len(said) == 1 and None not in said:
+            return str(said.pop())
+    return None
 
 
 def step_items(step: Step) -> list[ContentItem]:

@@ -2,70 +2,56 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from synth.engine.acceptance import Acceptance, load_view, too_few
 from synth.engine.executors.contract import Executor
 from synth.engine.fingerprint import Fingerprint, fingerprints
-from synth.engine.plan import Plan, StageNode
+from synth.engine.model_executor import ModelExecutor
+from synth.engine.plan import Plan
 from synth.engine.progress import Progress, Quiet
 from synth.engine.signals import interruptible
-from synth.engine.units import REJECTED
-from synth.engine.views import StageView, batch_view, cut, total, view_of
-from synth.engine.work import ShardTask, Work, covering
-from synth.errors import SynthError
+from synth.engine.stage_run import StageRun, StageStatus, capped
+from synth.engine.usage import is_model_bound, model_uses, plain_numbers
+from synth.engine.views import StageView
 from synth.schemas.rejections import Rejection
-from synth.schemas.reports import StageReport
-from synth.stages.contract import CandidateStage, RowStage, ShardStage, Stage
-from synth.store.failpoints import failpoint
-from synth.store.files import remove_folder, store_errors
+from synth.schemas.reports import ModelUse, StageReport
+from synth.stages.contract import RowStage
 from synth.store.locks import FileLock
-from synth.store.shards import Manifest, check_shard, read_manifest
-from synth.store.store import StageFolder, Store
-from synth.store.tables import StoredInputs, StoredTable, open_array
+from synth.store.store import Store
+from synth.store.tables import StoredTable, open_array
 
-__all__ = ["Engine", "StageStatus"]
-
-
-@dataclass(frozen=True)
-class StageStatus:
-    """What a stage run would do now."""
-
-    label: str
-    stage: str
-    version: int
-    fingerprint: str
-    state: Literal["complete", "partial", "missing"]
-    shards: int
-    """Committed shards in the store that it would use."""
-    shards_total: int | None
-    """None when that is known only once earlier stages have run."""
-    rows: Mapping[str, int]
-    """Rows by table, when complete."""
-    bytes: int
-    """Of those shards."""
+__all__ = ["Engine"]
 
 
 class Engine:
     """Runs a plan over a store. Also a context manager: it keeps what it read from being pruned until it is closed.
 
+    Args:
+        models: What stages that call models run on; None = no stage of the plan calls one.
+
     Raises:
         InputError: a source is missing or can't be read.
     """
 
-    def __init__(self, plan: Plan, store: Store, executor: Executor, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        executor: Executor,
+        progress: Progress | None = None,
+        *,
+        models: ModelExecutor | None = None,
+    ) -> None:
         self.plan = plan
         self.store = store
         self.executor = executor
         self.progress: Progress = progress if progress is not None else Quiet()
+        self.models = models
         self._fingerprints = fingerprints(plan)
         self._views: dict[str, StageView] = {}
         self._reports: dict[str, StageReport] = {}
@@ -77,12 +63,18 @@ class Engine:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Let go of the store."""
+    def release(self) -> None:
+        """Let what was read be pruned. For an engine that shares executor, models and progress with another."""
         for lock in self._locks.values():
             lock.release()
         self._locks.clear()
+
+    def close(self) -> None:
+        """Let go of the store, and of what it runs on."""
+        self.release()
         self.executor.close()
+        if self.models is not None:
+            self.models.close()
         self.progress.close()
 
     # --- running -----------------------------------------------------------------------------------------------------
@@ -105,7 +97,8 @@ class Engine:
         for name in node.stage.reads:
             self.run_stage(node.source_of(name)[0])
         began = time.monotonic()
-        run = _StageRun(self, node)
+        used = self.models.use() if self.models is not None else None
+        run = StageRun(self, node)
         folder = run.folder
         folder.create(run.identity())
         if label not in self._locks:
@@ -121,6 +114,8 @@ class Engine:
         folder.mark_used(self.plan.dataset)
         self._views[label] = view
         report = _report(run.fingerprint, view, reused, time.monotonic() - began)
+        if used is not None and self.models is not None and is_model_bound(node.config):
+            report = report.model_copy(update={"run": self.models.use().since(used)})
         self._reports[label] = report
         self.progress.end(report)
         return report
@@ -163,6 +158,15 @@ class Engine:
             Rejection, [part for node in self.plan.nodes for part in self.view(node.label).rejected.parts]
         )
 
+    def row_uses(self, label: str) -> list[tuple[ModelUse, ...]]:
+        """What the model calls of each row of a finished row stage used, by role and model, in the order of the rows.
+
+        Raises:
+            LookupError: it has not run yet.
+        """
+        self.view(label)
+        return StageRun(self, self.plan.node(label)).row_uses()
+
     def fingerprint(self, label: str) -> Fingerprint:
         self.plan.node(label)
         return self._fingerprints[label]
@@ -174,12 +178,12 @@ class Engine:
         views: dict[str, StageView | None] = {}
         found: list[StageStatus] = []
         for node in self.plan.nodes:
-            run = _StageRun(self, node)
+            run = StageRun(self, node)
             length = None
             if issubclass(node.stage, RowStage):
                 label, table = node.source_of(node.stage.over)
                 over = views.get(label)
-                length = len(over.tables[table]) if over is not None else None
+                length = capped(node, len(over.tables[table])) if over is not None else None
             view = run.load(quick=True, length=length)
             views[node.label] = view
             found.append(run.status(view, length))
@@ -199,242 +203,7 @@ def _report(fingerprint: Fingerprint, view: StageView, reused: int, seconds: flo
         rows=dict(view.counts.rows),
         shards=view.shards,
         reused_shards=reused,
-        numbers={name: float(number) for name, number in view.counts.numbers.items()},
+        numbers=plain_numbers(view.counts.numbers),
+        models=model_uses(view.counts.numbers, node.config),
         seconds=seconds,
     )
-
-
-class _Counting:
-    """Passes finished units on to the progress."""
-
-    def __init__(self, progress: Progress, label: str) -> None:
-        self._progress = progress
-        self._label = label
-
-    def units(self, count: int) -> None:
-        self._progress.advance(self._label, count)
-
-
-class _StageRun:
-    """One stage run of an engine: what of it stands in the store, and how to make the rest."""
-
-    def __init__(self, engine: Engine, node: StageNode) -> None:
-        self._engine = engine
-        self.node = node
-        self.stage: type[Stage[Any]] = node.stage
-        self.fingerprint = engine.fingerprint(node.label)
-        self.folder: StageFolder = engine.store.stage(node.stage.name, self.fingerprint.value)
-        self._sound: dict[Path, Manifest] = {}
-
-    def identity(self) -> dict[str, Any]:
-        return {"fingerprint": self.fingerprint.value, "material": dict(self.fingerprint.material)}
-
-    def _inputs(self) -> StoredInputs:
-        tables: dict[str, StoredTable] = {}
-        arrays: dict[str, Any] = {}
-        for name in self.stage.reads:
-            label, table = self.node.source_of(name)
-            view = self._engine.view(label)
-            if table in view.tables:
-                tables[name] = view.tables[table]
-            if view.arrays or table not in view.tables:
-                arrays[name] = view.arrays
-        return StoredInputs(tables, arrays)
-
-    def _work(self) -> Work:
-        return Work(
-            label=self.node.label,
-            stage=self.stage,
-            config=self.node.config,
-            seed=self._engine.plan.seed,
-            provenance=self.fingerprint.provenance(self._engine.plan),
-            inputs=self._inputs(),
-            folder=self.folder,
-            ledger=self._engine.store.ledger,
-        )
-
-    def _length(self) -> int:
-        """Rows that a row stage works over."""
-        assert issubclass(self.stage, RowStage)
-        label, table = self.node.source_of(self.stage.over)
-        return len(self._engine.table(label, table))
-
-    # --- what stands -------------------------------------------------------------------------------------------------
-
-    def load(self, *, quick: bool = False, length: int | None = None) -> StageView | None:
-        """The finished stage run, or None when something of it is missing or damaged."""
-        if issubclass(self.stage, CandidateStage):
-            return load_view(self.stage, self.folder, self._engine.plan.wanted, quick=quick)
-        tasks = self._known_tasks(self._length() if length is None and not quick and self._is_rows else length)
-        if tasks is None:
-            return None
-        found = self._survey(tasks, quick=quick)
-        return self._view(tasks, [found[task.start] for task in tasks]) if len(found) == len(tasks) else None
-
-    @property
-    def _is_rows(self) -> bool:
-        return issubclass(self.stage, RowStage)
-
-    def _known_tasks(self, length: int | None) -> list[ShardTask] | None:
-        """All shards, as far as they can be known without a stage object."""
-        if issubclass(self.stage, RowStage):
-            if length is None:
-                return None
-            step = self.stage.rows_per_shard
-            return [ShardTask(start, min(start + step, length)) for start in range(0, length, step)]
-        complete = self.folder.complete()
-        return None if complete is None else [ShardTask(shard, shard + 1) for shard in range(complete["shards"])]
-
-    def _survey(self, tasks: list[ShardTask], *, quick: bool = False) -> dict[int, Manifest]:
-        """First unit -> manifest of a sound committed shard that covers the task."""
-        committed = self.folder.committed()
-        found: dict[int, Manifest] = {}
-        for task in tasks:
-            for stop in covering(self.stage, task, committed.get(task.start, [])):
-                manifest = self._manifest(self.folder.shard(task.start, stop), quick)
-                if manifest is not None:
-                    found[task.start] = manifest
-                    break
-        return found
-
-    def _manifest(self, path: Path, quick: bool = False) -> Manifest | None:
-        """The manifest of a sound shard. Files are hashed once per stage run of an engine."""
-        if path not in self._sound:
-            manifest = read_manifest(path) if quick else check_shard(path)
-            if quick or manifest is None:
-                return manifest
-            self._sound[path] = manifest
-        return self._sound[path]
-
-    def _view(self, tasks: list[ShardTask], manifests: list[Manifest]) -> StageView:
-        if not self._is_rows:
-            return batch_view(self.stage, manifests)
-        pairs = [cut(self.stage, manifest, task.units) for task, manifest in zip(tasks, manifests, strict=True)]
-        parts = {name: [part[name] for part, _ in pairs] for name in (*self.stage.writes, REJECTED)}
-        return view_of(self.stage, parts, total(counts for _, counts in pairs), manifests)
-
-    def status(self, view: StageView | None, length: int | None) -> StageStatus:
-        committed = self.folder.committed()
-        tasks = self._known_tasks(length)
-        usable = [stops[0] for start, stops in committed.items()]
-        shards = view.shards if view is not None else len(usable)
-        size = view.bytes if view is not None else self._bytes(committed)
-        return StageStatus(
-            label=self.node.label,
-            stage=self.stage.name,
-            version=self.stage.version,
-            fingerprint=self.fingerprint.value,
-            state="complete" if view is not None else "partial" if committed else "missing",
-            shards=shards,
-            shards_total=view.shards if view is not None else None if tasks is None else len(tasks),
-            rows=dict(view.counts.rows) if view is not None else {},
-            bytes=size,
-        )
-
-    def _bytes(self, committed: Mapping[int, list[int]]) -> int:
-        manifests = [read_manifest(self.folder.shard(start, stops[0])) for start, stops in committed.items()]
-        return sum(manifest.bytes for manifest in manifests if manifest is not None)
-
-    # --- making the rest ---------------------------------------------------------------------------------------------
-
-    def make(self) -> tuple[StageView, int]:
-        """Make what is missing; the view, and how many shards were made. Only for the holder of the write lock."""
-        self._remove_damaged()
-        if issubclass(self.stage, CandidateStage):
-            return self._make_candidates()
-        work = self._work()
-        tasks = self._known_tasks(self._length() if self._is_rows else None)
-        if tasks is None:
-            tasks = [ShardTask(shard, shard + 1) for shard in range(self._count_shards(work))]
-        found = self._survey(tasks)
-        missing = [task for task in tasks if task.start not in found]
-        todo = sum(task.units for task in missing)
-        self._engine.progress.begin(self.node.label, todo, sum(task.units for task in tasks) - todo)
-        self._execute(work, missing)
-        failpoint("engine.stage.computed")
-        found |= self._survey(missing)
-        self._all_there(missing, found)
-        self.folder.mark_complete({"shards": len(tasks)})
-        self.folder.remove_journals()
-        return self._view(tasks, [found[task.start] for task in tasks]), len(missing)
-
-    def _count_shards(self, work: Work) -> int:
-        stage = work.open()
-        return stage.shards() if isinstance(stage, ShardStage) else 1
-
-    def _remove_damaged(self) -> None:
-        """Say and remove whatever is committed and not what its manifest says."""
-        for start, stops in self.folder.committed().items():
-            for stop in stops:
-                path = self.folder.shard(start, stop)
-                if self._manifest(path) is None:
-                    self._engine.progress.note(
-                        f"{self.node.label}: shard {path.name} in the store is damaged; it is made again"
-                    )
-                    with store_errors(path):
-                        remove_folder(path)
-
-    def _execute(self, work: Work, tasks: list[ShardTask]) -> None:
-        if not tasks:
-            return
-        engine = self._engine
-        with engine.store.scratch(self.node.label) as scratch:
-            engine.executor.run(work, tasks, _Counting(engine.progress, self.node.label), scratch)
-
-    def _all_there(self, tasks: list[ShardTask], found: Mapping[int, Manifest]) -> None:
-        for task in tasks:
-            if task.start not in found:
-                raise SynthError(
-                    f"shard {task.start} was not written, and nobody said why", where=f"stage {self.node.label!r}"
-                )
-
-    def _make_candidates(self) -> tuple[StageView, int]:
-        stage_type = self.stage
-        assert issubclass(stage_type, CandidateStage)
-        wanted = self._engine.plan.wanted
-        work = self._work()
-        stage = work.open()
-        assert isinstance(stage, CandidateStage)
-        exhausted = stage.exhausted()
-        if wanted is None and exhausted is None:
-            raise ValueError(f"stage {self.node.label!r} never runs out of candidates: say how many rows are wanted")
-        limit = min(x for x in (exhausted, None if wanted is None else stage.ceiling(wanted)) if x is not None)
-        step = stage_type.candidates_per_shard
-        acceptance = Acceptance(stage_type, wanted, limit)
-        made = 0
-        start = 0
-        while not acceptance.done:
-            tasks = self._wave(acceptance, start, step, limit, exhausted)
-            found = self._survey(tasks)
-            missing = [task for task in tasks if task.start not in found]
-            if missing and not made:
-                self._engine.progress.begin(self.node.label, None, acceptance.candidates)
-            self._execute(work, missing)
-            found |= self._survey(missing)
-            self._all_there(missing, found)
-            made += len(missing)
-            for task in tasks:
-                if not acceptance.done:
-                    acceptance.take(found[task.start])
-            start = tasks[-1].stop
-        if not acceptance.reached:
-            raise too_few(self.node.label, acceptance, wanted, exhausted)
-        failpoint("engine.stage.computed")
-        view = acceptance.commit(self.folder)
-        return view, made
-
-    def _wave(
-        self, acceptance: Acceptance, start: int, step: int, limit: int, exhausted: int | None
-    ) -> list[ShardTask]:
-        """The next shards: about as many as are needed, by the yield so far."""
-        wanted = self._engine.plan.wanted
-        if wanted is None:
-            need = limit - start
-        elif acceptance.accepted:
-            need = math.ceil((wanted - acceptance.accepted) * acceptance.candidates / acceptance.accepted)
-        else:
-            need = max(wanted, acceptance.candidates)
-        number = max(1, min(self._engine.executor.wave(math.ceil(need / step)), math.ceil((limit - start) / step)))
-        # Never cut at the limit, which depends on N: a shard holds the same candidates whatever N is.
-        end = exhausted if exhausted is not None else start + number * step
-        return [ShardTask(at, min(at + step, end)) for at in range(start, min(start + number * step, end), step)]

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from synth.engine.usage import CallUse
 from synth.schemas.arrow import from_arrow
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
@@ -112,10 +113,13 @@ class Part:
     """Key and content hash of the row."""
     key: str
     text: str
+    calls: Mapping[str, CallUse] = field(default_factory=dict)
+    """Model calls of the row since its last part, by key."""
 
     def encode(self) -> bytes:
         """One journal record, told from a unit's by its first line."""
-        return _PART + json.dumps([*self.row, self.key, self.text], ensure_ascii=False).encode()
+        calls = [{key: use.plain() for key, use in self.calls.items()}] if self.calls else []
+        return _PART + json.dumps([*self.row, self.key, self.text, *calls], ensure_ascii=False).encode()
 
     @staticmethod
     def is_part(record: bytes) -> bool:
@@ -127,8 +131,19 @@ class Part:
         found: dict[tuple[str, str], dict[str, str]] = {}
         for record in records:
             if Part.is_part(record):
-                row, content, key, text = json.loads(record[len(_PART) :])
+                row, content, key, text, *_ = json.loads(record[len(_PART) :])
                 found.setdefault((row, content), {})[key] = text
+        return found
+
+    @staticmethod
+    def calls_by_row(records: Sequence[bytes]) -> dict[tuple[str, str], dict[str, CallUse]]:
+        """Model calls that led to the parts of every row, by the row's name and the call's key."""
+        found: dict[tuple[str, str], dict[str, CallUse]] = {}
+        for record in records:
+            if Part.is_part(record):
+                row, content, _, _, *calls = json.loads(record[len(_PART) :])
+                for key, plain in (calls[0] if calls else {}).items():
+                    found.setdefault((row, content), {})[key] = CallUse.of_plain(plain)
         return found
 
 
@@ -204,10 +219,14 @@ def write_units(writer: ShardWriter, stage: type[Stage[Any]], units: Sequence[Un
     for name, row_type in stage.writes.items():
         writer.table(name, row_type, (row for unit in units for row in unit.tables[name]))
     writer.table(REJECTED, Rejection, (rejection for unit in units for rejection in unit.rejected))
+    main = main_table(stage)
     columns: dict[str, list[Any]] = {
         "key": [unit.key for unit in units],
         "content": [unit.content for unit in units],
-        "reason": [str(unit.rejected[0].reason.value) if unit.rejected else None for unit in units],
+        # Rejections beside kept rows are about samples: the unit itself was kept.
+        "reason": [
+            str(unit.rejected[0].reason.value) if unit.rejected and not unit.tables[main] else None for unit in units
+        ],
         "numbers": [json.dumps(unit.numbers, sort_keys=True) if unit.numbers else None for unit in units],
         "rejected": [len(unit.rejected) for unit in units],
     }

@@ -12,25 +12,20 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from synth.engine.units import (
-    REJECTED,
-    Counts,
-    Part,
-    Unit,
-    content_hash,
-    exact,
-    key_hash,
-    read_units,
-    write_units,
-)
+from synth.engine.rowshard import PendingRow, RowShard
+from synth.engine.units import REJECTED, Counts, Unit, exact, key_hash, write_units
+from synth.engine.usage import MeteredModels, use_numbers
 from synth.errors import SynthError
 from synth.identity import derive_generator
+from synth.models.contract import CallFailed, FailureKind, Models
 from synth.schemas.provenance import Provenance
-from synth.schemas.rejections import Rejection
+from synth.schemas.rejections import Reason, Rejection
 from synth.stages.contract import (
     Batch,
     CandidateStage,
     Context,
+    Outcome,
+    RowAtHand,
     RowStage,
     ShardStage,
     Stage,
@@ -38,10 +33,8 @@ from synth.stages.contract import (
     TableStage,
 )
 from synth.store.failpoints import failpoint
-from synth.store.files import store_errors
-from synth.store.journal import Journal
 from synth.store.ledger import Ledger, LedgerEntry
-from synth.store.shards import Manifest, ShardWriter, check_shard
+from synth.store.shards import ShardWriter, check_shard
 from synth.store.store import StageFolder
 from synth.store.tables import StoredInputs
 
@@ -83,6 +76,8 @@ class Work:
     inputs: StoredInputs
     folder: StageFolder
     ledger: Ledger | None = None
+    models: Models | None = None
+    """All models of the build, for work that stays in this process; None for a stage that needs none."""
 
     def open(self) -> Stage[Any]:
         """A stage object, with whatever heavy things it opens."""
@@ -91,8 +86,9 @@ class Work:
             inputs=self.inputs,
             provenance=self.provenance,
             generator=partial(derive_generator, self.seed, self.stage.name),
+            models=None if self.models is None else MeteredModels(self.models, self.config),
         )
-        with self._named("while it was made"):
+        with self.named("while it was made"):
             return self.stage(self.config, context)
 
     def run(self, stage: Stage[Any], task: ShardTask, observer: Observer) -> None:
@@ -116,11 +112,11 @@ class Work:
     # --- the three ways ----------------------------------------------------------------------------------------------
 
     def _batch(self, stage: ShardStage[Any] | TableStage[Any], task: ShardTask, observer: Observer) -> None:
-        if self._covered(task):
+        if self.covered(task):
             return
-        self._note("begin", task)
-        stage.context.notes.clear()
-        with self._named(f"shard {task.start}"):
+        self.note("begin", task)
+        mine = RowAtHand()
+        with self.named(f"shard {task.start}"), mine.entered():
             batch = stage.produce(task.start) if isinstance(stage, ShardStage) else stage.run()
             unknown = sorted(set(batch.tables) - set(self.stage.writes))
             if unknown or (batch.arrays and not self.stage.writes_arrays):
@@ -134,18 +130,18 @@ class Work:
             writer.table(REJECTED, Rejection, batch.rejected)
             for name, array in batch.arrays.items():
                 writer.array(name, array)
-            counts = _count_batch(batch, rows, dict(stage.context.notes))
+            counts = _count_batch(batch, rows, _numbers(mine))
             self._conserve(counts, task)
             writer.commit(counts.facts())
-        self._note("done", task)
+        self.note("done", task)
         observer.units(task.units)
 
     def _candidates(self, stage: CandidateStage[Any], task: ShardTask, observer: Observer) -> None:
-        if self._covered(task):
+        if self.covered(task):
             return
-        self._note("begin", task)
-        stage.context.notes.clear()
-        with self._named(f"candidates {task.start} to {task.stop - 1}"):
+        self.note("begin", task)
+        mine = RowAtHand()
+        with self.named(f"candidates {task.start} to {task.stop - 1}"), mine.entered():
             outcomes = stage.propose(task.start, task.stop)
             if len(outcomes) != task.units:
                 raise ConservationError(f"{task.units} candidates were asked for and {len(outcomes)} came")
@@ -156,91 +152,59 @@ class Work:
                 key = key_hash(stage.duplicate_key(outcome.kept[0])) if outcome.kept else None
                 units.append(Unit.of(self.stage, outcome, key, "", {}))
         failpoint("engine.shard.computed")
-        self._commit(task, units, dict(stage.context.notes))
-        self._note("done", task)
+        self._commit(task, units, _numbers(mine))
+        self.note("done", task)
         observer.units(task.units)
 
     def _rows(self, stage: RowStage[Any, Any], task: ShardTask, observer: Observer) -> None:
-        with store_errors(self.folder.journals):
-            journal = Journal(self.folder.journal(task.start))
-        with journal:
+        with RowShard(self, task) as shard:
             # Asked under the journal's lock: a worker that outlived a killed build may have been at it until now.
-            if not self._covered(task):
-                records = self._finish_rows(stage, task, journal, observer)
-                with self._named(f"rows {task.start} to {task.stop - 1}"):
-                    # From the records even when all rows were made just now: a resumed shard can't differ.
-                    units = [Unit.decode(self.stage, record) for record in records]
-                self._commit(task, units, None)
-            with store_errors(journal.path):
-                journal.drop()
+            if not self.covered(task):
+                for row in shard.rows(stage.key):
+                    if row is not None:
+                        shard.finish(row, self.process(stage, shard, row))
+                    observer.units(1)
+                self.commit_rows(shard)
+            shard.drop()
 
-    def _finish_rows(
-        self, stage: RowStage[Any, Any], task: ShardTask, journal: Journal, observer: Observer
-    ) -> list[bytes]:
-        """One record per row of the shard; those that are in the journal or in a shorter shard are not made again."""
-        finished = {Unit.name_of(record): record for record in journal.payloads if not Part.is_part(record)}
-        parts = Part.by_row(journal.payloads)
-        shorter = self._shorter(task)
-        if shorter is not None:
-            for unit in read_units(self.stage, shorter):
-                name = (str(unit.key), unit.content)
-                if name not in finished:
-                    finished[name] = unit.encode()
-        records: list[bytes] = []
-        for row in self.inputs.table(stage.over).rows(task.start, task.stop):
-            with self._named(f"row {getattr(row, 'id', '?')}"):
-                name = (stage.key(row), content_hash(row))
-            record = finished.get(name)
-            if record is None:
-                self._open_notebook(stage, task, name, parts.get(name, {}), journal)
-                record = finished[name] = self._process(stage, task, row, name)
-                with store_errors(journal.path):
-                    journal.append(record)
-                self._note("done", task, name[0])
-            records.append(record)
-            observer.units(1)
-        if len(records) != task.units:
-            raise ConservationError(
-                f"stage {self.label!r}, rows {task.start} to {task.stop - 1}: {len(records)} rows of {task.units} came"
-            )
-        return records
-
-    def _open_notebook(
-        self,
-        stage: RowStage[Any, Any],
-        task: ShardTask,
-        name: tuple[str, str],
-        parts: dict[str, str],
-        journal: Journal,
-    ) -> None:
-        def keep(key: str, text: str) -> None:
-            with store_errors(journal.path):
-                journal.append(Part(name, key, text).encode())
-            self._note("done", task, f"{name[0]}#{key}")
-
-        stage.context.notebook.open(parts, keep)
-
-    def _process(self, stage: RowStage[Any, Any], task: ShardTask, row: Any, name: tuple[str, str]) -> bytes:
-        self._note("begin", task, name[0])
-        stage.context.notes.clear()
-        with self._named(f"row {name[0]}"):
-            outcome = stage.process(row)
-            unit = Unit.of(self.stage, outcome, *name, stage.context.notes)
+    def process(self, stage: RowStage[Any, Any], shard: RowShard, row: PendingRow) -> bytes:
+        """Work on one row: the record that goes to the journal. Rows may be worked on at once in one thread, each in a
+        context of its own (``contextvars``)."""
+        self.note("begin", shard.task, row.name[0])
+        mine = shard.at_hand(row)
+        with self.named(f"row {row.name[0]}"), mine.entered():
+            try:
+                outcome = stage.process(row.row)
+            except CallFailed as error:
+                outcome = Outcome(rejected=(self._failed(row, error),))
+            unit = Unit.of(self.stage, outcome, *row.name, _numbers(mine))
         failpoint("engine.row.processed")
         return unit.encode()
 
-    def _covered(self, task: ShardTask) -> bool:
+    def _failed(self, row: PendingRow, error: CallFailed) -> Rejection:
+        return Rejection(
+            stage=self.stage.name,
+            row_id=row.name[0],
+            reason=Reason.CONTEXT_OVERFLOW if error.kind is FailureKind.CONTEXT else Reason.ENDPOINT_FAILED,
+            detail=" ".join(str(error).split()),
+            split=getattr(row.row, "split", None),
+            preview=str(getattr(row.row, "question", ""))[:500],
+        )
+
+    def commit_rows(self, shard: RowShard) -> None:
+        """Write a row shard all of whose rows are finished."""
+        units = shard.units()
+        if len(units) != shard.task.units:
+            raise ConservationError(
+                f"stage {self.label!r}, rows {shard.task.start} to {shard.task.stop - 1}: {len(units)} rows of "
+                f"{shard.task.units} came"
+            )
+        self._commit(shard.task, units, None)
+
+    def covered(self, task: ShardTask) -> bool:
+        """Whether a sound committed shard holds all of it."""
         stops = covering(self.stage, task, self.folder.committed().get(task.start, []))
         return any(check_shard(self.folder.shard(task.start, stop)) for stop in stops)
-
-    def _shorter(self, task: ShardTask) -> Manifest | None:
-        """A sound committed shard that begins where ``task`` does and ends before it."""
-        for stop in self.folder.committed().get(task.start, []):
-            if stop < task.stop:
-                manifest = check_shard(self.folder.shard(task.start, stop))
-                if manifest is not None:
-                    return manifest
-        return None
 
     # --- common ------------------------------------------------------------------------------------------------------
 
@@ -261,12 +225,13 @@ class Work:
                 f"{counts.kept} kept, {sum(counts.rejected.values())} rejected: nothing may vanish or count twice"
             )
 
-    def _note(self, event: Any, task: ShardTask, row: str | None = None) -> None:
+    def note(self, event: Any, task: ShardTask, row: str | None = None) -> None:
+        """A line for the ledger, where there is one."""
         if self.ledger is not None:
             self.ledger.write(LedgerEntry(event, self.folder.name, task.start, row))
 
     @contextmanager
-    def _named(self, place: str) -> Iterator[None]:
+    def named(self, place: str) -> Iterator[None]:
         """Errors of the user pass; a bug passes with a note that says where it happened."""
         try:
             yield
@@ -285,6 +250,10 @@ def covering(stage: type[Stage[Any]], task: ShardTask, stops: Sequence[int]) -> 
     if issubclass(stage, RowStage):
         return sorted(stop for stop in stops if stop >= task.stop)
     return [task.stop] if task.stop in stops else []
+
+
+def _numbers(mine: RowAtHand) -> dict[str, float]:
+    return {**mine.notes, **use_numbers(mine.calls.values())}
 
 
 def _count_batch(batch: Batch, rows: dict[str, int], numbers: dict[str, float]) -> Counts:

@@ -63,27 +63,38 @@ def _frame(payload: bytes) -> bytes:
     return _FRAME.pack(_SYNC, len(payload), zlib.crc32(payload)) + payload
 
 
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
 class Journal:
     """The journal at ``path``, open for appending and locked: one process or thread writes it at a time.
+
+    Args:
+        locked: False for one who is alone with it by another lock, and has too many open to lock each.
 
     Raises:
         OSError: the file can't be opened, repaired or written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, locked: bool = True) -> None:
         self.path = path
         # The lock lies beside the journal: the journal itself is replaced when it is repaired and removed in the end.
         self._lock = FileLock(path.with_suffix(".lock"))
-        self._lock.acquire()
+        self._descriptor: int | None = None
+        if locked:
+            self._lock.acquire()
         try:
-            self._descriptor, self._end, self.payloads = self._open()
+            self._end, self.payloads = self._open()
         except BaseException:
             self._lock.release()
             raise
         self._synced_at = time.monotonic()
         self._dirty = False
 
-    def _open(self) -> tuple[int, int, list[bytes]]:
+    def _open(self) -> tuple[int, list[bytes]]:
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -93,7 +104,7 @@ class Journal:
             write_file(self.path, _HEADER + b"".join(_frame(payload) for payload in payloads))
             end = self.path.stat().st_size
             failpoint("journal.repaired" if data else "journal.created")
-        descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        self._descriptor = descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         try:
             if end < os.fstat(descriptor).st_size:
                 os.ftruncate(descriptor, end)
@@ -102,19 +113,26 @@ class Journal:
         except BaseException:
             os.close(descriptor)
             raise
-        return descriptor, end, payloads
+        return end, payloads
+
+    def _reopened(self) -> int:
+        if self._descriptor is None:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+            os.lseek(self._descriptor, self._end, os.SEEK_SET)
+        return self._descriptor
 
     def append(self, payload: bytes) -> None:
         """Add one record. When it can't be written whole, the journal is as it was before."""
         frame = _frame(payload)
         half = len(frame) // 2
+        descriptor = self._reopened()
         try:
-            self._write(frame[:half])
+            _write(descriptor, frame[:half])
             failpoint("journal.append.torn")
-            self._write(frame[half:])
+            _write(descriptor, frame[half:])
         except OSError:
-            os.ftruncate(self._descriptor, self._end)
-            os.lseek(self._descriptor, self._end, os.SEEK_SET)
+            os.ftruncate(descriptor, self._end)
+            os.lseek(descriptor, self._end, os.SEEK_SET)
             raise
         self._end += len(frame)
         self._dirty = True
@@ -123,16 +141,19 @@ class Journal:
         if time.monotonic() - self._synced_at >= _SYNC_SECONDS:
             self.sync()
 
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-
     def sync(self) -> None:
         if self._dirty:
-            os.fsync(self._descriptor)
+            os.fsync(self._reopened())
             self._dirty = False
         self._synced_at = time.monotonic()
+
+    def park(self, *, sync: bool = True) -> None:
+        """Close its file until it is needed again: for one who has more journals than may be open at once."""
+        if self._descriptor is not None:
+            if sync:
+                self.sync()
+            os.close(self._descriptor)
+            self._descriptor = None
 
     def drop(self) -> None:
         """Remove the journal: its shard is committed."""
@@ -144,7 +165,9 @@ class Journal:
         try:
             self.sync()
         finally:
-            os.close(self._descriptor)
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
             self._lock.release()
 
     def __enter__(self) -> Journal:

@@ -8,6 +8,7 @@ from typing import Protocol
 from synth.agents.scripted.options import Option
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import Value
+from synth.tasks.values import Measure
 
 __all__ = ["Chooser"]
 
@@ -32,6 +33,24 @@ class Chooser(Protocol):
 
     def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
         """The sentence by which the page of a candidate states the clue about ``name``, if any."""
+
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None) -> None:
+        """Told before anything is asked about one member of a set (None: about whatever a page shows of the set)."""
+
+    def members(self, clue: int, name: str, document: SeenDocument) -> Sequence[Option]:
+        """All that the pages of ``document`` that were read name as answers to a clue that asks for all."""
+
+    def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> Sequence[Hit]:
+        """Results that may be further members, the likeliest first."""
+
+    def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
+        """Whether to close the list although not every search was made."""
+
+    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
+        """The place of the least (or greatest) of several values, and whether it took the least."""
+
+    def result(self, number: int) -> int:
+        """What comes out of counting or reckoning, where ``number`` is right."""
 
     def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
         """What the page or entry is called that ``sentence`` is about."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from synth.agents.scripted.matching import FUNCTION_WORDS
 
-__all__ = ["content", "dangling", "introduces_alias", "listed", "quotable", "strip", "uncapitalised"]
+__all__ = ["content", "content_words", "dangling", "introduces_alias", "listed", "quotable", "strip", "uncapitalised"]
 
 
 def introduces_alias(text: str, name: str) -> bool:
@@ -40,6 +40,14 @@ def uncapitalised(cue: str) -> str:
     """The cue as part of a query: a question word is not capitalised there."""
     first = cue.split(" ", 1)[0]
     return cue[0].lower() + cue[1:] if first.casefold() in FUNCTION_WORDS else cue
+
+
+_WORD = re.compile(r"\d{1,3}(?:,\d{3})+|[\w'’-]+")
+
+
+def content_words(cue: str) -> list[str]:
+    """The words that carry meaning, in order, once each; "1,405" is one: "1" and "405" stand nowhere."""
+    return [word for word in dict.fromkeys(_WORD.findall(cue)) if content(word)]
 
 
 def content(word: str) -> bool:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from synth.agents.scripted.phrases_sets import SET_NOTES, SET_PHRASES
 from synth.identity import digest
 
 __all__ = ["NOTES", "PHRASES", "Thoughts", "read_notes"]
@@ -290,6 +291,30 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "What I read on {title} is not what is described.",
         "The words of the question do not match {title}.",
     ),
+    "doubt_claim": (
+        '{title} says: "{quote}"',
+        'I read on {title}: "{quote}"',
+        'Here it says: "{quote}"',
+        'This page has: "{quote}"',
+    ),
+    "doubt_mark": (
+        'But the same page also says: "{quote}" That is not enough to go by.',
+        'Then it says this: "{quote}" So I can not be sure of it.',
+        'What makes me doubt this page: "{quote}"',
+        'But there is this as well: "{quote}" It does not settle the question.',
+    ),
+    "doubt_check": (
+        "I check it on the page about {name} itself.",
+        "I need the page on {name} itself to be sure.",
+        "What does the page of {name} say for itself?",
+        "Let me see what the page of {name} says.",
+    ),
+    "corrected": (
+        "{title} says something else. The page itself says {value}, so I go by that.",
+        "So it is {value}, and not what {title} says.",
+        "That does not match {title}; I take {value}, from the page itself.",
+        "I have {value} from the page itself, so what {title} says does not stand.",
+    ),
     "dead_end": (
         "From {name} there seems to be no way on. Perhaps it was a wrong turn.",
         "I am stuck with {name}; I may have taken the wrong one before.",
@@ -386,9 +411,9 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "I made a mistake in the call, so I correct it.",
         "That was not accepted, so I do it over.",
     ),
-}
+} | SET_PHRASES
 
-NOTES = ("found", "candidate", "candidate_next", "confirm", "dismiss")
+NOTES = ("found", "candidate", "candidate_next", "confirm", "dismiss", *SET_NOTES)
 
 
 @lru_cache(maxsize=4096)

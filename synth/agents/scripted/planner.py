@@ -16,7 +16,10 @@ import numpy as np
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.chooser import Chooser
-from synth.agents.scripted.cues import content, dangling, listed, quotable, short, strip, uncapitalised
+from synth.agents.scripted.cues import content_words, dangling, listed, quotable, short, strip, uncapitalised
+from synth.agents.scripted.deeds import Deeds
+from synth.agents.scripted.doubts import Doubts
+from synth.agents.scripted.lists import Lists
 from synth.agents.scripted.matching import content_stems, fold, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.phrases import Thoughts
@@ -50,8 +53,10 @@ class Planner:
         self.patience = patience
         self.parallel = parallel
         self.thoughts = Thoughts(state.reading.question, generator)
-        self._noted = False
+        self.noted = False  # whether something was settled in this turn
         self._turned_to: int | None = None
+        self.doubts: Doubts | None = None
+        self._lists = Lists(self)
 
     def turn(self) -> Turn:
         if self.seen.last_failure is not None:
@@ -61,51 +66,54 @@ class Planner:
             return self._answer("answer_early", early)
         if self.seen.turns >= self.patience:
             return self._stop()
-        for _ in range(24):
+        for _ in range(48):
             number = self.state.open_clue()
             if number is None:
                 return self._finish()
             calls = self._work(number)
             if calls is None:
-                return self._stop()
+                if not self.state.can_wait(number):
+                    return self._stop()
+                self.note("postpone", self.state.reading.clues[number].name)
             if calls:
                 return self._act(calls)
         return self._stop()
 
-    # One clue. A list of calls ends the turn; an empty list means that a note was made and planning goes on;
-    # None means that no way is left.
+    # One clue. A list of calls ends the turn; an empty one: a note was made, planning goes on; None: no way is left.
 
     def _work(self, number: int) -> list[Call] | None:
         clue = self.state.reading.clues[number]
+        if clue.every:
+            return self._lists.work(number, clue)
         self._turn_to(number)
         if clue.described:
             return self._described(number, clue)
-        name, place = self._source(clue)
+        name, place = self.source(clue)
         if clue.target in self.state.values:
             return self._test(number, clue, name, place)
         if clue.value:
             self._begin(number, f'"{clue.name}"')
             return self._from_the_other_end(number, clue, name, None)
-        page = self._source_page(number, name, place)
+        page = self.source_page(number, name, place)
         if isinstance(page, list):
             return page
         if page is not None:
-            option = self.chooser.option(number, name, page) if self._fresh(page) else None
+            option = self.chooser.option(number, name, page) if self.fresh(page) else None
             if option is not None:
                 return self._settle(number, page, option)
             if page.unread is not None and self.chooser.reads_on(number, page):
-                return self._read_on(number, page, [*self._others(number), name])
-            if self._fresh(page):
+                return self.read_on(number, page, [*self._others(number), name])
+            if self.fresh(page):
                 self.thoughts.add("silent", title=short(page.title))
         return self._from_the_other_end(number, clue, name, page)
 
-    def _source(self, clue: Clue) -> tuple[str, str | None]:
+    def source(self, clue: Clue) -> tuple[str, str | None]:
         if clue.source is None:
             return clue.name, None
         value = self.state.values[clue.source]
         return value.name, value.place
 
-    def _source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
+    def source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
         """The page of ``name`` if it was read; else the calls that lead to it; None when it can't be found."""
         place, hint = hint, hint.split("#", 1)[0] if hint else None
         known = self.seen.documents.get(hint or "")
@@ -125,9 +133,9 @@ class Planner:
             # The page that was opened for the name: is it the one?
             if self.chooser.overlooks(number, name, current):
                 return current
-            self.thoughts.add("dismiss_why_name", name=name, title=short(current.title))
-            self._note("dismiss", short(current.title))
-        hits = self._untried(number, [hit for search in about[::-1] for hit in search.hits])
+            self._say_why(number, name, current, "dismiss_why_name")
+            self.note("dismiss", short(current.title))
+        hits = self.untried(number, [hit for search in about[::-1] for hit in search.hits])
         chosen = self.chooser.source_hit(number, name, hits) if hits else None
         if chosen is not None:
             self._introduce(hits, chosen, name)
@@ -147,13 +155,19 @@ class Planner:
             self.thoughts.add("return", title=short(page.title))
         rivals = listed_with(option)
         if rivals and again:
-            self._note("candidate_next", option.text)
+            self.note("candidate_next", option.text)
             return []
-        self._quote(option.sentence, short(page.title), option.text)
+        self.quote(option.sentence, short(page.title), option.text)
+        if self.doubts is not None:
+            self.doubts.corrects(number, option, self.thoughts)
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
-        self._note("candidate" if rivals else "found", option.text)
+        self.note("candidate" if rivals else "found", option.text)
         return []
+
+    def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
+        if self.doubts is None or not self.doubts.rejects(number, name, page, self.thoughts):
+            self.thoughts.add(intent, name=name, title=short(page.title))
 
     # The page of the source does not say it: look for a page that mentions the source.
 
@@ -173,15 +187,14 @@ class Planner:
             return [("search", {"query": query} | ({"k": k} if k else {}))]
         if clue.source is not None:
             self.thoughts.add("dead_end", name=name)
-            self._note("dismiss", name)
+            self.note("dismiss", name)
             return []
         return None
 
     def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
         cue = uncapitalised(strip(clue.cue))
         known = set(fold(name).split())
-        found = [word for word in re.findall(r"[\w'’-]+", cue) if content(word)]
-        words = " ".join(dict.fromkeys(word for word in found if fold(word) not in known))
+        words = " ".join(word for word in content_words(cue) if fold(word) not in known)
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         few = f"{name} {words}".strip()
         first = few or joined
@@ -197,25 +210,22 @@ class Planner:
             and current is not page
             and current.document in known
             and not self.state.is_dismissed(number, current.title, current.document)
-            and (self._just_read(current) or self._noted)
+            and (self._just_read(current) or self.noted)
         ):
             sentence = self.chooser.support(number, name, current)
             if sentence is not None:
-                self._quote(sentence, short(current.title), name)
-                self._note("found", short(self.chooser.subject(number, current, sentence)))
+                self.quote(sentence, short(current.title), name)
+                self.note("found", short(self.chooser.subject(number, current, sentence)))
                 return []
             option = self.chooser.option(number, name, current)
             if option is not None:
                 return self._settle(number, current, option)
             if current.unread is not None and self.chooser.reads_on(number, current):
-                return self._read_on(number, current, [*self._shown_of(number, current.document, name), name])
-            if name:
-                self.thoughts.add("dismiss_why_silent", title=short(current.title), name=name)
-            else:
-                self.thoughts.add("dismiss_why_described", title=short(current.title))
-            self._note("dismiss", short(current.title))
+                return self.read_on(number, current, [*self._shown_of(number, current.document, name), name])
+            self._say_why(number, name, current, "dismiss_why_silent" if name else "dismiss_why_described")
+            self.note("dismiss", short(current.title))
             return []
-        fresh = self._untried(number, hits)
+        fresh = self.untried(number, hits)
         if page is not None:
             fresh = [hit for hit in fresh if hit.document != page.document]
         chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
@@ -262,15 +272,24 @@ class Planner:
 
     def _test(self, number: int, clue: Clue, name: str, hint: str | None) -> list[Call]:
         value = self.state.values[clue.target]
+        verdict = self.check(number, clue, name, hint, value)
+        if isinstance(verdict, list):
+            return verdict
+        if not verdict:
+            self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
+        self.note("confirm" if verdict else "dismiss", value.name)
+        return []
+
+    def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> list[Call] | bool:
+        """Whether ``value`` meets a further condition, as far as the pages tell; calls where more must be read."""
         for document in self._tested_pages(number, name, hint, value):
             sentence = self.chooser.confirmation(number, name, value.name, document)
             if sentence is not None:
-                self._quote(sentence, short(document.title), name)
-                self._note("confirm", value.name)
-                return []
+                self.quote(sentence, short(document.title), name)
+                return True
             if document.unread is not None and self.chooser.reads_on(number, document):
                 tested = [name] if document.document == value.document else [value.name, value.name.rsplit(".", 1)[-1]]
-                return self._read_on(number, document, tested)
+                return self.read_on(number, document, tested)
         sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
@@ -278,9 +297,7 @@ class Planner:
             calls = side(number, name, hint, value)
             if calls:
                 return calls
-        self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
-        self._note("dismiss", value.name)
-        return []
+        return False
 
     def _tested_pages(self, number: int, name: str, hint: str | None, value: Value) -> list[SeenDocument]:
         pages = [
@@ -302,15 +319,18 @@ class Planner:
         """Calls that lead to the page of ``name``; none when it was read or can't be found."""
         if place is not None and place in self.seen.opened:
             return []
-        page = self._source_page(number, name, place)
+        page = self.source_page(number, name, place)
         return page if isinstance(page, list) else []
 
     # The end.
 
     def _finish(self) -> Turn:
+        if self.state.reading.answer < 0:
+            answer = Deeds(self).answer()
+            return self._answer("answer", answer) if answer is not None else self._stop()
         value = self.state.values[self.state.reading.answer]
         page = self.seen.documents.get(value.document or "")
-        if self._noted and self.chooser.verifies(value):
+        if self.noted and self.chooser.verifies(value):
             if value.place is not None and page is None:
                 self.thoughts.add("verify_open", name=value.name)
                 return self._act([("open", {"document": value.place})])
@@ -319,7 +339,7 @@ class Planner:
             if value.document is None and shown:
                 self.thoughts.add("verify_find", name=value.name)
                 return self._act([("find", {"pattern": value.name})])
-        if not self._noted:
+        if not self.noted:
             self._comment_on_check(value, page)
         return self._answer("answer", self.chooser.answer(value, page.title if page else None))
 
@@ -341,7 +361,7 @@ class Planner:
 
     def _stop(self) -> Turn:
         value = self.state.values.get(self.state.reading.answer)
-        guess = value.name if value is not None else self.chooser.guess()
+        guess = value.name if value is not None else Deeds(self).partial() or self.chooser.guess()
         if guess is not None:
             return self._answer("answer_guess", guess)
         self.thoughts.add("give_up")
@@ -360,21 +380,21 @@ class Planner:
         )
         return Turn(thought=self.thoughts.text() or None, calls=made)
 
-    def _note(self, intent: str, name: str) -> None:
+    def note(self, intent: str, name: str) -> None:
         self.thoughts.add(intent, found=name)
         if intent == "dismiss":
             self._turned_to = self.state.open_clue()
         self.state.note(intent, name, self.seen.turns)
-        self._noted = True
+        self.noted = True
 
-    def _fresh(self, page: SeenDocument) -> bool:
+    def fresh(self, page: SeenDocument) -> bool:
         """Whether there is reason to judge the page (again): it was just read, or something was just settled."""
-        return self._noted or self._just_read(page)
+        return self.noted or self._just_read(page)
 
     def _just_read(self, page: SeenDocument) -> bool:
         return page.turns[-1] == self.seen.turns - 1
 
-    def _read_on(self, number: int, page: SeenDocument, hints: Sequence[str]) -> list[Call]:
+    def read_on(self, number: int, page: SeenDocument, hints: Sequence[str]) -> list[Call]:
         """The next look at a document that was not read to its end: the page that a find points to, a find where the
         document is long (for ``hints`` or words of the clue), else the next page."""
         finds = [find for find in self.seen.finds if find.document == page.document]
@@ -385,9 +405,7 @@ class Planner:
             return [("open", {"document": page.document, "page": chosen})]
         if page.total > 2 and self.seen.current == page.document:
             cue = strip(self.state.reading.clues[number].cue)
-            words = [
-                w for w in dict.fromkeys(re.findall(r"[\w'’-]+", cue)) if content(w) and w not in _IDLE and len(w) > 2
-            ]
+            words = [word for word in content_words(cue) if word not in _IDLE and len(word) > 2]
             known = {find.pattern.casefold() for find in finds}
             quoted = re.findall(r"[“\"]([^”\"]{3,40})[”\"]", cue)
             patterns = [p for p in dict.fromkeys((*quoted, *hints, *words)) if p and p.casefold() not in known]
@@ -418,7 +436,7 @@ class Planner:
                     return [re.sub(r"\W+$", "", text[:60].rsplit(" ", 1)[0])] if len(text) > 20 else []
         return []
 
-    def _untried(self, number: int, hits: Sequence[Hit]) -> list[Hit]:
+    def untried(self, number: int, hits: Sequence[Hit]) -> list[Hit]:
         known: dict[str, Hit] = {}
         for hit in hits:
             if hit.document not in self.seen.documents and not self.state.is_dismissed(number, hit.title, hit.document):
@@ -428,7 +446,7 @@ class Planner:
     def _turn_to(self, number: int) -> None:
         """Say which part of the question comes now, when another one was settled in this turn."""
         clue = self.state.reading.clues[number]
-        if not self._noted or number == self._turned_to:
+        if not self.noted or number == self._turned_to:
             return
         self._turned_to = number
         if clue.target in self.state.values:
@@ -446,7 +464,7 @@ class Planner:
 
     def _begin(self, number: int, name: str) -> None:
         clues = self.state.reading.clues
-        if self.seen.turns == 0:
+        if self.seen.turns == 0 and not clues[number].every:
             many = sum(clue.target == clues[number].target for clue in clues) > 1
             self.thoughts.add("plan_many" if many else "plan", name=name)
 
@@ -469,7 +487,7 @@ class Planner:
         else:
             self.thoughts.add("hit_named", title=short(chosen.title))
 
-    def _quote(self, sentence: Sentence, title: str, about: str) -> None:
+    def quote(self, sentence: Sentence, title: str, about: str) -> None:
         text = sentence.text
         if not quotable(text):
             at = max(text.find(about), 0)

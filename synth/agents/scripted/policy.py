@@ -9,59 +9,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.agents.scripted.closed_book import closed_book
 from synth.agents.scripted.cues import introduces_alias
+from synth.agents.scripted.deeds import extreme_of, span_holds
 from synth.agents.scripted.entries import about, subject
 from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity, words
 from synth.agents.scripted.options import Option, options_in
 from synth.agents.scripted.planner import Planner
+from synth.agents.scripted.policy_config import PolicyConfig, Systematic
 from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.spoiling import spoiled_call
 from synth.agents.scripted.state import State, Value, state_of
-from synth.environments.contract import ToolCall
 from synth.schemas.documents import ValueKind
 from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
+from synth.tasks.values import Measure
 
 __all__ = ["PolicyConfig", "ScriptedPolicy", "Systematic"]
-
-Systematic = Literal["first_date", "first_number", "one_page"]
-"""An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
-
 
 _MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IGNORECASE)
 """Clues that say no more than that one page names the other."""
 
 
-class PolicyConfig(BaseModel):
-    """How weak the policy is."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    skill: float = Field(default=0.5, ge=0, le=1)
-    """Scales every rate below by ``2 * (1 - skill)``."""
-    lookalike: float = Field(default=0.3, ge=0, le=1)
-    """Opens a result whose title is only like the name, although the right one is in the list."""
-    skipped_check: float = Field(default=0.35, ge=0, le=1)
-    """Takes a page for the right one though its title differs; answers before the last condition was tested."""
-    early_stop: float = Field(default=0.03, ge=0, le=1)
-    """Per turn: answers with what is on the page although the question goes further."""
-    misreading: float = Field(default=0.1, ge=0)
-    """Standard deviation of the noise on how well a sentence seems to fit a clue (``wrong_relation``)."""
-    bad_argument: float = Field(default=0.03, ge=0, le=1)
-    """Per turn: a call with a malformed argument or an unknown id."""
-    systematic: tuple[Systematic, ...] = ("first_date",)
-    """Errors made whenever there is an occasion, whatever the skill."""
-    threshold: float = Field(default=0.12, ge=0)
-    """How well a sentence must fit a clue to be taken, 0 to about 1."""
-    patience: int = Field(default=20, ge=1)
-    """Turns after which it answers as well as it can."""
+_WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
 
 
 class ScriptedPolicy:
@@ -75,6 +51,8 @@ class ScriptedPolicy:
         self._reading = read_task(task)
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        if not prompt.tools:
+            return Decision(closed_book(self._reading, generator))
         state = state_of(self._reading, history)
         chooser = _ReadingChooser(state, self._lexicon, self._config, generator)
         turn = Planner(state, chooser, generator, patience=self._config.patience, parallel=0.1).turn()
@@ -144,14 +122,14 @@ class _ReadingChooser:
     def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
         reading = self._state.reading
         last = reading.clues[clue].target == reading.answer
-        if not name and not last:
+        kind = reading.clues[clue].kind
+        if not name and kind == "entity" and not last:
             return None  # a described page must be recognized first
-        kind: ValueKind = reading.asked if last else "entity"
         options = list(self._options(clue, name, document, kind))
         if not options:
             return None
         first = {"date": "first_date", "year": "first_date", "number": "first_number", "quantity": "first_number"}
-        if first.get(kind) in self._config.systematic:
+        if last and first.get(kind) in self._config.systematic:
             self._log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
             return options[0]
         if kind == "entity":
@@ -164,6 +142,11 @@ class _ReadingChooser:
         chosen, best = int(np.argmax(noisy)), int(np.argmax(fits))
         if noisy[chosen] < self._config.threshold:
             return None
+        others = [option for option in options if option.text != options[chosen].text]
+        if not last and kind != "entity" and others and self._draw(self._config.wrong_measure):
+            taken = others[int(self._generator.integers(len(others)))]
+            self._log("wrong_measure", f"read {taken.text!r} rather than {options[chosen].text!r} for {name!r}")
+            return taken
         if chosen != best and options[chosen].sentence != options[best].sentence:
             self._log("wrong_relation", f"took {options[chosen].text!r} rather than {options[best].text!r}")
         return options[chosen]
@@ -220,18 +203,25 @@ class _ReadingChooser:
         name from another condition, it stands where the question says."""
         clues = self._state.reading.clues
         cue = clues[clue].cue
-        value = clues[clue].target == self._state.reading.answer and self._state.reading.asked != "entity"
+        value = clues[clue].kind != "entity"
         alike = None if value else looks_like(option.text, option.place, clues[clue].sought)
         bonus = 0.0 if alike is None else 0.2 if alike else -0.2
         folder, slash, _ = (option.place or "").partition("/")
         if slash and alike is None:
             bonus += 0.15 if folder in words(cue) else 0.0
+            if not value and clues[clue].target == self._state.reading.answer:
+                bonus += 0.2 if _folder(option.document) & self._asked_for() else -0.1
         if self._goes_with_another(clue, option):
             bonus += 0.3
         if "see also" in cue.casefold():
             noted = "see also" in _context(option.sentence).casefold()
             bonus += 0.4 if noted else -0.3
         return bonus
+
+    def _asked_for(self) -> frozenset[str]:
+        """Stems of the nouns that the question may ask for: "which book", "who"."""
+        found = content_stems(self._state.reading.question)
+        return found | content_stems("person") if _WHO.search(self._state.reading.question) else found
 
     def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
         """How well the option's sentence, and the stretch of it around the option, fit the clue."""
@@ -255,17 +245,36 @@ class _ReadingChooser:
         cue = reading.clues[clue].cue
         if not name:
             return self._described(clue, cue, document)
-        mentioning = [s for s in document.sentences() if name.casefold() in s.text.casefold()]
+        span = reading.clues[clue].span
+        if span is not None:
+            mentioning = self._within(document, span)
+        else:
+            mentioning = [s for s in document.sentences() if name.casefold() in s.text.casefold()]
+        if mentioning and _only_names(cue, name):
+            return mentioning[0]
         scored = [
             (similarity(cue, s.text, self._lexicon, (name, document.title)) + self._noise(), s) for s in mentioning
         ]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= self._config.threshold else None
 
+    def _within(self, document: SeenDocument, span: tuple[str, str]) -> list[Sentence]:
+        """Sentences that name a value in the span, as far as it judges that right."""
+        kinds: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
+        told = [(s, [o.text for kind in kinds for o in options_in(s, kind)]) for s in document.sentences()]
+        inside = [s for s, values in told if any(span_holds(value, span) for value in values)]
+        outside = [s for s, values in told if values and s not in inside]
+        if not (inside or outside) or not self._draw(self._config.misjudged_range):
+            return inside
+        self._log(
+            "misjudged_range", f"{'not' if inside else 'taken for'} between {' and '.join(span)}: {document.title}"
+        )
+        return [] if inside else outside
+
     def _described(self, clue: int, cue: str, document: SeenDocument) -> Sentence | None:
         """The sentence that says what the description says: it holds most of its words, or a passage around it does."""
         reading = self._state.reading
-        if reading.clues[clue].target == reading.answer and reading.asked != "entity":
+        if reading.clues[clue].kind != "entity":
             return None
         wanted = content_stems(cue)
         sentences = list(document.sentences())
@@ -285,18 +294,73 @@ class _ReadingChooser:
         forms = {other, other.removesuffix("()"), other.removesuffix("()").rsplit(".", 1)[-1]}
         named = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, forms)))})(?!\w)", re.IGNORECASE)
         mentioning = [s for s in document.sentences() if named.search(s.text)]
+        if asked.span is not None:
+            mentioning = self._within(document, asked.span)
         if asked.member:
             # Part of it: its name says so, or it has an entry on the page.
-            value = self._state.values[asked.target]
-            part = _holds(f"{candidate} {value.place or ''}", name)
+            value = self._state.values.get(asked.target)
+            part = _holds(f"{candidate} {value.place or ''}" if value is not None else candidate, name)
             entry = about(document.sentences(), candidate) if self.is_source(clue, name, document) else []
             return next(iter(entry or (mentioning if part else [])), None)
-        if mentioning and _MENTIONS.search(asked.cue):
+        if mentioning and (_MENTIONS.search(asked.cue) or _only_names(asked.cue, name)):
             return mentioning[0]
         known = (name, candidate)
         scored = [(similarity(asked.cue, _context(s), self._lexicon, known) + self._noise(), s) for s in mentioning]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
+
+    # Sets.
+
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None) -> None:
+        return None
+
+    def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
+        cue = self._state.reading.clues[clue].cue
+        options = self._of_kind(cue, list(self._options(clue, name, document, "entity")))
+        fits = [self._fit(cue, name, document.title, option) + self._noise() for option in options]
+        bar = max(self._config.threshold + 0.1, 0.6 * max(fits, default=0.0))
+        found = [option for option, fit in zip(options, fits, strict=True) if fit >= bar]
+        return list({(option.document, option.text): option for option in found}.values())
+
+    def _of_kind(self, cue: str, options: list[Option]) -> list[Option]:
+        """Those that lie in a folder that the cue names ("rivers"), where there are any."""
+        named = content_stems(cue)
+        alike = [option for option in options if _folder(option.document) & named]
+        return alike or options
+
+    def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
+        asked = self._state.reading.clues[clue]
+        named = content_stems(asked.cue)
+        kinds = [hit for hit in hits if _folder(hit.document) & named] or list(hits)
+        likely: list[tuple[float, int]] = []
+        for place, hit in enumerate(kinds):
+            text = f"{hit.title}. {hit.snippet}"
+            if asked.span is None and name.casefold() not in text.casefold():
+                continue
+            score = similarity(asked.cue, text, self._lexicon, (name,)) + self._noise()
+            if score >= self._config.threshold:
+                likely.append((-score, place))
+        tried = sum(number == clue for number, _ in self._state.dismissed)
+        return [kinds[place] for _, place in sorted(likely)] if tried < 10 else []
+
+    def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
+        if not self._draw(self._config.short_list):
+            return False
+        self._log("short_list", f"looked for no more than {', '.join(names)}")
+        return True
+
+    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
+        if self._draw(self._config.wrong_extreme):
+            self._log("wrong_extreme", "took the last for the first" if least else "took the first for the last")
+            least = not least
+        return extreme_of(measures, least), least
+
+    def result(self, number: int) -> int:
+        if number < 1 or not self._draw(self._config.arithmetic_slip):
+            return number
+        slipped = number + (1 if number < 2 or float(self._generator.random()) < 0.5 else -1)
+        self._log("arithmetic_slip", f"made it {slipped} instead of {number}")
+        return slipped
 
     def reads_on(self, clue: int, document: SeenDocument) -> bool:
         if "one_page" in self._config.systematic:
@@ -338,6 +402,8 @@ class _ReadingChooser:
         if number is None or self._seen.turns < 2:
             return None
         value = self._state.values.get(reading.answer)
+        if reading.answer < 0:
+            return self._early_member()
         if value is not None:
             if not self._draw(self._config.skipped_check / 2):
                 return None
@@ -354,6 +420,17 @@ class _ReadingChooser:
         self._log("early_stop", f"answered {best.text!r} with clue {number} still open")
         return best.text
 
+    def _early_member(self) -> str | None:
+        """One of those that were listed so far, before all of them were gone through."""
+        reading = self._state.reading
+        listed = [value for members in self._state.members.values() for value in members]
+        listed += [value for n, value in sorted(self._state.values.items()) if value.document is not None]
+        last = reading.deeds[-1].kind if reading.deeds else ""
+        if not listed or last not in ("argmin", "argmax", "filter") or not self._draw(self._config.early_stop):
+            return None
+        self._log("early_stop", f"answered {listed[0].name!r} before all were compared")
+        return listed[0].name
+
     def guess(self) -> str | None:
         page = self._seen.documents.get(self._seen.current or "")
         if page is None or float(self._generator.random()) < 0.3:
@@ -369,38 +446,25 @@ class _ReadingChooser:
         if not turn.calls or self._seen.last_failure is not None or not self._draw(self._config.bad_argument):
             return turn
         call = turn.calls[0]
-        spoiled = self._spoiled(call)
+        spoiled = spoiled_call(call, self._seen, int(self._generator.integers(3)))
         self._log("bad_argument", f"{call.name} with {spoiled.arguments} instead of {call.arguments}")
         return turn.model_copy(update={"calls": (spoiled, *turn.calls[1:])})
-
-    def _spoiled(self, call: ToolCall) -> ToolCall:
-        arguments = dict(call.arguments)
-        draw = int(self._generator.integers(3))
-        if call.name == "open":
-            document = str(arguments["document"])
-            title = next((hit.title for hit in self._seen.hits() if hit.document == document), None)
-            if draw == 0 and title is not None and title != document:
-                arguments["document"] = title
-            elif draw == 1:
-                arguments["page"] = 0
-            else:
-                arguments = {"id": document}
-        elif call.name == "search":
-            if draw == 0:
-                arguments["k"] = 50
-            elif draw == 1:
-                arguments = {"q": arguments["query"]}
-            else:
-                arguments["limit"] = 5
-        elif call.name == "find":
-            arguments = {"text": arguments["pattern"]}
-        return call.model_copy(update={"arguments": arguments})
 
 
 def _context(sentence: Sentence) -> str:
     """A sentence with the heading and the labels ("See also:") that it stands under."""
     labels = " ".join(line for line in sentence.parents if line.endswith(":"))
     return f"{sentence.heading}: {labels} {sentence.text}"
+
+
+def _only_names(cue: str, name: str) -> bool:
+    """Whether a clue says no more than a word or name that must hold ("crime thriller")."""
+    return bool(name) and not content_stems(cue) - content_stems(name)
+
+
+def _folder(document: str | None) -> frozenset[str]:
+    """What the folder of a document says about the kind of thing that it is about."""
+    return content_stems((document or "").rpartition("/")[0])
 
 
 def _holds(text: str, name: str) -> bool:

@@ -19,9 +19,15 @@ _GROUPS = {
     "parent": "subclass subclasses subclassed parent extended extends base bases derived",
     "instead": "recommended recommends instead replacement place use superseded",
     "see": "see notes point points recommend listed refer refers referred readers",
-    "default": "default signature parameter",
+    "default": "default defaults signature parameter value",
+    "mentions": "mentions mentioned names brings description documentation",
+    "references": "column references referenced points join reach reached",
+    "unit": "unit units taken specified",
+    "set": "set setting only can",
+    "cross": "cross-referenced cross-reference refers section cited cites remark pointer",
+    "list": "list lists listed table includes include",
     "audit": "audit auditing event",
-    "contents": "chapter contents listed title",
+    "contents": "chapter contents listed title contains",
 }
 
 REFERENCE_LEXICON: Mapping[str, tuple[str, ...]] = {
@@ -44,13 +50,23 @@ KINDS: Mapping[str, re.Pattern[str]] = {
     "attribute": re.compile(r"^[\w.]+$"),
     "constant": re.compile(r"^(?:[\w.]+\.)?[A-Z_]+$"),
     "term": re.compile(r"^[a-z][a-z -]+$"),
+    "command": re.compile(r"^[A-Z]{2,}(?: [A-Z]{2,})*$|^[a-z][a-z0-9-]+(?:\(\d\))?$"),
+    "program": re.compile(r"^[a-z][\w.-]+(?:\(\d\))?$"),
+    "catalog": re.compile(r"^[a-z]+(?:_[a-z0-9]+)+$"),
+    "view": re.compile(r"^[a-z]+(?:_[a-z0-9]+)*$"),
+    "parameter": re.compile(r"^[a-z]+(?:[_.][a-z0-9]+)+$|^[a-z]{3,}$"),
+    "package": re.compile(r"^[a-z0-9][a-z0-9.+-]+$"),
+    "list": re.compile(r"^(?:Table [\d.]+ )?(?:List|list) of \w|^[^()]*\s[^()]*$"),
+    "option": re.compile(r"^--?\w[\w-]*$"),
+    "variable": re.compile(r"^[A-Z][A-Z0-9_]+$"),
 }
 """How a link to a thing of each kind reads."""
 
 _ENTRIES = frozenset(("function", "coroutine", "method", "exception", "class", "decorator", "attribute", "constant"))
 
 _NOUN = (
-    r"(module|function|coroutine|method|exception|class|decorator|page|chapter|section|attribute|constant|term)e?s?\b"
+    r"(module|function|coroutine|method|exception|class|decorator|page|chapter|section|attribute|constant|term"
+    r"|command(?!-line)|program|catalog|view|parameter|package|list|option|variable)e?s?\b"
 )
 _NOUNS = re.compile(rf"\b{_NOUN}")
 _ASKED = re.compile(rf"\b(?:which|what|other|another|single|one|an?|one of the) (?:other )?{_NOUN}", re.IGNORECASE)
@@ -58,7 +74,15 @@ _VALUES = (
     (re.compile(r"\bversions?\b"), re.compile(r"\b\d+(?:\.\d+)+\b|(?<=version )\d+\b")),
     (re.compile(r"\b(?:source|file|path)\b"), re.compile(r"(?<![\w/])[\w.-]+(?:/[\w.-]+)+")),
     (re.compile(r"\b(?:platforms?|availab\w+)\b"), re.compile(r"(?<=Availability: )[^.]+")),
-    (re.compile(r"\bdefault\b"), re.compile(r"(?<==)[^,()\s]+")),
+    (
+        re.compile(r"\bdefault\b"),
+        re.compile(r"(?<==)[^,()\s]+|(?:(?<=default is )|(?<=default value is )|(?<=default setting is ))[\w.-]+\w"),
+    ),
+    (re.compile(r"\bunit\b"), re.compile(r"(?<=taken as )\w+")),
+    (
+        re.compile(r"\bset$|\bset\b.*\bonly\b|\b(?:[Ww]hen|[Ww]here)\b.*\bset\b"),
+        re.compile(r"(?<=can only be set )[^;,]+?(?=\.(?:\s|$)|[;,])"),
+    ),
     (re.compile(r"\baudit\w*\b"), re.compile(r"\b[\w]+(?:\.[\w]+)+\b")),
 )
 

@@ -11,7 +11,7 @@ from synth.agents.scripted.reading import Reading
 from synth.agents.scripted.seen import Seen
 from synth.environments.rendering import plain
 
-__all__ = ["State", "Value", "state_of"]
+__all__ = ["State", "Value", "key_of", "state_of"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,11 @@ class Value:
         return None if self.place is None else self.place.split("#", 1)[0]
 
 
+def key_of(value: Value) -> str:
+    """What tells one member from another: its page, else its name."""
+    return value.document or fold(value.name)
+
+
 @dataclass
 class State:
     reading: Reading
@@ -38,6 +43,16 @@ class State:
     """Clues that are settled."""
     dismissed: set[tuple[int, str]] = field(default_factory=set)
     """(clue, document id or folded name)."""
+    members: dict[int, list[Value]] = field(default_factory=dict)
+    """Unknown that stands for a set -> what was put on the list."""
+    kept: set[tuple[int, str]] = field(default_factory=set)
+    """(clue, key) of members that were found to meet a further condition."""
+    told: dict[tuple[int, str], Value | None] = field(default_factory=dict)
+    """(clue, key) -> what the clue asks of each member, as read; None where it was looked for and not found."""
+    postponed: set[int] = field(default_factory=set)
+    """Clues that led nowhere so far: others on the same unknown are tried first."""
+    member: Value | None = None
+    """The member that is looked at."""
 
     def open_clue(self) -> int | None:
         """The first clue that is not settled and whose source is known; None when all are settled.
@@ -45,17 +60,78 @@ class State:
         Of several conditions on one unknown, those that hold for many things come last.
         """
         clues = self.reading.clues
-        order = sorted(range(len(clues)), key=lambda number: (self._weak(number), number))
+        order = sorted(range(len(clues)), key=lambda n: (n in self.postponed, self._weak(n), n))
         for number in order:
             source = clues[number].source
-            if number not in self.resolved and (source is None or source in self.values):
+            if not self._done(number) and (source is None or source in self.values or self._complete(source)):
                 return number
         return None
+
+    def can_wait(self, number: int) -> bool:
+        """Whether another clue may lead to what this one could not find."""
+        clues = self.reading.clues
+        target = clues[number].target
+        return (
+            bool(clues[number].name)
+            and target not in self.values
+            and any(
+                other.target == target and n != number and n not in self.postponed and n not in self.resolved
+                for n, other in enumerate(clues)
+            )
+        )
 
     def _weak(self, number: int) -> bool:
         clue = self.reading.clues[number]
         shared = sum(other.target == clue.target for other in self.reading.clues) > 1
         return clue.value or (clue.member and shared)
+
+    # Sets. A set is complete when every condition on it was gone through.
+
+    def lists(self, number: int) -> bool:
+        """Whether a clue asks for the members of a set, rather than something of each member of one."""
+        clue = self.reading.clues[number]
+        return clue.every and not self.reading.is_set(clue.source)
+
+    def of_each(self, unknown: int) -> list[tuple[Value, Value]]:
+        """(member, what stands for it here): the members themselves, or what a clue asked of each of them."""
+        leading = [n for n, clue in enumerate(self.reading.clues) if clue.target == unknown and clue.every]
+        if not leading:
+            return []
+        if self.lists(leading[0]):
+            return [(value, value) for value in self.members.get(unknown, [])]
+        source = self.reading.clues[leading[0]].source
+        assert source is not None
+        found = [(root, self.told.get((leading[0], key_of(value)))) for root, value in self.of_each(source)]
+        return [(root, value) for root, value in found if value is not None]
+
+    def untold(self, number: int) -> list[Value]:
+        """Those of whom the clue was not answered yet."""
+        source = self.reading.clues[number].source
+        assert source is not None
+        return [value for _, value in self.of_each(source) if (number, key_of(value)) not in self.told]
+
+    def unsifted(self, number: int) -> list[Value]:
+        """Members that were not tested for a further condition yet."""
+        members = self.members.get(self.reading.clues[number].target, [])
+        return [value for value in members if (number, key_of(value)) not in self.kept]
+
+    def sifts(self, number: int) -> bool:
+        """Whether a clue is a further condition on a set whose members another one listed."""
+        target = self.reading.clues[number].target
+        return any(n in self.resolved and clue.target == target for n, clue in enumerate(self.reading.clues))
+
+    def _done(self, number: int) -> bool:
+        clue = self.reading.clues[number]
+        if not clue.every or number in self.resolved:
+            return number in self.resolved
+        if self.lists(number):
+            return self.sifts(number) and not self.unsifted(number)
+        assert clue.source is not None
+        return self._complete(clue.source) and not self.untold(number)
+
+    def _complete(self, unknown: int) -> bool:
+        leading = [n for n, clue in enumerate(self.reading.clues) if clue.target == unknown and clue.every]
+        return bool(leading) and all(self._done(number) for number in leading)
 
     def is_dismissed(self, clue: int, name: str, document: str | None) -> bool:
         if document is not None:
@@ -67,11 +143,43 @@ class State:
         number = self.open_clue()
         if intent == "dismiss":
             self._dismiss(number, name)
-        elif number is not None:
+        elif intent == "postpone" and number is not None:
+            self.postponed.add(number)
+        elif number is not None and self.reading.clues[number].every:
+            self._note_of_set(number, intent, name, turn)
+        elif number is not None and intent in ("found", "candidate", "candidate_next", "confirm"):
             clue = self.reading.clues[number]
-            if intent in ("found", "candidate", "candidate_next"):
-                self.values[clue.target] = Value(name, self._place(name), turn)
+            if intent != "confirm":
+                self.values[clue.target] = Value(name, self.place(name), turn)
             self.resolved.add(number)
+
+    def _note_of_set(self, number: int, intent: str, name: str, turn: int) -> None:
+        clue = self.reading.clues[number]
+        members = self.members.setdefault(clue.target, []) if self.lists(number) else []
+        if intent == "member":
+            value = Value(name, self.place(name), turn)
+            if key_of(value) not in {key_of(other) for other in members}:
+                members.append(value)
+        elif intent == "complete":
+            self.resolved.add(number)
+        elif intent == "about":
+            self.member = self.listed(number, name)
+        elif intent == "keep" and (value_ := self.listed(number, name)) is not None:
+            self.kept.add((number, key_of(value_)))
+        elif intent == "strike" and (value_ := self.listed(number, name)) is not None:
+            members.remove(value_)
+            self.dismissed.add((number, value_.document or fold(name)))
+        elif intent == "told" and self.member is not None:
+            self.told[number, key_of(self.member)] = Value(name, self.place(name), turn)
+        elif intent == "untold" and (value_ := self.listed(number, name)) is not None:
+            self.told[number, key_of(value_)] = None
+
+    def listed(self, number: int, name: str) -> Value | None:
+        """The member of that name, of the set that a clue lists or asks about."""
+        clue = self.reading.clues[number]
+        of = clue.target if self.lists(number) else clue.source
+        known = [value for _, value in self.of_each(of)] if of is not None else []
+        return next((value for value in known if fold(value.name) == fold(name)), None)
 
     def _dismiss(self, number: int | None, name: str) -> None:
         for unknown, value in list(self.values.items()):
@@ -80,21 +188,25 @@ class State:
                     self.dismissed.add((clue, value.document or fold(name)))
                 return
         if number is not None:
-            place = self._place(name)
+            place = self.place(name)
             self.dismissed.add((number, place.split("#", 1)[0] if place else fold(name)))
 
     def _drop(self, unknown: int) -> list[int]:
         """Forget an unknown and all that was built on it; gives the clues that lead to it."""
         self.values.pop(unknown, None)
+        self.members.pop(unknown, None)
         leading = [n for n, clue in enumerate(self.reading.clues) if clue.target == unknown]
         self.resolved -= set(leading)
         for number, clue in enumerate(self.reading.clues):
-            if clue.source == unknown and number in self.resolved:
+            if clue.source == unknown and (number in self.resolved or clue.target in self.members):
                 self.resolved.discard(number)
                 self._drop(clue.target)
+        for known in [known for known in self.told if known[0] in leading]:
+            del self.told[known]
+        self.kept = {known for known in self.kept if known[0] not in leading}
         return leading
 
-    def _place(self, name: str) -> str | None:
+    def place(self, name: str) -> str | None:
         """The page that ``name`` means: the open one, else where a link leads, else a page or hit of that title."""
         seen = self.seen
         current = seen.documents.get(seen.current or "")

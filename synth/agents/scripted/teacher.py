@@ -12,17 +12,20 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Prompt
+from synth.agents.scripted.deeds import extreme_of
+from synth.agents.scripted.doubts import Doubts
 from synth.agents.scripted.entries import names as names_it
 from synth.agents.scripted.entries import subject, term
 from synth.agents.scripted.matching import Lexicon, fold, likeness, same_name, similarity, words
 from synth.agents.scripted.options import Option, listed_with, options_in
 from synth.agents.scripted.planner import Planner
-from synth.agents.scripted.reading import read_task
+from synth.agents.scripted.reading import clue_hops, read_task
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import State, Value, state_of
 from synth.environments.answers import judge
 from synth.schemas.documents import ValueKind
-from synth.schemas.tasks import Hop, Task
+from synth.schemas.tasks import Hop, Node, Task
+from synth.tasks.values import Measure
 
 _WHOLE_PAGES = frozenset(("page", "module", "index"))
 """Kinds of things that a whole document is about: a link to any place in it leads to them."""
@@ -39,6 +42,9 @@ class TeacherConfig(BaseModel):
     """Share of answers before which it looks once more."""
     detour: float = Field(default=0.12, ge=0, le=1)
     """Chance, per choice among results, to look at another plausible page first; it then rejects it with a reason."""
+    meets: int = Field(default=0, ge=0, le=10)
+    """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
+    for whenever a search shows one, before it opens the right one."""
     rival: float = Field(default=0.4, ge=0, le=1)
     """Chance to test another name of a list first, where a further condition tells right from wrong."""
     parallel: float = Field(default=0.3, ge=0, le=1)
@@ -62,6 +68,7 @@ class ScriptedTeacher:
         state = state_of(self._reading, history)
         chooser = _GoldChooser(self._task, state, self._lexicon, self._config, generator)
         planner = Planner(state, chooser, generator, patience=self._config.patience, parallel=self._config.parallel)
+        planner.doubts = Doubts(state, self._lexicon)
         return Decision(planner.turn())
 
 
@@ -74,10 +81,62 @@ class _GoldChooser:
         self._lexicon = lexicon
         self._config = config
         self._generator = generator
+        self._behind = clue_hops(task)
+        self._looks_at: dict[int, Hop | None] = {}
+
+    def _hops(self, clue: int) -> list[Hop]:
+        """The hops behind a clue: several where it asks for all that fit."""
+        return [self._task.walk.hops[number] for number in self._behind[clue]] if clue < len(self._behind) else []
 
     def _hop(self, clue: int) -> Hop | None:
-        hops = self._task.walk.hops
-        return hops[clue] if clue < len(hops) else None
+        """The hop behind a clue; of several the one that is looked at."""
+        if clue in self._looks_at:
+            return self._looks_at[clue]
+        return next(iter(self._hops(clue)), None)
+
+    # Sets: which of the hops behind a clue.
+
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None) -> None:
+        hops = self._hops(clue)
+        if member is not None:
+            lists = self._state.lists(clue)
+            found = [hop for hop in hops if _is_end(hop.target if lists else hop.source, member)]
+        else:
+            page = document.document if document is not None else None
+            about = [hop for hop in hops if hop.target.document_id == page]
+            here = [hop for hop in hops if hop.evidence.document_id == page]
+            new = [hop for hop in here if self._state.listed(clue, hop.target.name) is None]
+            found = about or new
+        self._looks_at[clue] = next(iter(found), None)
+
+    def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
+        found: list[Option] = []
+        for hop in self._hops(clue):
+            self._looks_at[clue] = hop
+            option = self._option(hop, name, document)
+            if option is not None and all(option != other for other in found):
+                found.append(option)
+        places = {sentence.text: place for place, sentence in enumerate(document.sentences())}
+        return sorted(
+            found, key=lambda option: (places.get(option.sentence.text, 0), option.sentence.text.find(option.text))
+        )
+
+    def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
+        wanted = {hop.target.document_id for hop in self._hops(clue)} - {None}
+        gold = [hit for hit in hits if hit.document in wanted]
+        folders = {hit.document.rpartition("/")[0] for hit in gold}
+        alike = [hit for hit in hits[:8] if hit not in gold and hit.document.rpartition("/")[0] in folders]
+        other = self._detour(clue, alike)
+        return [*gold, other] if other is not None else gold
+
+    def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
+        return False
+
+    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
+        return extreme_of(measures, least), least
+
+    def result(self, number: int) -> int:
+        return number
 
     def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         # Two clues may start from the same name, and a test may reach for the candidate's page: any gold page of that
@@ -88,6 +147,8 @@ class _GoldChooser:
             # Another page is worth a look only where the title leaves a doubt.
             bar = 0.3 if not same_name(gold.title, name) else 1.0
             alike = [h for h in hits if h is not gold and (same_name(h.title, name) or likeness(h.title, name) >= bar)]
+            if self._must_meet():
+                alike += [h for h in hits if h is not gold and h not in alike and _holds(h.title, name)]
             return self._detour(clue, alike) or gold
         if wanted:
             return None
@@ -117,9 +178,14 @@ class _GoldChooser:
 
     def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
         """At most one per clue: only while nothing was rejected for it."""
+        if others and self._must_meet():
+            return others[0]
         if not others or any(number == clue for number, _ in self._state.dismissed):
             return None
         return others[0] if float(self._generator.random()) < self._config.detour else None
+
+    def _must_meet(self) -> bool:
+        return len({document for _, document in self._state.dismissed}) < self._config.meets
 
     def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
         wanted = self._pages_of(clue, name)
@@ -131,7 +197,11 @@ class _GoldChooser:
     def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
         hop = self._hop(clue)
         if hop is None:
-            return self._given(document)
+            return None if clue in self._looks_at else self._given(document)
+        option = self._option(hop, name, document)
+        return (self._rival(clue, option) or option) if option is not None and clue not in self._looks_at else option
+
+    def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:
         here = hop.evidence.document_id == document.document
         stated_at = next((s for s in document.sentences() if here and _overlaps(hop.evidence.quote, s.text)), None)
         best: tuple[float, Option] | None = None
@@ -144,7 +214,7 @@ class _GoldChooser:
             if fit >= 0.25 and (best is None or fit > best[0]):
                 best = fit, option
         if best is not None:
-            return self._rival(clue, best[1]) or best[1]
+            return best[1]
         # The passage is there and the name stands above it, as the term of its entry.
         above = subject(stated_at, document.title) if stated_at is not None else []
         name_above = next((text for text in above if self._is_target(hop, text)), None)
@@ -239,8 +309,9 @@ class _GoldChooser:
         if hop is None:
             return None
         target = (hop.target.name, *hop.target.aliases)
-        known = self._state.values[self._state.reading.clues[clue].target]
-        if known.document != hop.target.document_id and not any(same_name(candidate, end) for end in target):
+        known = self._state.values.get(self._state.reading.clues[clue].target)
+        page = known.document if known is not None else hop.target.document_id
+        if page != hop.target.document_id and not any(same_name(candidate, end) for end in target):
             return None
         if hop.evidence.document_id == document.document:
             for sentence in document.sentences():
@@ -321,8 +392,11 @@ class _GoldChooser:
 
     def _right(self, answer: str) -> bool:
         task = self._task
-        verdict = judge(answer, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
-        return verdict.correct is True
+        if task.answer_parts:
+            golds = [(part.answer, part.aliases, part.kind) for part in task.answer_parts]
+        else:
+            golds = [(task.answer, task.answer_aliases, task.answer_kind)]
+        return any(judge(answer, gold=gold, aliases=more, kind=kind).correct for gold, more, kind in golds)
 
     def answer(self, value: Value, title: str | None) -> str:
         """The name as read, else as the title, the link or a term of the page has it: all of them were seen."""
@@ -338,6 +412,12 @@ class _GoldChooser:
         return None
 
 
+def _is_end(node: Node, value: Value) -> bool:
+    if value.document is not None and node.document_id is not None:
+        return value.document == node.document_id
+    return any(same_name(value.name, name) for name in (node.name, *node.aliases))
+
+
 def _overlaps(quote: str, sentence: str) -> bool:
     """Whether ``sentence`` is (part of) the quoted evidence, whatever links and line breaks did to either."""
     left, right = fold(quote), fold(sentence)
@@ -347,3 +427,7 @@ def _overlaps(quote: str, sentence: str) -> bool:
         return True
     a, b = set(words(quote)), set(words(sentence))
     return len(a & b) >= 0.8 * len(a)
+
+
+def _holds(text: str, name: str) -> bool:
+    return f" {fold(name)} " in f" {fold(text)} "

@@ -1,0 +1,199 @@
+"""Trajectories that somebody else recorded, as rows of ours.
+
+In come Agent Data Protocol objects (generation 2, checked strictly). What ADP has no place for is read from
+``details``, every key optional:
+
+    task_id        id of the task; without it the task whose question is the trajectory's first observation
+    role           ``teacher``, ``policy`` (the default) or ``expert``
+    model          name of the model that acted
+    system_prompt  what it was told before the question
+    tools          JSON Schema functions, as chat APIs take them
+    tool_errors    call id -> ``unknown_tool``, ``bad_arguments``, ``not_found``, ``refused`` or ``failure``. Without it
+                   no call counts as wrong, unless an environment is given that answers the same and says so
+    stop_reason    as in ``StopReason``; without it a last message is an answer, and a last call was cut off
+    answer         the bare answer, where the last message says more than that
+    correct        whether the answer is right, where somebody judged it; without it the environment does, or our rules
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast, get_args
+
+from synth.agents.contract import History
+from synth.agents.evidence import words_of
+from synth.agents.trajectory import history_of
+from synth.environments.answers import judge
+from synth.environments.contract import Environment, ToolError
+from synth.schemas.adp import MessageAction, TextObservation, Trajectory
+from synth.schemas.provenance import Provenance
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Role, StopReason, TrajectoryRow, Verdict
+from synth.schemas.turns import turn_ranges
+
+__all__ = ["import_trajectory", "question_of"]
+
+RECORDED = "recorded"
+"""Stands for an environment that nobody gave."""
+
+
+def question_of(trajectory: Trajectory) -> str:
+    """The first observation: what the user asked.
+
+    Raises:
+        ValueError: the content begins with something else.
+    """
+    first = trajectory.content[0] if trajectory.content else None
+    if not isinstance(first, TextObservation) or first.source != "user":
+        raise ValueError("content[0] is not the user's question: a text observation whose source is user")
+    return first.content
+
+
+def import_trajectory(
+    trajectory: Trajectory,
+    task: Task,
+    *,
+    provenance: Provenance,
+    number: int = 0,
+    environment: Environment | None = None,
+) -> TrajectoryRow:
+    """The row of a recorded trajectory on ``task``. It keeps the id that it came with.
+
+    Args:
+        number: Which sample of the task by this role it is.
+        environment: Where it was recorded. Then the tools are the environment's, and errors of calls that it answers as
+            recorded are known. Whether it answers so throughout is checked where branching needs it.
+
+    Raises:
+        ValueError: the content is no sequence of tool calls and answers (code, pictures, pages, several messages of the
+            user), or a key of ``details`` holds what it can't.
+    """
+    details = trajectory.details
+    question_of(trajectory)
+    last = trajectory.content[-1]
+    stop = _stop(details.get("stop_reason"), isinstance(last, MessageAction))
+    gave_up = stop is StopReason.GAVE_UP
+    answer = last.content if isinstance(last, MessageAction) and not gave_up else None
+    if answer is not None and details.get("answer") is not None:
+        answer = _text(details, "answer")
+    verdict = _verdict(details.get("correct"), answer, task, environment)
+    row = TrajectoryRow(
+        **{name: getattr(trajectory, name) for name in Trajectory.model_fields},
+        task_id=task.id,
+        rollout=number,
+        role=_role(details.get("role", "policy")),
+        model=_text(details, "model") or None,
+        privileged=False,
+        success=verdict.correct is True,
+        verdict=verdict,
+        answer=answer,
+        stop_reason=stop,
+        turns=1,
+        tool_calls=0,
+        split=task.split,
+        licence=task.licence,
+        system_prompt=_text(details, "system_prompt"),
+        tool_schemas=_tools(trajectory, environment),
+        environment=RECORDED if environment is None else environment.name,
+        environment_version=RECORDED if environment is None else environment.version,
+        provenance=provenance,
+    )
+    _check_errors(details.get("tool_errors", {}))
+    _, history = history_of(row)
+    if len(turn_ranges(row.content)) != len(history):
+        raise ValueError("a message stands right before another action: only the last action may be a message")
+    calls = sum(len(step.turn.calls) for step in history)
+    row = row.model_copy(update={"turns": len(history), "tool_calls": calls})
+    if environment is None or "tool_errors" in details:
+        return row
+    errors = _errors(history, task, environment)
+    return row.model_copy(update={"details": {**details, "tool_errors": errors}}) if errors else row
+
+
+def _stop(given: Any, answered: bool) -> StopReason:
+    if given is None:
+        return StopReason.ANSWERED if answered else StopReason.MAX_TURNS
+    try:
+        stop = StopReason(given)
+    except ValueError:
+        raise ValueError(f"details.stop_reason: {given!r} is none of {', '.join(StopReason)}") from None
+    if (stop in (StopReason.ANSWERED, StopReason.GAVE_UP)) != answered:
+        raise ValueError(f"details.stop_reason: {stop}, but the last item is {'a' if answered else 'no'} message")
+    return stop
+
+
+def _role(given: Any) -> Role:
+    if given not in get_args(Role):
+        raise ValueError(f"details.role: {given!r} is none of {', '.join(get_args(Role))}")
+    return cast(Role, given)
+
+
+def _text(details: Mapping[str, Any], key: str) -> str:
+    value = details.get(key) or ""
+    if not isinstance(value, str):
+        raise ValueError(f"details.{key}: a {type(value).__name__}, not a text")
+    return value
+
+
+def _tools(trajectory: Trajectory, environment: Environment | None) -> tuple[dict[str, Any], ...]:
+    if environment is not None:
+        return tuple(tool.function() for tool in environment.tools())
+    tools = trajectory.details.get("tools")
+    if tools is None:
+        return tuple(
+            {"type": "function", "function": {"name": name, "description": "", "parameters": {"type": "object"}}}
+            for name in trajectory.available_custom_tools or ()
+        )
+    good = isinstance(tools, list) and all(
+        isinstance(tool, dict)
+        and isinstance(tool.get("function"), dict)
+        and {"name", "description", "parameters"} <= tool["function"].keys()
+        for tool in tools
+    )
+    if not good:
+        raise ValueError("details.tools: not a list of functions with name, description and parameters")
+    return tuple(tools)
+
+
+def _verdict(given: Any, answer: str | None, task: Task, environment: Environment | None) -> Verdict:
+    if given is not None:
+        if not isinstance(given, bool):
+            raise ValueError(f"details.correct: {given!r} is neither true nor false")
+        return Verdict(correct=given, rule="recorded", evidence="It came with the trajectory.")
+    if environment is not None:
+        # As continuations are judged that the run will be compared with.
+        episode = environment.reset(task)
+        try:
+            return episode.check(answer)
+        finally:
+            episode.close()
+    verdict = judge(answer, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
+    golds = [words_of(gold) for gold in (task.answer, *task.answer_aliases)]
+    if verdict.correct is False and answer is not None and any(g.strip() and g in words_of(answer) for g in golds):
+        # "It is Paris, not Lyon" and "not Paris, but Lyon" both name Paris: no rule of ours tells them apart.
+        evidence = f"The last message names {task.answer!r} among other words; give the bare answer in details.answer."
+        return Verdict(correct=None, rule="abstained", evidence=evidence)
+    return verdict
+
+
+def _check_errors(given: Any) -> None:
+    known = get_args(ToolError)
+    if not isinstance(given, dict) or not all(value in known for value in given.values()):
+        raise ValueError(f"details.tool_errors: not an object of call ids with {', '.join(known)}")
+
+
+def _errors(history: History, task: Task, environment: Environment) -> dict[str, str]:
+    """The errors of calls that a fresh episode answers in the recorded words, up to the first that it does not."""
+    found: dict[str, str] = {}
+    episode = environment.reset(task)
+    try:
+        for step in history:
+            for call, recorded in zip(step.turn.calls, step.results, strict=False):
+                now = episode.step(call)
+                if now.content != recorded.content:
+                    return found
+                if now.error is not None:
+                    found[call.id] = now.error
+    finally:
+        episode.close()
+    return found

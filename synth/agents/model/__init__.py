@@ -1,0 +1,1 @@
+"""Agents that a language model plays: what goes over the wire, what comes back, and what is made of it."""

@@ -1,0 +1,171 @@
+"""Where stage runs that call models are executed: one event loop, one hub of models, in the engine's own process."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from synth.engine.progress import CallsNow
+from synth.engine.work import Observer, ShardTask, Work
+from synth.errors import SynthError
+from synth.models.contract import BudgetReached, EndpointDown, Models
+from synth.models.statistics import HubStatistics
+from synth.schemas.reports import RunUse
+from synth.store.calls_rows import Account, from_nano
+
+if TYPE_CHECKING:
+    from synth.engine.multiplex import BuildLoop
+
+__all__ = ["CALLS_FILE", "GRACE", "Hub", "ModelExecutor"]
+
+CALLS_FILE = "calls.sqlite"
+"""Name of the store of calls inside the store."""
+
+GRACE = 30.0
+"""Seconds that rows in flight have to end when another one ended the run (a cap, an endpoint that is down)."""
+
+
+class Hub(Models, Protocol):
+    """All models of a build, behind one account."""
+
+    def account(self) -> Account:
+        """What the account has used over all runs."""
+
+    def statistics(self) -> HubStatistics:
+        """What the calls through this hub amount to so far."""
+
+    def close(self) -> None:
+        """No call comes any more."""
+
+
+class ModelExecutor:
+    """Executes stage runs that call models, whatever executes the others.
+
+    Args:
+        open_hub: Called once, when the first stage run needs a model.
+        in_flight: Rows that are worked on at once.
+        grace: Seconds that rows in flight have to end when another one ended the run.
+
+    Raises:
+        ValueError: ``in_flight`` is less than 1.
+    """
+
+    def __init__(self, open_hub: Callable[[], Hub], *, in_flight: int = 512, grace: float = GRACE) -> None:
+        if in_flight < 1:
+            raise ValueError(f"in_flight is {in_flight}: at least 1")
+        self._open_hub = open_hub
+        self.in_flight = in_flight
+        self._grace = grace
+        self._hub: Hub | None = None
+        self._loop: BuildLoop | None = None
+
+    @property
+    def hub(self) -> Hub:
+        """Opened when first asked for."""
+        if self._hub is None:
+            self._hub = self._open_hub()
+        return self._hub
+
+    @property
+    def opened(self) -> bool:
+        """Whether any stage run has needed a model yet."""
+        return self._hub is not None
+
+    def use(self) -> RunUse:
+        """What the calls of this run amount to so far."""
+        if self._hub is None:
+            return RunUse()
+        roles = self._hub.statistics().roles
+        return RunUse(
+            calls=sum(role.calls for role in roles),
+            from_store=sum(role.from_store + role.shared for role in roles),
+            failed=sum(role.failed for role in roles),
+            prompt_tokens=sum(role.prompt_tokens for role in roles),
+            completion_tokens=sum(role.completion_tokens for role in roles),
+            cost=float(from_nano(sum(role.cost for role in roles))),
+        )
+
+    def latency(self) -> float | None:
+        """Seconds from sending a call to its reply, the median by role, weighted by calls; None = none was sent."""
+        sent = [] if self._hub is None else [role for role in self._hub.statistics().roles if role.p50 is not None]
+        calls = sum(role.calls for role in sent)
+        return sum(role.calls * (role.p50 or 0.0) for role in sent) / calls if calls else None
+
+    def run(
+        self,
+        work: Work,
+        tasks: Sequence[ShardTask],
+        observer: Observer,
+        tell: Callable[[CallsNow], None] = lambda now: None,
+    ) -> None:
+        """Do all ``tasks``; each is committed when this returns. ``tell`` hears about twice a second how it goes.
+
+        Raises:
+            SynthError: one line for the user; what was finished is kept.
+            Exception: a bug, with a note that says where.
+        """
+        from synth.engine.multiplex import BuildLoop, Multiplexer
+
+        if not tasks:
+            return
+        if self._loop is None:
+            self._loop = BuildLoop()
+        counting = _Counting(observer)
+        meter = _Meter(self.use, tell)
+        rows = Multiplexer(work, tasks, counting, in_flight=self.in_flight, grace=self._grace, tell=meter.tell)
+        try:
+            self._loop.run(rows.run)
+        except (BudgetReached, EndpointDown) as error:
+            total = sum(task.units for task in tasks)
+            raise _with_what_is_finished(error, work.label, counting.units_done, total) from error
+
+    def close(self) -> None:
+        """Let go of the loop and the hub. May be called twice."""
+        loop, self._loop = self._loop, None
+        hub, self._hub = self._hub, None
+        try:
+            if loop is not None:
+                loop.close()
+        finally:
+            if hub is not None:
+                hub.close()
+
+
+class _Counting:
+    """Counts units on their way to the observer."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self.units_done = 0
+
+    def units(self, count: int) -> None:
+        self.units_done += count
+        self._observer.units(count)
+
+
+class _Meter:
+    """Calls of one stage run, and how many per second over the last few."""
+
+    def __init__(self, use: Callable[[], RunUse], tell: Callable[[CallsNow], None]) -> None:
+        self._use = use
+        self._tell = tell
+        self._before = use()
+        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), 0)], maxlen=_RATE_OVER)
+
+    def tell(self, rows: int) -> None:
+        use = self._use().since(self._before)
+        now = time.monotonic()
+        began, calls = self._seen[0]
+        self._seen.append((now, use.calls))
+        self._tell(CallsNow(rows, (use.calls - calls) / max(now - began, 1e-3), use))
+
+
+_RATE_OVER = 20
+"""Looks at the statistics that a rate is taken over."""
+
+
+def _with_what_is_finished(error: SynthError, label: str, done: int, total: int) -> SynthError:
+    what = f"{error.what.rstrip('.')}; {done:,} of the {total:,} rows that {label} had to do are finished"
+    return type(error)(what, where=error.where, mend=error.mend)

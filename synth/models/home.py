@@ -1,0 +1,136 @@
+"""The event loop that a hub lives on, and its connections there."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from synth.models.transport import Transport
+
+__all__ = ["Home"]
+
+_GARBAGE_AFTER = 20_000
+"""Python looks for cycles after 700 new containers. With hundreds of calls under way most of them live for a while, and
+it looks again and again at what it can't free: a fifth of all time. While connections are open, it looks after this
+many."""
+
+T = TypeVar("T")
+
+
+class _SeldomGarbage:
+    """Threshold of the youngest generation, raised while anybody is inside."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._before = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = young, *older = gc.get_threshold()
+                if young:  # 0 = the user turned the search off
+                    gc.set_threshold(max(young, _GARBAGE_AFTER), *older)
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                gc.set_threshold(*self._before)
+
+
+_seldom_garbage = _SeldomGarbage()
+
+
+class Home:
+    """The loop of the first call is home; it moves when home is closed, or idle while another loop calls.
+
+    So a build may open a loop per stage, and a notebook may call from a thread without any, and there is still one
+    window per endpoint and one flight per call.
+    """
+
+    def __init__(self, moved: Callable[[], None]) -> None:
+        self._moved = moved
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._inside = 0
+        self._transport: Transport | None = None
+        self._keeper: AsyncGenerator[None, None] | None = None
+
+    @property
+    def transport(self) -> Transport:
+        """The connections of the loop at home. Only on that loop, inside of :meth:`carry`."""
+        assert self._transport is not None
+        return self._transport
+
+    async def carry(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await ``work`` at home, from whatever loop."""
+        here = asyncio.get_running_loop()
+        with self._lock:
+            home = self._loop
+            if home is not here and (home is None or home.is_closed() or not self._inside):
+                self._leave()
+                self._loop = home = here
+                self._inside = 0
+                self._moved()
+            self._inside += 1
+        try:
+            if home is here:
+                if self._transport is None:
+                    await self._open()
+                return await work
+            assert home is not None
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._there(work), home))
+        finally:
+            with self._lock:
+                if self._loop is home:
+                    self._inside -= 1
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._transport is None:
+            await self._open()
+        return await work
+
+    async def _open(self) -> None:
+        from synth.models.transport import Transport
+
+        transport = Transport()
+        self._transport = transport
+
+        async def keep() -> AsyncGenerator[None, None]:
+            # asyncio.run closes the generators of its loop before it closes the loop: then the connections go, too.
+            try:
+                with _seldom_garbage:
+                    yield
+            finally:
+                if self._transport is transport:
+                    self._transport = None
+                await transport.close()
+
+        self._keeper = keep()
+        await self._keeper.__anext__()
+
+    def _leave(self) -> None:
+        """Close what is open at the old home, if that still runs."""
+        home, keeper = self._loop, self._keeper
+        self._transport, self._keeper = None, None
+        if keeper is not None and home is not None and home.is_running():
+            asyncio.run_coroutine_threadsafe(keeper.aclose(), home)
+
+    def close(self) -> None:
+        """Leave home. From any thread; waits for it where it is another's loop."""
+        with self._lock:
+            home, keeper = self._loop, self._keeper
+            self._transport, self._keeper, self._loop = None, None, None
+        if keeper is None or home is None or not home.is_running():
+            return
+        done = asyncio.run_coroutine_threadsafe(keeper.aclose(), home)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            done.result(timeout=10)

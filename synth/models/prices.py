@@ -1,0 +1,59 @@
+"""What a call costs, and what it could cost at most. Money in whole nano-units, rounded up: sums are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from synth.models.contract import ChatRequest, Price, Usage
+
+__all__ = ["Bound", "PriceTable", "worst_case"]
+
+_TEMPLATE_TOKENS = 512
+"""What a chat template may add to a conversation beside its text: role marks, a preamble for tools, a system prompt."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What one attempt may use at most."""
+
+    tokens: int
+    cost: int
+    """Nano-units."""
+
+
+class PriceTable:
+    """A :class:`Price` in exact numbers."""
+
+    def __init__(self, price: Price) -> None:
+        cached = price.prompt if price.cached is None else price.cached
+        # Per million tokens -> nano-units per token: times 10^9 / 10^6. As whole numbers over one denominator.
+        rates = [Fraction(str(rate)) * 1000 for rate in (price.prompt, price.completion, cached)]
+        self._unit = lcm(*(rate.denominator for rate in rates))
+        self._prompt, self._completion, self._cached = (int(rate * self._unit) for rate in rates)
+
+    def cost(self, usage: Usage) -> int:
+        """Nano-units."""
+        fresh = usage.prompt_tokens - usage.cached_tokens
+        whole = fresh * self._prompt + usage.cached_tokens * self._cached + usage.completion_tokens * self._completion
+        return -(-whole // self._unit)
+
+    def most(self, prompt_tokens: int, completion_tokens: int) -> int:
+        """Nano-units, if nothing was cached, or all of it where that costs more."""
+        whole = prompt_tokens * max(self._prompt, self._cached) + completion_tokens * self._completion
+        return -(-whole // self._unit)
+
+
+def worst_case(request: ChatRequest, body_bytes: int, table: PriceTable) -> Bound:
+    """What an attempt at ``request`` may use at most.
+
+    No token of a text is shorter than a byte of it, and the body holds all text that the model will see; what the
+    server's chat template adds is bounded by a constant. The reply is bounded by what the request allows.
+    """
+    prompt = body_bytes + _TEMPLATE_TOKENS
+    completion = request.sampling.max_tokens
+    other = request.sampling.extra.get("max_completion_tokens")
+    if isinstance(other, int):
+        completion = max(completion, other)
+    return Bound(tokens=prompt + completion, cost=table.most(prompt, completion))

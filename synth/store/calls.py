@@ -1,0 +1,464 @@
+"""The store of model calls: replies, intents and accounts in one SQLite file.
+
+Before a call is sent, ``begin`` writes its intent and reserves what it may cost at most; when it ends, ``settle`` books
+what it did cost and stores its reply. Both return once that is committed. So a killed process loses no stored reply,
+sends none twice, and leaves no call that the accounts don't know.
+
+    with CallStore(store.root / "calls.sqlite") as calls:
+        calls.cap("my-dataset", cost=nano_units(5), tokens=None)
+        reply = await calls.get(request.key)
+        if reply is None:
+            await calls.begin(request_id, request.key, "my-dataset", "teacher", tokens=4_000, cost=2_400_000)
+            ...                                                     # send it
+            reply = await calls.settle(
+                request_id, Outcome.DELIVERED, usage=TokenCount(1_200, 310), cost=1_105_000, reply=b"...")
+
+Durability: commits go to SQLite's write-ahead log without a sync. A killed process loses nothing that was acknowledged;
+the log is synced every five seconds under way, so a power cut may take the last of those, and never damages the file.
+
+Several processes of one machine may use the file at once; the file must be on a local disk. While it is open, no code
+may open it as a plain file: closing that would drop SQLite's locks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from synth.store.calls_checkpoint import Checkpoints
+from synth.store.calls_codec import DamagedReply, encode
+from synth.store.calls_file import CallFile, IntentRow, ReplyRow, Settlement, is_busy, sqlite_errors
+from synth.store.calls_rows import (
+    MAX_AMOUNT,
+    NANO,
+    Account,
+    CapReached,
+    Intent,
+    IntentState,
+    Outcome,
+    ReplyStatus,
+    StoredReply,
+    TokenCount,
+    from_nano,
+    nano_units,
+    total,
+)
+
+__all__ = [
+    "NANO",
+    "Account",
+    "CallStore",
+    "CapReached",
+    "Intent",
+    "IntentState",
+    "Outcome",
+    "ReplyStatus",
+    "StoredReply",
+    "TokenCount",
+    "from_nano",
+    "nano_units",
+]
+
+_GROUP_SECONDS = 0.002
+"""Transactions are at least this far apart: what comes meanwhile goes into the next one. The first call after a pause
+is committed at the end of its loop tick."""
+
+_BUSY_SECONDS = 0.001
+"""Wait before the next try when another process writes."""
+
+_GIVE_UP_SECONDS = 60.0
+"""A lock that another process keeps longer than this is an error."""
+
+_POLL_SECONDS = 0.05
+"""How often calls that wait for room look at what other processes have settled."""
+
+_SWEEP_SECONDS = 1.0
+"""How often they look for processes that died."""
+
+_PAGES = 3
+"""Pages of the write-ahead log that one call takes, about, beside its reply's own."""
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False, slots=True)
+class _Begin:
+    request_id: str
+    key: bytes
+    account: str
+    role: str
+    tokens: int
+    cost: int
+    done: asyncio.Future[None]
+
+
+@dataclass(eq=False, slots=True)
+class _Settle:
+    settlement: Settlement
+    done: asyncio.Future[StoredReply | None]
+
+
+class CallStore:
+    """The store of calls in the file ``path``, made when missing. Use from one event loop at a time.
+
+    What earlier processes left open and never settled counts as unknown, at its upper bound, from here on.
+
+    Raises:
+        StoreError: the file can't be opened or written, is something else, damaged, or of another format.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path).absolute()
+        self._file = CallFile(self.path)
+        self._caps: dict[str, tuple[int | None, int | None]] = {}
+        self._open: dict[str, IntentRow] = {}
+        self._names: set[str] = set()  # of begins that are queued, and of open intents
+        self._begins: deque[_Begin] = deque()
+        self._settles: deque[_Settle] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.Handle | None = None
+        self._due = 0.0
+        self._flushed_at = 0.0
+        self._swept_at = 0.0
+        self._busy_since: float | None = None
+        self._checkpoints = Checkpoints(self.path)
+
+    # What callers do
+
+    async def get(self, key: str) -> StoredReply | None:
+        """The reply that is served under ``key`` (hex), or None: then the call must be made.
+
+        Raises:
+            StoreError: the file can't be read, or the reply is damaged.
+        """
+        raw = bytes.fromhex(key)
+        deadline = None
+        while True:
+            try:
+                return self._file.get(raw)
+            except (sqlite3.Error, DamagedReply) as error:
+                now = time.monotonic()
+                deadline = deadline or now + _GIVE_UP_SECONDS
+                if not is_busy(error) or now > deadline:
+                    with sqlite_errors(self.path):
+                        raise
+            await asyncio.sleep(_BUSY_SECONDS)
+
+    async def begin(self, request_id: str, key: str, account: str, role: str, *, tokens: int, cost: int) -> None:
+        """Write down that a call is about to be sent. Committed when this returns: only then send it.
+
+        A call that doesn't fit under the cap now, and would if open calls cost less than they may, waits for those;
+        calls of one account are let in in the order in which they came. Cancelled, it leaves nothing open.
+
+        Args:
+            request_id: names this attempt, in the server's log too; never used before.
+            key: key of the call, hex.
+            tokens: prompt and completion tokens that it may need at most.
+            cost: nano-units that it may cost at most.
+
+        Raises:
+            CapReached: it can't fit, whatever becomes of the open calls.
+            StoreError: it can't be written; don't send it.
+            ValueError: the request id is open already, or an amount is negative or absurd.
+        """
+        if request_id in self._names:
+            raise ValueError(f"request {request_id} was begun already")
+        if not (0 <= tokens <= MAX_AMOUNT and 0 <= cost <= MAX_AMOUNT):
+            raise ValueError(f"a call can't need {tokens} tokens and cost {cost} nano-units")
+        loop = self._bind()
+        item = _Begin(request_id, bytes.fromhex(key), account, role, tokens, cost, loop.create_future())
+        self._names.add(request_id)
+        self._begins.append(item)
+        self._schedule()
+        try:
+            await item.done
+        except asyncio.CancelledError:
+            if item.done.cancelled():
+                self._names.discard(request_id)  # it stands in the queue still, and is passed over
+            elif request_id in self._open:
+                # Committed, but the caller will never know: it was not sent.
+                self._enqueue(Settlement(self._open.pop(request_id), IntentState.FREE, None, None, None))
+            raise
+
+    async def settle(
+        self,
+        request_id: str,
+        outcome: Outcome,
+        *,
+        usage: TokenCount | None = None,
+        cost: int | None = None,
+        reply: bytes | None = None,
+        reason: str | None = None,
+    ) -> StoredReply | None:
+        """Book what became of a call, and store its reply. Committed when this returns: only then use the reply.
+
+        Booked even if the caller is cancelled meanwhile.
+
+        Args:
+            usage: tokens that it used; given exactly when it was delivered, as is ``cost``.
+            cost: nano-units that it did cost.
+            reply: what is stored; None when there is none. A call without usage may have one.
+            reason: why the reply must not be served (refusal, truncation, malformed); None = serve it.
+
+        Returns:
+            The reply that is served under this key from now on. It is another than ``reply`` when a second process made
+            the same call and was first: use what is returned, and every run sees the same. With ``reason``, or without
+            ``reply``: None.
+
+        Raises:
+            StoreError: it can't be written; the intent stays open and may be settled again.
+            ValueError: the request is not open, or what is given doesn't belong together.
+        """
+        if (outcome is Outcome.DELIVERED) != (usage is not None) or (usage is None) != (cost is None):
+            raise ValueError("usage and cost are given exactly when the call was delivered")
+        if (reply is None and reason is not None) or (reply is not None and outcome is Outcome.FREE):
+            raise ValueError("a reason belongs to a reply, and a call with a reply was not free")
+        if usage is not None and not (min(usage) >= 0 and usage.cached <= usage.prompt and max(usage) <= MAX_AMOUNT):
+            raise ValueError(f"a call can't have used {usage}")
+        if cost is not None and not 0 <= cost <= MAX_AMOUNT:
+            raise ValueError(f"a call can't have cost {cost} nano-units")
+        if request_id not in self._open:
+            raise ValueError(f"request {request_id} is not open")
+        self._bind()
+        intent = self._open.pop(request_id)
+        row = ReplyRow(encode(intent.key, reply), reason) if reply is not None else None
+        done = self._enqueue(Settlement(intent, IntentState(outcome.value), usage, cost, row))
+        other = await done
+        if other is not None:
+            return other
+        return None if reply is None or reason else StoredReply(intent.key.hex(), ReplyStatus.SERVED, reply)
+
+    def cap(self, account: str, *, cost: int | None, tokens: int | None) -> None:
+        """From now on ``begin`` in this process keeps what the account may have used at most, over all runs and
+        processes, within ``cost`` nano-units and ``tokens``; None = no cap. Other processes have caps of their own."""
+        self._caps[account] = (cost, tokens)
+        if self._begins:
+            self._schedule()
+
+    # What is known
+
+    def account(self, name: str) -> Account:
+        """What ``name`` has used over all runs, all roles together; zeros for a name that was never used."""
+        return total(name, self.accounts())
+
+    def accounts(self) -> tuple[Account, ...]:
+        """Every (account, role), in order.
+
+        Raises:
+            StoreError: the file can't be read.
+        """
+        with sqlite_errors(self.path):
+            return self._file.accounts()
+
+    def intents(self, account: str | None = None) -> Iterator[Intent]:
+        """Every attempt that was ever begun, in order; of one account, or of all."""
+        with sqlite_errors(self.path):
+            yield from self._file.intents(account)
+
+    def replies(self) -> Iterator[tuple[str, StoredReply]]:
+        """Request id and reply of every stored reply, served or recorded, in the order in which they came."""
+        with sqlite_errors(self.path):
+            yield from self._file.replies()
+
+    def close(self) -> None:
+        """Write what waits to be written, and close. Calls of ours that are still open become unknown.
+
+        Raises:
+            StoreError: it can't be written.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+        self._checkpoints.join()
+        with sqlite_errors(self.path):
+            self._file.close([item.settlement for item in self._settles])
+        queued: list[asyncio.Future[Any]] = [item.done for item in self._settles]
+        queued += [item.done for item in self._begins]
+        for done in queued:
+            if not done.get_loop().is_closed():
+                done.cancel()
+
+    def __enter__(self) -> CallStore:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
+
+    # Group commits
+
+    def _bind(self) -> asyncio.AbstractEventLoop:
+        """The running loop, which the store serves from now on."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            if self._loop is not None and not self._loop.is_closed() and (self._begins or self._settles):
+                raise RuntimeError("the store of calls serves one event loop at a time")
+            self._names.difference_update(item.request_id for item in self._begins)
+            self._begins.clear()  # their callers are gone with their loop; what was to be settled is kept
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            self._loop = loop
+        return loop
+
+    def _enqueue(self, settlement: Settlement) -> asyncio.Future[StoredReply | None]:
+        done: asyncio.Future[StoredReply | None] = self._bind().create_future()
+        done.add_done_callback(_retrieve)
+        self._settles.append(_Settle(settlement, done))
+        self._schedule()
+        return done
+
+    def _schedule(self, wait: float = 0.0) -> None:
+        """Have a transaction in ``wait`` seconds, or as soon as the last one is long enough ago."""
+        loop = self._loop
+        assert loop is not None
+        now = loop.time()
+        due = max(now + wait, self._flushed_at + _GROUP_SECONDS)
+        if self._timer is not None:
+            if self._due <= due:
+                return
+            self._timer.cancel()
+        self._due = due
+        self._timer = loop.call_at(due, self._flush) if due > now else loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        """One transaction with all that is queued; settlements first, since they make room."""
+        self._timer = None
+        assert self._loop is not None
+        now = self._loop.time()
+        if self._checkpoints.holding:
+            self._schedule(_BUSY_SECONDS)
+            return
+        settles = list(self._settles)
+        try:
+            self._checkpoints.check()
+            with self._file.transaction():
+                if self._begins and now - self._swept_at > _SWEEP_SECONDS:
+                    self._file.sweep()
+                    self._swept_at = now
+                lost = self._file.settle([item.settlement for item in settles]) if settles else ()
+                others = {intent.id: self._file.get(intent.key) for intent in lost}
+                begun, refused, waiting = self._admit()
+                if begun:
+                    self._file.begin([row for _, row in begun])
+        except Exception as error:  # whatever it is, nobody may wait for ever
+            if is_busy(error):
+                self._busy_since = self._busy_since or now
+                if now - self._busy_since < _GIVE_UP_SECONDS:
+                    self._schedule(_BUSY_SECONDS)
+                    return
+            self._busy_since = None
+            self._fail(error)
+            return
+        self._busy_since = None
+        self._flushed_at = now
+        self._settles.clear()
+        self._begins = waiting
+        for settle in settles:
+            self._names.discard(settle.settlement.intent.request_id)
+            _resolve(settle.done, others.get(settle.settlement.intent.id))
+        for item, row in begun:
+            self._open[item.request_id] = row
+            _resolve(item.done, None)
+        for item, refusal in refused:
+            self._names.discard(item.request_id)
+            item.done.set_exception(refusal)
+        self._checkpoints.written(
+            sum(_PAGES + (len(item.settlement.reply.body) >> 12 if item.settlement.reply else 0) for item in settles)
+        )
+        if waiting:
+            self._schedule(_POLL_SECONDS)
+
+    def _admit(self) -> tuple[list[tuple[_Begin, IntentRow]], list[tuple[_Begin, CapReached]], deque[_Begin]]:
+        """Inside a transaction: which of the queued calls begin, which never can, and which wait."""
+        begun: list[tuple[_Begin, IntentRow]] = []
+        refused: list[tuple[_Begin, CapReached]] = []
+        waiting: deque[_Begin] = deque()
+        rooms: dict[str, _Room] = {}
+        number = self._file.next_intent() if self._begins else 0
+        for item in self._begins:
+            if item.done.done():
+                continue  # cancelled
+            room = rooms.get(item.account)
+            if room is None:
+                room = rooms[item.account] = _Room(self._caps.get(item.account, (None, None)), self._file, item.account)
+            try:
+                fits = room.take(item)
+            except CapReached as refusal:
+                refused.append((item, refusal))
+                continue
+            if not fits:
+                waiting.append(item)
+                continue
+            slot = self._file.slot(item.account, item.role)
+            begun.append((item, IntentRow(number, item.request_id, item.key, slot, item.tokens, item.cost)))
+            number += 1
+        return begun, refused, waiting
+
+    def _fail(self, error: Exception) -> None:
+        """Nothing of the transaction was written: whoever waits for it is told, and may try again."""
+        try:
+            with sqlite_errors(self.path):
+                raise error
+        except Exception as told:
+            failure = told
+        settles, begins = self._settles, self._begins
+        self._settles, self._begins = deque(), deque()
+        for settle in settles:
+            self._open[settle.settlement.intent.request_id] = settle.settlement.intent
+            if not settle.done.done():
+                settle.done.set_exception(failure)
+        for begin in begins:
+            self._names.discard(begin.request_id)
+            if not begin.done.done():
+                begin.done.set_exception(failure)
+
+
+class _Room:
+    """What is left of an account's caps, during one transaction."""
+
+    def __init__(self, caps: tuple[int | None, int | None], file: CallFile, account: str) -> None:
+        self.account = account
+        self.cost_cap, self.tokens_cap = caps
+        self.full = False
+        capped = caps != (None, None)
+        self.cost, self.cost_open, self.tokens, self.tokens_open = file.booked(account) if capped else (0, 0, 0, 0)
+
+    def take(self, item: _Begin) -> bool:
+        """Whether ``item`` fits now; if so, its room is taken. After one that must wait, nobody fits.
+
+        Raises:
+            CapReached: it can't ever fit: what is spent never becomes less.
+        """
+        if self.full:
+            return False
+        if self.cost_cap is not None and self.cost + item.cost > self.cost_cap:
+            raise CapReached(self.account, "cost", self.cost_cap, self.cost, item.cost)
+        if self.tokens_cap is not None and self.tokens + item.tokens > self.tokens_cap:
+            raise CapReached(self.account, "tokens", self.tokens_cap, self.tokens, item.tokens)
+        cost, tokens = self.cost + self.cost_open + item.cost, self.tokens + self.tokens_open + item.tokens
+        if (self.cost_cap is not None and cost > self.cost_cap) or (
+            self.tokens_cap is not None and tokens > self.tokens_cap
+        ):
+            self.full = True
+            return False
+        self.cost_open += item.cost
+        self.tokens_open += item.tokens
+        return True
+
+
+def _resolve(done: asyncio.Future[T], value: T) -> None:
+    """Wake who waits, unless it was cancelled or its loop is gone."""
+    if not done.done() and not done.get_loop().is_closed():
+        done.set_result(value)
+
+
+def _retrieve(done: asyncio.Future[StoredReply | None]) -> None:
+    """An error of a settlement whose caller was cancelled is told to nobody."""
+    if not done.cancelled():
+        done.exception()

@@ -1,0 +1,473 @@
+"""The SQLite file behind the store of calls: one synchronous connection, one transaction at a time.
+
+    accounts   (account, role) -> counters, kept equal to the sums over the intents
+    intents    one row per attempt, in the order in which they were begun
+    replies    one row per reply, in the order in which they came
+    served     key of a call -> the reply that answers it, the first that came
+    owners     who has open intents: the name of a lock file that its process holds while it lives
+
+Rows of ``intents`` and ``replies`` go to the end of their tables; only ``served`` is written at random places, and its
+rows are small. So a write touches few pages however large the file is.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from synth.errors import StoreError
+from synth.store.calls_codec import DamagedReply, decode
+from synth.store.calls_rows import Account, Intent, IntentState, ReplyStatus, StoredReply, TokenCount
+from synth.store.files import store_errors
+from synth.store.locks import FileLock
+
+__all__ = [
+    "CALLS_FORMAT",
+    "CallFile",
+    "IntentRow",
+    "ReplyRow",
+    "Settlement",
+    "check_tables",
+    "is_busy",
+    "read_accounts",
+    "sqlite_errors",
+]
+
+CALLS_FORMAT = 1
+"""Bumped when the tables or their meaning change; a file of another format is refused, never half understood."""
+
+_APPLICATION = 0x73796E74  # "synt": marks the file as ours
+
+_STATES = (IntentState.OPEN, IntentState.DELIVERED, IntentState.UNKNOWN, IntentState.FREE)
+_OPEN, _DELIVERED, _UNKNOWN, _FREE = range(4)
+_STATE_CODES = {state: code for code, state in enumerate(_STATES)}
+
+_COUNTERS = (
+    "delivered",
+    "unknown",
+    "open",
+    "free",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "cost_exact",
+    "tokens_unknown",
+    "cost_unknown",
+    "tokens_open",
+    "cost_open",
+    "overruns",
+)
+"""Columns of ``accounts`` and fields of ``Account``."""
+
+# Sums that leave 64 bits become floats in SQLite: the checks make that an error instead.
+_TABLES = (
+    "CREATE TABLE accounts (id INTEGER PRIMARY KEY, account TEXT NOT NULL, role TEXT NOT NULL, "
+    + ", ".join(
+        f"{name} INTEGER NOT NULL DEFAULT 0 CHECK (typeof({name}) = 'integer' AND {name} >= 0)" for name in _COUNTERS
+    )
+    + ", UNIQUE (account, role))",
+    "CREATE TABLE owners (id INTEGER PRIMARY KEY, lock TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE intents (id INTEGER PRIMARY KEY, request_id TEXT NOT NULL, key BLOB NOT NULL, "
+    "account INTEGER NOT NULL, owner INTEGER NOT NULL, state INTEGER NOT NULL, tokens_bound INTEGER NOT NULL, "
+    "cost_bound INTEGER NOT NULL, "
+    "prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, cost INTEGER)",
+    f"CREATE INDEX intents_open ON intents (owner) WHERE state = {_OPEN}",
+    "CREATE TABLE replies (id INTEGER PRIMARY KEY, intent INTEGER NOT NULL, reason TEXT, body BLOB NOT NULL)",
+    "CREATE TABLE served (key BLOB PRIMARY KEY, reply INTEGER NOT NULL) WITHOUT ROWID",
+)
+
+_PAGE_ROWS = 1_000
+
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+_KEPT = "then run the same command: stored calls are kept"
+_DAMAGED = (
+    "the file is damaged",
+    "save what can be read (sqlite3 FILE .recover), or move it away: its calls would be paid for again",
+)
+_SENTENCES = {
+    sqlite3.SQLITE_FULL: ("no space left on the device", f"free some space, {_KEPT}"),
+    sqlite3.SQLITE_READONLY: ("it is read-only", "choose a store that can be written, with --store"),
+    sqlite3.SQLITE_PERM: ("permission denied", "choose a store that you may write, with --store"),
+    sqlite3.SQLITE_CANTOPEN: ("it can't be opened or made", "check the folder and its permissions"),
+    sqlite3.SQLITE_IOERR: ("the file can't be written or read", f"check the disk and its free space, {_KEPT}"),
+    sqlite3.SQLITE_BUSY: ("another process keeps it locked", "look for a process that hangs, then run again"),
+    sqlite3.SQLITE_LOCKED: ("another process keeps it locked", "look for a process that hangs, then run again"),
+    sqlite3.SQLITE_NOTADB: (
+        "this is no store of calls, or it is damaged",
+        "move the file away: its calls would be made and paid for again",
+    ),
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_CONSTRAINT: _DAMAGED,  # what we write keeps them
+    sqlite3.SQLITE_MISMATCH: _DAMAGED,
+}
+
+
+@contextmanager
+def sqlite_errors(where: Path) -> Iterator[None]:
+    """Turn what SQLite says about the file or the disk into a one-line ``StoreError``; bugs pass."""
+    try:
+        with store_errors(where):
+            yield
+    except (DamagedReply, UnicodeDecodeError) as error:  # Python can't read SQLite's message about a damaged name
+        raise StoreError(f"{_DAMAGED[0]} ({error})", where=str(where), mend=_DAMAGED[1]) from error
+    except sqlite3.Error as error:
+        known = _SENTENCES.get(_primary(error))
+        if isinstance(error, sqlite3.OperationalError) and not _primary(error):
+            known = _DAMAGED  # Python's own: a text that is none
+        if known is None:
+            raise
+        sentence, mend = known
+        raise StoreError(f"{sentence} ({error})", where=str(where), mend=mend) from error
+
+
+def _primary(error: sqlite3.Error) -> int:
+    """The result code without its extension."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def is_busy(error: Exception) -> bool:
+    """Another process writes at the moment."""
+    return isinstance(error, sqlite3.Error) and _primary(error) in _BUSY
+
+
+class IntentRow(NamedTuple):
+    """An open intent of this process."""
+
+    id: int
+    request_id: str
+    key: bytes
+    slot: int
+    """Row of ``accounts``."""
+    tokens: int
+    cost: int
+
+
+class ReplyRow(NamedTuple):
+    """A reply to be stored."""
+
+    body: bytes
+    """Encoded."""
+    reason: str | None
+    """None = to be served."""
+
+
+class Settlement(NamedTuple):
+    """How an intent ends."""
+
+    intent: IntentRow
+    state: IntentState
+    tokens: TokenCount | None
+    cost: int | None
+    reply: ReplyRow | None
+
+
+def check_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Whether the file holds our tables, or nothing yet.
+
+    Raises:
+        StoreError: it is something else, damaged, or of another format.
+    """
+    execute = connection.execute
+    try:
+        application, form = (execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        tables = {row[0] for row in execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+    except sqlite3.OperationalError as error:
+        if _primary(error) != sqlite3.SQLITE_ERROR:
+            raise
+        # Such simple statements fail this way only on a damaged header.
+        raise StoreError(f"{_DAMAGED[0]} ({error})", where=str(path), mend=_DAMAGED[1]) from error
+    if (tables or form or application) and application != _APPLICATION:
+        raise StoreError("this is no store of calls", where=str(path), mend="move the file away")
+    if tables and form != CALLS_FORMAT:
+        raise StoreError(
+            f"it has format {form}, and this version of synth reads format {CALLS_FORMAT}",
+            where=str(path),
+            mend="choose another store with --store, or the version of synth that made it",
+        )
+    if tables and not tables.issuperset(_TABLES):
+        raise StoreError(f"{_DAMAGED[0]} (its tables)", where=str(path), mend=_DAMAGED[1])
+
+
+def read_accounts(connection: sqlite3.Connection) -> tuple[Account, ...]:
+    """All accounts, role by role."""
+    rows = connection.execute(f"SELECT account, role, {', '.join(_COUNTERS)} FROM accounts ORDER BY account, role")
+    return tuple(Account(*row) for row in rows)
+
+
+class CallFile:
+    """One connection to the file ``path``, made when missing.
+
+    Raises:
+        StoreError: it can't be opened or written, is something else, damaged, or of another format.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._locks = path.with_name(path.name + ".owners")
+        self._slots: dict[tuple[str, str], int] = {}
+        with sqlite_errors(path):
+            self._connection = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, cached_statements=64, timeout=60
+            )
+            try:
+                self._prepare()
+                self.owner, self._lock = self._register()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        check_tables(self._connection, self.path)
+        mode = execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        if mode != "wal":
+            raise StoreError(
+                "this file system has no shared memory, which the store of calls needs",
+                where=str(self.path),
+                mend="choose a store on a local disk, with --store",
+            )
+        # NORMAL: no sync per commit. What a killed process committed is in the kernel's hands and survives; a power cut
+        # may take the last moments, never the file.
+        for pragma in ("synchronous = NORMAL", "secure_delete = OFF", "cache_size = -32768", "wal_autocheckpoint = 0"):
+            execute(f"PRAGMA {pragma}")
+        with self.transaction():
+            if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in _TABLES:
+                    execute(statement)
+                execute(f"PRAGMA application_id = {_APPLICATION}")
+                execute(f"PRAGMA user_version = {CALLS_FORMAT}")
+
+    def _register(self) -> tuple[int, FileLock]:
+        """Become an owner, and settle what dead owners left open. Both under the write lock: no sweep meets an owner
+        between the making of its lock file and its row."""
+        self._locks.mkdir(exist_ok=True)
+        lock = FileLock(self._locks / os.urandom(8).hex())
+        try:
+            with self.transaction():
+                self.sweep()
+                if not lock.try_acquire():
+                    raise AssertionError("a lock of a fresh name is free")
+                execute = self._connection.execute
+                owner = execute("INSERT INTO owners (lock) VALUES (?)", (lock.path.name,)).lastrowid
+        except BaseException:
+            lock.release()
+            raise
+        assert owner is not None
+        execute("PRAGMA busy_timeout = 0")  # from now on a loop waits, not its thread
+        return owner, lock
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """What is done inside is on disk afterwards, or nothing of it.
+
+        Raises:
+            sqlite3.OperationalError: ``is_busy`` when another process writes just now; nothing was done.
+        """
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._slots.clear()  # rows that they name may be gone
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def sweep(self) -> None:
+        """Inside a transaction: what dead processes left open is unknown from now on."""
+        owners: dict[str, int | None] = dict(self._connection.execute("SELECT lock, id FROM owners").fetchall())
+        for name in os.listdir(self._locks):
+            owners.setdefault(name, None)  # a kill came between lock file and row
+        for name, owner in owners.items():
+            lock = FileLock(self._locks / name)
+            if not lock.try_acquire():
+                continue  # it lives, or is ourselves
+            try:
+                if owner is not None:
+                    self._give_up(owner)
+                lock.path.unlink(missing_ok=True)
+            finally:
+                lock.release()
+
+    def _give_up(self, owner: int) -> None:
+        """Inside a transaction: what ``owner`` left open is unknown, and it is an owner no more."""
+        execute = self._connection.execute
+        left = execute(
+            "SELECT account, count(*), sum(tokens_bound), sum(cost_bound) FROM intents "
+            f"WHERE owner = ? AND state = {_OPEN} GROUP BY account",
+            (owner,),
+        ).fetchall()
+        for slot, calls, tokens, cost in left:
+            execute(
+                "UPDATE accounts SET open = open - ?1, tokens_open = tokens_open - ?2, cost_open = cost_open - ?3, "
+                "unknown = unknown + ?1, tokens_unknown = tokens_unknown + ?2, cost_unknown = cost_unknown + ?3 "
+                "WHERE id = ?4",
+                (calls, tokens, cost, slot),
+            )
+        execute(f"UPDATE intents SET state = {_UNKNOWN} WHERE owner = ? AND state = {_OPEN}", (owner,))
+        execute("DELETE FROM owners WHERE id = ?", (owner,))
+
+    def slot(self, account: str, role: str) -> int:
+        """Inside a transaction: the row of ``accounts``, made when missing."""
+        found = self._slots.get((account, role))
+        if found is None:
+            execute = self._connection.execute
+            execute("INSERT OR IGNORE INTO accounts (account, role) VALUES (?, ?)", (account, role))
+            row = execute("SELECT id FROM accounts WHERE account = ? AND role = ?", (account, role)).fetchone()
+            found = self._slots[account, role] = int(row[0])
+        return found
+
+    def next_intent(self) -> int:
+        """Inside a transaction: the id that the next intent gets."""
+        return int(self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM intents").fetchone()[0])
+
+    def begin(self, intents: Iterable[IntentRow]) -> None:
+        """Inside a transaction: add open intents and reserve what they may need."""
+        reserved: dict[int, list[int]] = defaultdict(lambda: [0, 0, 0])
+        rows = []
+        for intent in intents:
+            sums = reserved[intent.slot]
+            sums[0] += 1
+            sums[1] += intent.tokens
+            sums[2] += intent.cost
+            rows.append((intent.id, intent.request_id, intent.key, intent.slot, self.owner, intent.tokens, intent.cost))
+        self._connection.executemany(
+            "INSERT INTO intents (id, request_id, key, account, owner, state, tokens_bound, cost_bound) "
+            f"VALUES (?, ?, ?, ?, ?, {_OPEN}, ?, ?)",
+            rows,
+        )
+        for slot, sums in reserved.items():
+            self._connection.execute(
+                "UPDATE accounts SET open = open + ?, tokens_open = tokens_open + ?, cost_open = cost_open + ? "
+                "WHERE id = ?",
+                (*sums, slot),
+            )
+
+    def settle(self, settlements: Iterable[Settlement]) -> list[IntentRow]:
+        """Inside a transaction: book what became of open intents, and store their replies.
+
+        Returns:
+            Intents whose reply was to be served, and another is already served under their key.
+        """
+        booked: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        ends: list[tuple[int | None, ...]] = []
+        replies, served = [], []
+        reply = int(self._connection.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0])
+        for settlement in settlements:
+            intent, state, tokens = settlement.intent, settlement.state, settlement.tokens
+            sums = booked[intent.slot]
+            sums["open"] -= 1
+            sums["tokens_open"] -= intent.tokens
+            sums["cost_open"] -= intent.cost
+            sums[state.value] += 1
+            if tokens is not None and settlement.cost is not None:
+                sums["prompt_tokens"] += tokens.prompt
+                sums["completion_tokens"] += tokens.completion
+                sums["cached_tokens"] += tokens.cached
+                sums["cost_exact"] += settlement.cost
+                sums["overruns"] += settlement.cost > intent.cost or tokens.prompt + tokens.completion > intent.tokens
+                ends.append((_STATE_CODES[state], *tokens, settlement.cost, intent.id))
+            else:
+                if state is IntentState.UNKNOWN:
+                    sums["tokens_unknown"] += intent.tokens
+                    sums["cost_unknown"] += intent.cost
+                ends.append((_STATE_CODES[state], None, None, None, None, intent.id))
+            if settlement.reply is not None:
+                reply += 1
+                replies.append((reply, intent.id, settlement.reply.reason, settlement.reply.body))
+                if settlement.reply.reason is None:
+                    served.append((intent, reply))
+        connection = self._connection
+        connection.executemany(
+            "UPDATE intents SET state = ?, prompt_tokens = ?, completion_tokens = ?, cached_tokens = ?, cost = ? "
+            "WHERE id = ?",
+            ends,
+        )
+        for slot, sums in booked.items():
+            connection.execute(
+                f"UPDATE accounts SET {', '.join(f'{name} = {name} + ?' for name in _COUNTERS)} WHERE id = ?",
+                (*(sums[name] for name in _COUNTERS), slot),
+            )
+        if not replies:
+            return []
+        connection.executemany("INSERT INTO replies (id, intent, reason, body) VALUES (?, ?, ?, ?)", replies)
+        rows = [(intent.key, number) for intent, number in served]
+        added = connection.executemany("INSERT OR IGNORE INTO served (key, reply) VALUES (?, ?)", rows).rowcount
+        if added == len(served):
+            return []
+        first = "SELECT reply FROM served WHERE key = ?"
+        return [intent for intent, number in served if connection.execute(first, (intent.key,)).fetchone()[0] != number]
+
+    def get(self, key: bytes) -> StoredReply | None:
+        """The reply that is served under ``key``."""
+        row = self._connection.execute(
+            "SELECT body FROM served JOIN replies ON replies.id = served.reply WHERE key = ?", (key,)
+        ).fetchone()
+        return StoredReply(key.hex(), ReplyStatus.SERVED, decode(key, row[0])) if row else None
+
+    def accounts(self) -> tuple[Account, ...]:
+        """All accounts, role by role."""
+        return read_accounts(self._connection)
+
+    def booked(self, account: str) -> tuple[int, int, int, int]:
+        """Cost spent and reserved, tokens spent and reserved of ``account`` over all roles."""
+        row = self._connection.execute(
+            "SELECT coalesce(sum(cost_exact + cost_unknown), 0), coalesce(sum(cost_open), 0), "
+            "coalesce(sum(prompt_tokens + completion_tokens + tokens_unknown), 0), coalesce(sum(tokens_open), 0) "
+            "FROM accounts WHERE account = ?",
+            (account,),
+        ).fetchone()
+        return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+
+    def intents(self, account: str | None) -> Iterator[Intent]:
+        """Every attempt, or those of one account, in the order in which they were begun."""
+        rows = self._pages(
+            "SELECT intents.id, request_id, key, accounts.account, role, state, tokens_bound, cost_bound, "
+            "intents.prompt_tokens, intents.completion_tokens, intents.cached_tokens, cost FROM intents "
+            "JOIN accounts ON accounts.id = intents.account "
+            "WHERE intents.id > ?1 AND (?2 IS NULL OR accounts.account = ?2) ORDER BY intents.id LIMIT ?3",
+            account,
+        )
+        for _, request_id, key, name, role, state, tokens_bound, cost_bound, prompt, completion, cached, cost in rows:
+            tokens = None if prompt is None else TokenCount(prompt, completion, cached)
+            yield Intent(request_id, key.hex(), name, role, _STATES[state], tokens_bound, cost_bound, tokens, cost)
+
+    def replies(self) -> Iterator[tuple[str, StoredReply]]:
+        """Request id and reply, in the order in which they came. A reply whose key was already served is recorded."""
+        rows = self._pages(
+            "SELECT replies.id, request_id, intents.key, reason, body, served.reply = replies.id FROM replies "
+            "JOIN intents ON intents.id = replies.intent LEFT JOIN served ON served.key = intents.key "
+            "WHERE replies.id > ?1 AND ?2 IS NULL ORDER BY replies.id LIMIT ?3",
+            None,
+        )
+        for _, request_id, key, reason, body, is_served in rows:
+            status = ReplyStatus.SERVED if is_served else ReplyStatus.RECORDED
+            said = None if is_served else reason or "another reply to the same call came first"
+            yield request_id, StoredReply(key.hex(), status, decode(key, body), said)
+
+    def _pages(self, query: str, account: str | None) -> Iterator[tuple[Any, ...]]:
+        """Rows of ``query`` page by page: a statement that stays open would hold its connection to an old state."""
+        last = 0
+        while rows := self._connection.execute(query, (last, account, _PAGE_ROWS)).fetchall():
+            yield from rows
+            last = rows[-1][0]
+
+    def close(self, settlements: Iterable[Settlement] = ()) -> None:
+        """Write ``settlements``, end as an owner (what is open becomes unknown), and close."""
+        execute = self._connection.execute
+        try:
+            execute("PRAGMA busy_timeout = 60000")
+            with self.transaction():
+                self.settle(settlements)
+                self._give_up(self.owner)
+                self._lock.path.unlink(missing_ok=True)
+            execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self._connection.close()
+            self._lock.release()
