@@ -33,10 +33,11 @@ class Suite:
 TORCH = ("torch==2.13.0",)
 SUITES = {
     "embed": Suite(("embed",), TORCH),
+    "tokenizers": Suite(("tokenizers",)),
     "train": Suite(("train",), TORCH),
     "web": Suite(("web",)),
     "mcp": Suite(("mcp",)),
-    "vllm": Suite((), TORCH),
+    "vllm": Suite(()),
 }
 
 

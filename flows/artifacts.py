@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from synth.schemas.reports import StageReport
+from synth.schemas.reports import RunUse, StageReport
 
 __all__ = ["artifact_key", "cost_table", "rows_table", "yield_table"]
 
@@ -42,17 +42,29 @@ def rows_table(reports: Sequence[StageReport]) -> list[dict[str, Any]]:
 
 
 def cost_table(reports: Sequence[StageReport]) -> list[dict[str, Any]]:
-    """One row per stage: wall seconds of this run, shards made and found in the store, and what else was counted."""
+    """One row per stage: wall seconds of this run, shards made and found in the store, model calls of this run where
+    any stage made some, and what else was counted."""
+    called = any(report.run is not None for report in reports)
     return [
         {
             "stage": report.label,
             "seconds": None if report.seconds is None else round(report.seconds, 2),
             "shards": report.shards,
             "found in store": report.reused_shards,
+            **(_calls(report.run or RunUse()) if called else {}),
             "counted": ", ".join(f"{name} {value:g}" for name, value in sorted(report.numbers.items())),
         }
         for report in reports
     ]
+
+
+def _calls(use: RunUse) -> dict[str, Any]:
+    return {
+        "model calls": use.calls,
+        "from the store": use.from_store,
+        "tokens": use.prompt_tokens + use.completion_tokens,
+        "cost": use.cost,
+    }
 
 
 def _counts(counts: dict[str, int]) -> str:

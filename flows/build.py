@@ -59,6 +59,9 @@ def build(
     store: str | None = None,
     workers: int = 1,
     executor: str = "local",
+    in_flight: int = 512,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Any:
     """The parameters are the options of ``synth build``; paths as text. Returns what ``Prepared.run()`` returns.
@@ -79,6 +82,9 @@ def build(
         store=_path(store),
         workers=workers,
         executor=executor,
+        in_flight=in_flight,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
         settings=settings or {},
     )
     prepared = api.prepare(request)
@@ -89,9 +95,8 @@ def build(
 def parameters_of(request: BuildRequest) -> dict[str, Any]:
     """The flow parameters that say the same as ``request``, as JSON values. Paths are absolute, since a served run may
     start in another folder."""
-    values: dict[str, Any] = {
-        name: getattr(request, name) for name in ("dataset", "tasks", "seed", "workers", "executor")
-    }
+    plain = ("dataset", "tasks", "seed", "workers", "executor", "in_flight", "max_cost", "max_tokens")
+    values: dict[str, Any] = {name: getattr(request, name) for name in plain}
     for name in ("recipe", "source", "tasks_file", "out", "store"):
         path = getattr(request, name)
         values[name] = None if path is None else str(Path(path).absolute())

@@ -312,6 +312,11 @@ _TAGS = frozenset(
 )
 
 
+_LONG = 200
+"""A list of all allowed values that is longer than so many code points is cut."""
+_SHORT = 80
+
+
 def error_lines(error: ValidationError) -> list[str]:
     """``path: what is wrong`` for each error of pydantic, in the order of the fields."""
     lines: list[str] = []
@@ -329,6 +334,10 @@ def error_lines(error: ValidationError) -> list[str]:
             path, what = f"{path}.class_", "missing"
         elif item["type"] == "union_tag_invalid":
             path, what = f"{path}.class_", f"{item['ctx']['tag']!r} is none of {item['ctx']['expected_tags']}"
+        elif item["type"] in ("enum", "literal_error") and len(what) > _LONG:
+            what = (
+                f"{str(item['input'])[:_SHORT]!r} is none of {what[:_LONG].rsplit(', ', 1)[0].split('be ', 1)[-1]}, ..."
+            )
         what = " ".join(what.removeprefix("Value error, ").split())
         lines.append(_printable(f"{path}: {what}" if path else what))
     return lines

@@ -36,8 +36,25 @@ class Reason(StrEnum):
     UNGROUNDED = "ungrounded"
     INVALID_TRAJECTORY = "invalid_trajectory"
     ENVIRONMENT_ERROR = "environment_error"
+    # turns of a model
+    TRUNCATED = "truncated"
+    REFUSAL = "refusal"
+    CONTENT_FILTER = "content_filter"
+    EMPTY_REPLY = "empty_reply"
+    NARRATED_CALL = "narrated_call"
+    MALFORMED_CALL = "malformed_call"
+    UNKNOWN_TOOL = "unknown_tool"
+    WRONG_ARGUMENTS = "wrong_arguments"
+    CONTEXT_OVERFLOW = "context_overflow"
+    TOKEN_LIMIT = "token_limit"
+    TIME_LIMIT = "time_limit"
+    ENDPOINT_FAILED = "endpoint_failed"
     # pairs
     NO_PAIR = "no_pair"
+    # distractors
+    NO_DISTRACTOR = "no_distractor"
+    # contexts
+    NO_CONTEXT = "no_context"
 
     @property
     def sentence(self) -> str:
@@ -66,6 +83,23 @@ _SENTENCES: dict[Reason, str] = {
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",
     Reason.INVALID_TRAJECTORY: "The trajectory breaks a rule of the Agent Data Protocol.",
     Reason.ENVIRONMENT_ERROR: "The environment failed in a way that no agent caused.",
+    Reason.TRUNCATED: "The model's reply was cut off by the limit of tokens.",
+    Reason.REFUSAL: "The model refused to answer.",
+    Reason.CONTENT_FILTER: "The server's filter held back the reply.",
+    Reason.EMPTY_REPLY: "The model said nothing, also when it was asked once more.",
+    Reason.NARRATED_CALL: "The model told of a tool call in words instead of making it, "
+    "also when it was asked once more.",
+    Reason.MALFORMED_CALL: "What the model wrote is no call and no answer in a form that can be read, "
+    "also when it was asked once more.",
+    Reason.UNKNOWN_TOOL: "The model called a tool that it was not given, also when it was asked once more.",
+    Reason.WRONG_ARGUMENTS: "The arguments of a call are not of the form that the tool takes, "
+    "also when the model was asked once more.",
+    Reason.CONTEXT_OVERFLOW: "The conversation grew longer than the model's context.",
+    Reason.TOKEN_LIMIT: "The run used up the tokens that it might use.",
+    Reason.TIME_LIMIT: "The run used up the time that it might take.",
+    Reason.ENDPOINT_FAILED: "A call to the model brought no reply, after every attempt.",
+    Reason.NO_CONTEXT: "The pages that its context needs go over the budget, or those that it may hold do not fill it.",
+    Reason.NO_DISTRACTOR: "No page that its runs met, and none near its evidence, could stand as a distractor.",
     Reason.NO_PAIR: "No pair could be made of it whose rejected side was shown to be worse.",
 }
 
@@ -85,5 +119,8 @@ class Rejection(Row):
     """What exactly, in one line: the value, the place, the other row."""
     split: Split | None = None
     """The split that it would have been in, when that was known."""
+    part: int | None = None
+    """Number of the sample (of the rollout of a task) that this is about; the row was kept if another sample came to
+    something. None = it is about the row as a whole."""
     preview: str = ""
     """At most 500 code points of what was rejected, for a person who wants to see it."""

@@ -18,14 +18,66 @@ from synth.schemas.steps import PairKind
 __all__ = [
     "BuildReport",
     "CriticalReport",
+    "DifficultyReport",
     "LabelReport",
+    "ModelUse",
     "OutcomeReport",
     "PairReport",
+    "ReliabilityBin",
     "RoleReport",
+    "RunUse",
     "SourceReport",
     "SplitSize",
     "StageReport",
+    "TargetReport",
+    "TaskYield",
 ]
+
+
+class ModelUse(Row):
+    """Model calls behind the rows of one stage run, by role and model: the same for equal data.
+
+    Each call counts once, whether it was answered in this run, in an earlier one or for another build; calls behind
+    rejected rows count too. What was really spent, retries and lost replies included, is in the account of the store.
+    """
+
+    role: NonEmpty
+    model: NonEmpty
+    """Its name at the endpoint."""
+    calls: int
+    uncounted_calls: int = 0
+    """Of those, replies whose tokens the server did not say: they stand in no sum here."""
+    prompt_tokens: int
+    cached_tokens: int = 0
+    """Of the prompt's, those that the server took from its prefix cache."""
+    completion_tokens: int
+    cost: float = 0.0
+    """At the recipe's prices; 0 where it gives none."""
+
+    def plus(self, other: ModelUse) -> ModelUse:
+        """Both together, of the same role and model."""
+        counts = set(type(self).model_fields) - {"role", "model"}
+        return self.model_copy(update={name: getattr(self, name) + getattr(other, name) for name in counts})
+
+
+class RunUse(Row):
+    """What the model calls of a run amount to so far: what was sent, and what the store had. Never published."""
+
+    calls: int = 0
+    """That were answered, from wherever."""
+    from_store: int = 0
+    """Of those: answered in an earlier run, or by an equal call of this one."""
+    failed: int = 0
+    """Ended without a reply, after every attempt."""
+    prompt_tokens: int = 0
+    """Of replies that came in this run, as are ``completion_tokens``."""
+    completion_tokens: int = 0
+    cost: float = 0.0
+    """Spent in this run: exact where the server gave the tokens, else at most."""
+
+    def since(self, earlier: RunUse) -> RunUse:
+        """What came after ``earlier``."""
+        return RunUse(**{name: getattr(self, name) - getattr(earlier, name) for name in type(self).model_fields})
 
 
 class StageReport(Row):
@@ -52,8 +104,12 @@ class StageReport(Row):
     """Shards that stood in the store already. Depends on the run, not on the data: never published."""
     numbers: dict[str, float] = {}
     """What a stage counted beyond rows, the same for equal data."""
+    models: tuple[ModelUse, ...] = ()
+    """Model calls behind its rows, by role and model."""
     seconds: float | None = None
     """Wall time of this run. Never published."""
+    run: RunUse | None = None
+    """Model calls of this run; None where it made none. Never published."""
 
     @model_validator(mode="after")
     def _conserved(self) -> StageReport:
@@ -185,6 +241,85 @@ class PairReport(Row):
     """In the default selection."""
 
 
+class TaskYield(Row):
+    """What became of the candidates of one shape. The exporter counts it from ``tasks`` and ``rejected``."""
+
+    shape: NonEmpty
+    """Shape of the walk; ``-`` for candidates that failed before they had one."""
+    accepted: int
+    """Tasks in the dataset."""
+    rejected: dict[str, int] = {}
+    """Candidates by the check that they failed, or by the ``Reason`` where it was none."""
+
+    @property
+    def candidates(self) -> int:
+        return self.accepted + sum(self.rejected.values())
+
+    @property
+    def share(self) -> float:
+        """Accepted over all candidates, in [0, 1]; 0 when there was none."""
+        return self.accepted / self.candidates if self.candidates else 0.0
+
+
+class ReliabilityBin(Row):
+    """Tasks whose predicted success lies between ``low`` and ``high``."""
+
+    low: float
+    high: float
+    tasks: int
+    """Those with a judged rollout."""
+    rollouts: int
+    predicted: float
+    """Mean of the predictions, by rollouts."""
+    measured: float
+    """Share of the rollouts that succeeded."""
+    measured_low: float
+    """Lower end of its 95 % interval, which allows for the rollouts of a task being alike."""
+    measured_high: float
+    """Upper end."""
+
+
+class TargetReport(Row):
+    """A target of the curriculum, and what was chosen for it."""
+
+    low: float
+    """Least success rate."""
+    high: float
+    """The rate that it stays below (1: at most)."""
+    share: float
+    """Share of the curriculum that was asked for."""
+    tasks: int
+    """Tasks that were chosen for it."""
+
+
+class DifficultyReport(Row):
+    """How hard the tasks are for the policy. Predictions are cross-fitted: none has seen its own task.
+
+    Counted from the table ``difficulty`` by the exporter while it writes; the same for any order of its rows.
+    """
+
+    tasks: int
+    bins: tuple[ReliabilityBin, ...]
+    """Those that hold a judged rollout."""
+    error: float
+    """Expected calibration error: mean distance of predicted and measured success, by rollouts."""
+    brier: float
+    """Mean squared distance of the prediction from each rollout's outcome."""
+    brier_of_mean: float
+    """The same for predicting the mean success of all tasks."""
+    auc: float | None
+    """Chance that a rollout that succeeded was predicted higher than one that failed, ties half; None where all ended
+    alike."""
+    closed_book: float
+    """Share of the policy's answers without tools that were right, abstentions counted as wrong."""
+    search_needed: float
+    """Share of the tasks that the policy does not answer rightly every time without tools."""
+    chosen: int
+    """Tasks of the curriculum."""
+    targets: tuple[TargetReport, ...] = ()
+    """In the order of the recipe; empty = no shares were asked for."""
+
+
 class SplitSize(Row):
     """What a split takes on disk."""
 
@@ -218,12 +353,16 @@ class BuildReport(Row):
     """Config -> split -> size. Set by the exporter."""
     outcomes: tuple[OutcomeReport, ...] = ()
     """By role and number of hops. Set by the exporter."""
+    task_yields: tuple[TaskYield, ...] = ()
+    """Candidates for tasks, by shape. Set by the exporter."""
     labels: tuple[LabelReport, ...] = ()
     """Labels of steps, by role. Set by the exporter."""
     critical: tuple[CriticalReport, ...] = ()
     """The search for critical steps, by role and outcome. Set by the exporter."""
     pairs: tuple[PairReport, ...] = ()
     """Pairs by kind and family. Set by the exporter."""
+    difficulty: DifficultyReport | None = None
+    """Predicted against measured success; None where nothing was measured. Set by the exporter."""
     document_licences: dict[str, int] = {}
     """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
     split_fractions: dict[Split, float] = {}
@@ -236,14 +375,23 @@ class BuildReport(Row):
     notes: tuple[str, ...] = ()
     """Sentences that a user of the data must know (what was withheld, what is weak)."""
 
+    def model_uses(self) -> tuple[ModelUse, ...]:
+        """Model calls behind the rows of all stages, by role and model."""
+        found: dict[tuple[str, str], ModelUse] = {}
+        for use in (use for stage in self.stages for use in stage.models):
+            before = found.get((use.role, use.model))
+            found[use.role, use.model] = use if before is None else before.plus(use)
+        return tuple(found[name] for name in sorted(found))
+
     def published(self) -> BuildReport:
-        """This report without what depends on the run: reused shards and seconds."""
-        stages = tuple(stage.model_copy(update={"reused_shards": 0, "seconds": None}) for stage in self.stages)
+        """This report without what depends on the run: reused shards, seconds, and what was sent and paid."""
+        own = {"reused_shards": 0, "seconds": None, "run": None}
+        stages = tuple(stage.model_copy(update=own) for stage in self.stages)
         return self.model_copy(update={"stages": stages})
 
     def to_json(self) -> str:
         """The text of ``report.json``: published part, keys sorted, one newline at the end."""
         value: dict[str, Any] = self.published().model_dump(mode="json")
         for stage in value["stages"]:
-            del stage["reused_shards"], stage["seconds"]
+            del stage["reused_shards"], stage["seconds"], stage["run"]
         return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False) + "\n"

@@ -18,9 +18,14 @@ import pyarrow as pa
 
 from synth.schemas.adp import Trajectory
 from synth.schemas.arrow import arrow_schema
+from synth.schemas.contexts import ContextRow
+from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
+from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document, Edge, Entity
+from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.injected import InjectedError
 from synth.schemas.rejections import Rejection
+from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.schemas.searched import SearchedRow
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
@@ -32,12 +37,20 @@ __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 ROW_TYPES: dict[str, type[Row]] = {
     "adp_trajectory": Trajectory,
     "branches": BranchRow,
+    "closed_book": ClosedBookRow,
+    "contexts": ContextRow,
+    "difficulty": DifficultyRow,
+    "distractors": Distractor,
     "documents": Document,
     "edges": Edge,
     "entities": Entity,
+    "facts": FactRow,
+    "falsehoods": Falsehood,
     "injected_errors": InjectedError,
     "preferences": PreferenceRow,
+    "published_entities": EntityRow,
     "rejected": Rejection,
+    "rl": RlRow,
     "searched": SearchedRow,
     "steps": StepRow,
     "tasks": Task,

@@ -271,7 +271,7 @@ class BranchRow(Row):
     sample: int
     """Number of the continuation among those of its (step, side, alternative), from 0. It draws from its own names."""
     action_kind: NonEmpty
-    """Kind of the action that was put there."""
+    """Kind of the action that was put there; ``none`` where the policy came to no first turn."""
     content: tuple[ContentItem, ...]
     """The action that was put there, and all that followed."""
     success: bool
@@ -313,7 +313,8 @@ class PreferenceRow(Row):
     kind: PairKind
     """Where it comes from."""
     family: NonEmpty
-    """What it teaches: ``decision``, ``planning``, ``robust_recovery``, ``tool_irrelevance``, ``safety_refusal``."""
+    """What it teaches: ``decision``, ``planning``, ``verification``, ``robust_recovery``, ``tool_irrelevance``, or
+    ``whole_run``. No pair teaches to refuse: searching a collection of pages gives no honest occasion for it."""
     task_id: NonEmpty
     """The task of both sides."""
     trajectory_id: NonEmpty

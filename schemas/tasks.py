@@ -8,10 +8,48 @@ from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
 
-__all__ = ["CheckResult", "Difficulty", "Hop", "Node", "Shape", "Task", "Walk"]
+__all__ = [
+    "AnswerPart",
+    "CheckResult",
+    "Difficulty",
+    "Hop",
+    "Node",
+    "Operation",
+    "OperationKind",
+    "Shape",
+    "Task",
+    "Walk",
+]
 
-Shape = Literal["composition", "conjunction", "given"]
-"""``given`` = the user's own question (``--tasks-file``): no walk of ours stands behind it."""
+Shape = Literal[
+    "composition",
+    "conjunction",
+    "comparison",
+    "superlative",
+    "count",
+    "intersection",
+    "temporal",
+    "computation",
+    "parallel",
+    "cycle",
+    "masked",
+    "given",
+]
+"""How a question is built.
+
+``composition`` a chain; ``conjunction`` constraints that meet in one answer; ``comparison`` which of two or more that
+the question names or describes; ``superlative`` the first or last of a set by a value (argmax); ``count`` the size of
+a set; ``intersection`` all members of a set, the answer is the list; ``temporal`` a set narrowed by dates;
+``computation`` an answer that stands nowhere and is computed from values that do (SciResearcher); ``parallel``
+independent sub-questions, asked at once (HyperEyes); ``cycle`` a dense subgraph with cycles (SailorFog-QA, arXiv
+2509.13305); ``masked`` a passage with masked spans (MaskSearch, arXiv 2505.20285); ``given`` the user's own question
+(``--tasks-file``): no walk of ours stands behind it.
+"""
+
+OperationKind = Literal["list", "count", "argmin", "argmax", "filter", "difference", "sum"]
+"""``list`` all members; ``count`` how many; ``argmin``/``argmax`` the candidate with the least or greatest value (the
+earliest or latest date); ``filter`` the candidates whose value satisfies a bound; ``difference`` the absolute
+difference of two values (dates and years: in whole years); ``sum`` of all values."""
 
 
 class Node(Row):
@@ -24,7 +62,9 @@ class Node(Row):
     aliases: tuple[str, ...] = ()
     """Other names of it, as documents use them."""
     kind: str
-    """Entity type, ``page``, or a ``ValueKind`` other than entity."""
+    """Entity type, ``page``, a ``ValueKind`` other than entity, or ``range`` for an obfuscated value: then ``id`` is
+    ``<least>/<greatest>`` of plain values, both inclusive, either of which may be empty ("1870-01-01/1879-12-31",
+    "3000/")."""
     document_id: str | None = None
     """The page about it; None for values."""
 
@@ -48,13 +88,54 @@ class Hop(Row):
     """The words of the question that state this hop: ``cue in question``. What a reader learns about it, no more."""
 
 
+class Operation(Row):
+    """What a reader does with what the hops found: no document states its result.
+
+    A *member* of a set is the target of one of several hops with equal source, relation, direction and cue: the walk
+    lists all there are, each with its evidence. A *measure* is a hop from a candidate (a member, or something that the
+    question names or describes) to a value.
+    """
+
+    kind: OperationKind
+    """What is done."""
+    over: tuple[int, ...]
+    """Indices of hops. ``list`` and ``count``: those that end at the members. Others: the measures, in order."""
+    within: int | None = None
+    """Index of the earlier operation whose results are the only candidates; None: all of ``over``."""
+    bound: Node | None = None
+    """Of a ``filter``: the value or range that the measure must lie in; a value that an earlier hop found, or one that
+    the question names."""
+    result: tuple[Node, ...]
+    """What comes out: members, candidates or one value."""
+    cue: str
+    """The words of the question that ask for it: ``cue in question``."""
+
+
+class AnswerPart(Row):
+    """One of several things that an answer must hold."""
+
+    answer: NonEmpty
+    """As a person would write it."""
+    aliases: tuple[str, ...] = ()
+    """Other forms that are as right."""
+    kind: ValueKind
+    """What kind of thing it is."""
+
+
 class Walk(Row):
-    """A directed acyclic graph of hops. Composition: hop i needs hop i-1. Conjunction: every hop ends at the answer."""
+    """A directed acyclic graph of hops, and what is done with what they find.
+
+    Composition: hop i needs hop i-1. Conjunction: every hop ends at the answer. Without operations the answer is the
+    target of the last hop, with them it is the result of the last operation (of all operations and ends, for
+    ``parallel``).
+    """
 
     shape: Shape
     """How the hops hang together."""
     hops: tuple[Hop, ...]
     """In the order in which a solver goes."""
+    operations: tuple[Operation, ...] = ()
+    """In the order in which a reader does them."""
 
 
 class CheckResult(Row):
@@ -95,7 +176,14 @@ class Task(Row):
     answer_aliases: tuple[str, ...] = ()
     """Other answers that are as right."""
     answer_kind: ValueKind
-    """What kind of thing the answer is."""
+    """What kind of thing the answer is (each of its parts, where it has several)."""
+    answer_parts: tuple[AnswerPart, ...] = ()
+    """Where the answer is a list: its parts. Empty for a single answer."""
+    answer_ordered: bool = False
+    """Whether the parts must come in this order (``parallel``: in the order of the sub-questions)."""
+    obfuscation: int = 0
+    """0 = everything that the question starts from is named; each level describes or blurs more of it (OpenSeeker,
+    arXiv 2603.15594)."""
     environment: NonEmpty = "search"
     """The environment in which the task is to be solved."""
     shape: Shape

@@ -25,6 +25,9 @@ class StopReason(StrEnum):
     """The limit of turns was reached; the last action may have no observation."""
     INVALID_CALLS = "invalid_calls"
     """Too many calls in a row that no tool accepts."""
+    REJECTED = "rejected"
+    """A model came to no turn that could be carried out (refused, was cut off, ...), so nothing is known of how it
+    would have ended. Only continuations in ``branches`` end so; a rollout that does is in ``rejected``."""
 
 
 class Verdict(Row):

@@ -5,7 +5,7 @@ result = synth.build("world-search", tasks=200)
 tasks = synth.load(result.path)["tasks"]
 """
 
-from synth.api import BuildRequest, BuildResult, build, load
+from synth.api import BuildRequest, BuildResult, annotate, build, load
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "InputError",
     "StoreError",
     "SynthError",
+    "annotate",
     "build",
     "load",
 ]

@@ -7,6 +7,7 @@ dataset = synth.load(result.path)
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from synth.errors import BuildError, InputError
 
 if TYPE_CHECKING:
-    from synth.engine import Engine, Executor, StageStatus
+    from synth.engine import Engine, Executor, Hub, ModelExecutor, Plan, StageStatus
     from synth.exporters.reader import Dataset
+    from synth.pipelines.annotate import Annotated
+    from synth.pipelines.pilot import Pilot
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
+    from synth.store import Store
+    from synth.store.calls_rows import Account
 
-__all__ = ["BuildRequest", "BuildResult", "Outlook", "Prepared", "build", "load", "prepare"]
+__all__ = ["BuildRequest", "BuildResult", "Outlook", "Prepared", "annotate", "build", "load", "prepare"]
 
 ProgressName = Literal["auto", "quiet"]
 
@@ -46,6 +51,13 @@ class BuildRequest:
     """Default: the user's cache folder."""
     workers: int = 1
     executor: str = "local"
+    in_flight: int = 512
+    """How many rows wait for a model at once; how many calls an endpoint gets is its role's ``concurrency``."""
+    max_cost: float | None = None
+    """What all model calls of this dataset in this store may cost at most, over all runs, in the currency of the
+    recipe's prices. The worst case of a call is reserved before it is sent, so the cap is never exceeded."""
+    max_tokens: int | None = None
+    """The same for their tokens, prompt and completion together."""
     ledger: Path | str | None = None
     """A file that gets a line for every unit of work that begins: what the fault tests count."""
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -58,6 +70,8 @@ class BuildResult:
     report: BuildReport
     reused: bool
     """True when the store held all of it and nothing was run."""
+    account: Account | None = None
+    """What the dataset's model calls have used in this store, over all runs; None where it never made any."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,10 @@ class Outlook:
 
     recipe: Recipe
     stages: tuple[StageStatus, ...]
+    account: Account | None = None
+    """What the dataset's model calls have used in this store so far; None where it never made any."""
+    pilot: Pilot | None = None
+    """What the rest will take, from a few rows of each stage that calls a model; None when no pilot was run."""
 
 
 class Prepared:
@@ -81,15 +99,39 @@ class Prepared:
         """Labels of the stage runs, each after those whose tables it reads."""
         return tuple(node.label for node in self.engine.plan.nodes)
 
-    def outlook(self) -> Outlook:
-        return Outlook(self.recipe, self.engine.status())
+    @property
+    def account(self) -> Account | None:
+        """What the dataset's model calls have used in this store so far; None where it never made any."""
+        from synth.engine.model_executor import CALLS_FILE
+
+        models = self.engine.models
+        if models is None or not (models.opened or (self.engine.store.root / CALLS_FILE).exists()):
+            return None
+        account = models.hub.account()
+        return account if account.calls else None
+
+    def outlook(self, pilot: int | None = None) -> Outlook:
+        """What a build would do. With ``pilot``, stages that call models first run over the rows of so many tasks, as
+        the build would: its calls are those that the build then finds in the store.
+
+        Raises:
+            SynthError: the pilot could not run.
+        """
+        from synth.pipelines.pilot import run_pilot
+
+        found = None if pilot is None else run_pilot(self.engine, self.recipe.tasks, pilot)
+        return Outlook(self.recipe, self.engine.status(), self.account, found)
 
     def run_stage(self, label: str) -> StageReport:
         """Run one stage, or find its complete shards in the store.
 
         Raises:
+            InputError: a variable that is to hold a model's key is not set.
             BuildError: no document of the source can be used, so there is nothing to go on with.
         """
+        from synth.recipe.roles import check_keys
+
+        check_keys(self.recipe.roles, os.environ)
         report = self.engine.run_stage(label)
         if label == "documents" and not report.kept:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.rejected.items()))
@@ -116,7 +158,8 @@ class Prepared:
         from synth.pipelines import finish
 
         report = finish(self.recipe, self.engine, self.out)
-        return BuildResult(self.out, report, reused=all(s.reused_shards == s.shards for s in report.stages))
+        reused = all(s.reused_shards == s.shards for s in report.stages)
+        return BuildResult(self.out, report, reused, self.account)
 
 
 def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepared:
@@ -138,8 +181,38 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
         Path(request.store) if request.store is not None else default_store(),
         ledger=Path(request.ledger) if request.ledger is not None else None,
     )
-    engine = Engine(plan(recipe), store, executor, Quiet() if progress == "quiet" else progress_for())
+    planned = plan(recipe)
+    shown = Quiet() if progress == "quiet" else progress_for()
+    engine = Engine(planned, store, executor, shown, models=_models(request, planned, store))
     return Prepared(recipe, engine, out)
+
+
+def _models(request: BuildRequest, plan: Plan, store: Store) -> ModelExecutor:
+    from synth.engine import ModelExecutor
+    from synth.engine.usage import implementations
+    from synth.models.contract import Price
+
+    for option, value in (("--max-cost", request.max_cost), ("--max-tokens", request.max_tokens)):
+        if value is not None and not 0 <= value < float("inf"):
+            raise InputError(f"{value} is no cap", where=option, mend="give 0 or more")
+    if request.in_flight < 1:
+        raise InputError(
+            f"{request.in_flight} rows at once can't get anywhere", where="--in-flight", mend="give 1 or more"
+        )
+    called = [one for node in plan.nodes for _, one in implementations(node.config) if one.model is not None]
+    if request.max_cost is not None and called and all(one.runtime.price == Price() for one in called):
+        raise InputError(
+            "no model of the recipe has a price, so nothing would ever reach the cap",
+            where="--max-cost",
+            mend="give the roles a price (per million tokens), or use --max-tokens",
+        )
+
+    def open_hub() -> Hub:
+        from synth.engine.hub import StoreHub
+
+        return StoreHub(store, plan.dataset, max_cost=request.max_cost, max_tokens=request.max_tokens)
+
+    return ModelExecutor(open_hub, in_flight=request.in_flight)
 
 
 def _executor(request: BuildRequest) -> Executor:
@@ -204,3 +277,15 @@ def load(path: Path | str) -> Dataset:
     from synth.exporters.reader import load as open_dataset
 
     return open_dataset(path)
+
+
+def annotate(trajectories: Any, tasks: Any, **options: Any) -> Annotated:
+    """Label the steps of trajectories that you recorded yourself, and make pairs of them; with their environment and
+    policy, verified critical steps too. Arguments: :func:`synth.pipelines.annotate.annotate`.
+
+    Raises:
+        InputError: a file can't be read or used.
+    """
+    from synth.pipelines.annotate import annotate as annotate_recorded
+
+    return annotate_recorded(trajectories, tasks, **options)

@@ -5,6 +5,8 @@
     |- BuildError    exit 3    the build ran and could not reach what was asked (too few candidates, ...)
     |- StoreError    exit 4    the store or the output folder can't be used (full, read-only, other version, locked)
     |- DatasetError  exit 5    a finished dataset does not hold what it says (``synth validate``)
+    |- BudgetReached exit 6    the cap on cost or tokens allows no further model call (``synth.models.contract``)
+    |- EndpointDown  exit 7    a model endpoint answers nobody (``synth.models.contract``)
     `- Interrupted   exit 130  someone stopped the build (Ctrl-C, SIGTERM); what was finished is kept
 
 Expected ends of a row are data (``Rejection``), not errors. Bugs propagate as they are.

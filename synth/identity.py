@@ -13,7 +13,15 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["IDENTITY_SCHEME", "canonical_json", "derive_generator", "digest", "split_of"]
+__all__ = [
+    "IDENTITY_SCHEME",
+    "canonical_json",
+    "derive_generator",
+    "digest",
+    "generator_of",
+    "key_of",
+    "split_of",
+]
 
 IDENTITY_SCHEME = 1
 """Bumped when canonical JSON or the derivation of generators changes: every fingerprint then changes."""
@@ -55,6 +63,26 @@ def derive_generator(seed: int, *names: str | int) -> np.random.Generator:
     """
     key = int(digest("generator", seed, *names)[:32], 16)
     return np.random.Generator(np.random.Philox(key=key))
+
+
+def key_of(generator: np.random.Generator) -> str:
+    """32 hex digits that name the stream of a generator made by :func:`derive_generator`, whatever was drawn from it.
+
+    It names the sample that a model is asked for: one name per (seed, names), so none is ever served for another.
+
+    Raises:
+        ValueError: the generator is of another kind.
+    """
+    state = generator.bit_generator.state
+    if state["bit_generator"] != "Philox":
+        raise ValueError(f"a generator of {state['bit_generator']} has no name: take derive_generator")
+    low, high = (int(word) for word in state["state"]["key"])
+    return f"{high << 64 | low:032x}"
+
+
+def generator_of(key: str) -> np.random.Generator:
+    """The generator that :func:`key_of` named, at its beginning."""
+    return np.random.Generator(np.random.Philox(key=int(key, 16)))
 
 
 def split_of(unit: str, fractions: Mapping[str, float], salt: str = "split") -> str:

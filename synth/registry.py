@@ -15,6 +15,7 @@ from synth.errors import InputError
 
 __all__ = [
     "BACKENDS",
+    "ENCODERS",
     "ENVIRONMENTS",
     "EXPERTS",
     "EXPORTERS",
@@ -35,6 +36,8 @@ STAGES: Mapping[str, str] = {
     "world_pages": "synth.stages.world:WorldPages",
     "read_docs": "synth.stages.read_docs:ReadDocs",
     "read_records": "synth.stages.read_records:ReadRecords",
+    "extract_triples": "synth.stages.extract:ExtractTriples",
+    "add_triples": "synth.stages.extract:AddTriples",
     "link_documents": "synth.stages.link_documents:LinkDocuments",
     "link_records": "synth.stages.link_documents:LinkRecords",
     "graph": "synth.stages.graph:BuildGraph",
@@ -44,13 +47,24 @@ STAGES: Mapping[str, str] = {
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
     "search_rollouts": "synth.stages.rollouts:SearchRollouts",
     "verify": "synth.stages.verify:Verify",
+    "closed_book": "synth.stages.difficulty:ClosedBook",
+    "difficulty": "synth.stages.difficulty:Difficulties",
     "search_critical_steps": "synth.stages.critical_steps:SearchCriticalSteps",
     "label_steps": "synth.stages.label_steps:LabelSteps",
     "label_searched_steps": "synth.stages.label_steps:LabelSearchedSteps",
     "search_preferences": "synth.stages.preferences:SearchPreferences",
+    "embed_documents": "synth.stages.distractors:EmbedDocuments",
+    "search_distractors": "synth.stages.distractors:SearchDistractors",
+    "search_rl": "synth.stages.rl:SearchRlRows",
+    "contexts": "synth.stages.contexts:Contexts",
+    "world_distractors": "synth.stages.distractors:WorldDistractors",
 }
 ENVIRONMENTS: Mapping[str, str] = {
     "search": "synth.environments.search:open_search",
+}
+ENCODERS: Mapping[str, str] = {
+    "hashed": "synth.retrieval.encoder:hashed_encoder",
+    "sentence-transformers": "synth.retrieval.encoder:sentence_encoder",
 }
 EXPERTS: Mapping[str, str] = {
     "scripted": "synth.critical.scripted_expert:scripted_expert",
@@ -60,6 +74,8 @@ SCORERS: Mapping[str, str] = {
 }
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",
+    "openai": "synth.agents.model.backend:model_policy",
+    "vllm": "synth.agents.model.backend:model_policy",
 }
 EXPORTERS: Mapping[str, str] = {
     "hub_layout": "synth.exporters.hub_layout:write_dataset",
@@ -70,6 +86,7 @@ _TABLES = {
     "stages": STAGES,
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
+    "encoders": ENCODERS,
     "experts": EXPERTS,
     "scorers": SCORERS,
     "exporters": EXPORTERS,

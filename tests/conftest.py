@@ -6,6 +6,7 @@ No test reaches a network, a hub, a telemetry endpoint or the user's own folders
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Whoever was started in the background of a script ignores Ctrl-C, and so would all that tests start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     # Hypothesis sees that the state of `random` moved while it drew and blames the strategy; it was a thread of
     # Prefect's client, which lives until the session ends. No strategy of ours draws from `random`.
     config.addinivalue_line(

@@ -10,7 +10,7 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, look, recipes, upkeep
+from synth.cli import build, look, recipes, reward, upkeep
 from synth.errors import SynthError
 
 __all__ = ["app", "main"]
@@ -32,13 +32,15 @@ app.command("recipe")(recipes.recipe)
 app.command("validate")(look.validate)
 app.command("stats")(look.stats)
 app.command("show")(look.show)
+app.command("reward")(reward.reward)
 app.command("deploy")(upkeep.deploy)
 app.command("doctor")(upkeep.doctor)
 app.command("store")(upkeep.store)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 2 bad input, 3 build, 4 store, 5 dataset, 130 interrupted."""
+    """Run the command line and exit: 0 done, 2 bad input, 3 build, 4 store, 5 dataset, 6 cap reached, 7 endpoint down,
+    130 interrupted."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
         code = app(args=arguments, standalone_mode=False)

@@ -12,7 +12,10 @@ from synth.cli.options import (
     Dataset,
     ExecutorName,
     ExecutorOption,
+    InFlightOption,
     JsonOption,
+    MaxCostOption,
+    MaxTokensOption,
     OutOption,
     RecipeOption,
     SeedOption,
@@ -38,6 +41,9 @@ def build(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     executor: ExecutorOption = ExecutorName.LOCAL,
+    in_flight: InFlightOption = 512,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
     flow: Annotated[bool, typer.Option("--flow", help="Run through Prefect; the bytes are the same.")] = False,
     settings: SetOption = None,
     as_json: JsonOption = False,
@@ -45,7 +51,22 @@ def build(
     """Build a dataset. The same command after any interruption goes on where it stopped."""
     from synth import api
 
-    request = request_of(dataset, recipe, source, tasks, tasks_file, seed, out, store, workers, executor, settings)
+    request = request_of(
+        dataset,
+        recipe,
+        source,
+        tasks,
+        tasks_file,
+        seed,
+        out,
+        store,
+        workers,
+        executor,
+        settings,
+        in_flight=in_flight,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+    )
     if flow:
         from synth.flows import run_request
 
@@ -53,7 +74,10 @@ def build(
     else:
         result = api.prepare(request, progress="quiet" if as_json else "auto").run()
     if as_json:
-        print(json.dumps({"path": str(result.path), "report": json.loads(result.report.to_json())}, indent=2))
+        from synth.cli.account import account_json
+
+        said = {"path": str(result.path), "report": json.loads(result.report.to_json())}
+        print(json.dumps({**said, "account": account_json(result.account)}, indent=2))
         return
     from synth.cli.text import build_summary
 
@@ -68,16 +92,45 @@ def plan(
     tasks_file: TasksFileOption = None,
     seed: SeedOption = None,
     store: StoreOption = None,
+    pilot: Annotated[
+        int | None,
+        typer.Option(
+            "--pilot",
+            metavar="N",
+            help="Build N tasks as far as models are called, and estimate calls, tokens, cost and time of all of them. "
+            "The build finds the pilot's rows in the store: nothing is paid twice.",
+        ),
+    ] = None,
+    in_flight: InFlightOption = 512,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
     settings: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what a build would run, how large it is, and what the store holds already."""
     from synth import api
 
-    request = request_of(dataset, recipe, source, tasks, tasks_file, seed, None, store, 1, ExecutorName.LOCAL, settings)
+    request = request_of(
+        dataset,
+        recipe,
+        source,
+        tasks,
+        tasks_file,
+        seed,
+        None,
+        store,
+        1,
+        ExecutorName.LOCAL,
+        settings,
+        in_flight=in_flight,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+    )
     from synth.cli.text import outlook_json, outlook_text
 
-    outlook = api.prepare(request, progress="quiet").outlook()
+    prepared = api.prepare(request, progress="quiet" if pilot is None or as_json else "auto")
+    with prepared.engine:
+        outlook = prepared.outlook(pilot)
     print(json.dumps(outlook_json(outlook), indent=2) if as_json else outlook_text(outlook))
 
 
@@ -93,6 +146,10 @@ def request_of(
     workers: int,
     executor: ExecutorName,
     settings: list[str] | None,
+    *,
+    in_flight: int = 512,
+    max_cost: float | None = None,
+    max_tokens: int | None = None,
 ) -> Any:
     from synth.api import BuildRequest
     from synth.recipe.load import parse_setting
@@ -110,6 +167,9 @@ def request_of(
         store=store,
         workers=workers,
         executor=str(executor),
+        in_flight=in_flight,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
         ledger=os.environ.get("SYNTH_LEDGER"),
         settings=dict(parse_setting(text) for text in settings or []),
     )

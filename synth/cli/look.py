@@ -52,7 +52,7 @@ def show(
 
 
 def _by_id(dataset: Any, row_id: str) -> Any:
-    for config in ("trajectories", "tasks", "preferences", "branches", "steps", "documents"):
+    for config in ("trajectories", "tasks", "preferences", "branches", "steps", "rl", "contexts", "documents"):
         row = dataset.find(config, row_id) if config in dataset.configs else None
         if row is not None:
             return row
@@ -85,18 +85,42 @@ def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     Console(highlight=False).print(render_stats(numbers))
 
 
-def validate(folder: DatasetFolder, as_json: JsonOption = False) -> None:
+def validate(
+    folder: DatasetFolder,
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep",
+            help="Also ask every task again, by brute force, from the facts and documents of the dataset alone.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
     """Prove every row again: layout, schemas, ADP rules, evidence, splits, and that the card tells the truth."""
+    from rich.console import Console
+
+    from synth.exporters.deep import audit, render_audit
     from synth.exporters.validate import validate as check
 
     problems = check(folder)
+    audited = audit(folder) if deep else None
     if as_json:
-        print(json.dumps([{"file": p.file, "row": p.row, "what": p.what} for p in problems], indent=2))
+        listed = [{"file": p.file, "row": p.row, "what": p.what} for p in problems]
+        print(
+            json.dumps({"problems": listed, "audit": audited.model_dump(mode="json")} if audited else listed, indent=2)
+        )
     else:
         for problem in problems:
             print(problem)
-    if problems:
-        print(f"synth: {folder}: {len(problems)} problems", file=sys.stderr)
+        if audited is not None:
+            for violation in audited.violations:
+                print(violation)
+            Console(highlight=False).print(render_audit(audited))
+    violations = audited.total if audited is not None else 0
+    if problems or violations:
+        found = [f"{len(problems)} problems"] if problems or not deep else []
+        found += [f"{violations} violations"] if deep else []
+        print(f"synth: {folder}: {', '.join(found)}", file=sys.stderr)
         raise typer.Exit(DatasetError.exit_code)
     if not as_json:
         print(f"{folder}: every row holds")

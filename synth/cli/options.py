@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +13,10 @@ __all__ = [
     "Dataset",
     "ExecutorName",
     "ExecutorOption",
+    "InFlightOption",
     "JsonOption",
+    "MaxCostOption",
+    "MaxTokensOption",
     "OutOption",
     "RecipeOption",
     "SeedOption",
@@ -65,6 +69,40 @@ WorkersOption = Annotated[int, typer.Option("--workers", metavar="N", help="How 
 ExecutorOption = Annotated[
     ExecutorName,
     typer.Option("--executor", help="local = this process; processes = N of them; ray = a Ray cluster (extra `ray`)."),
+]
+InFlightOption = Annotated[
+    int, typer.Option("--in-flight", metavar="N", help="How many rows wait for a model at once.")
+]
+MaxCostOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost",
+        metavar="MONEY",
+        help="What all model calls of this dataset may cost, over all runs, at the recipe's prices.",
+    ),
+]
+
+
+def _count(text: str) -> int:
+    """``250000``, ``250k``, ``2M`` or ``1.5G``."""
+    sizes = {"k": 10**3, "m": 10**6, "g": 10**9}
+    try:
+        number = Decimal(text[:-1]) * sizes[text[-1].lower()] if text[-1:].lower() in sizes else Decimal(text)
+        if number != int(number):
+            raise ValueError
+    except (ArithmeticError, ValueError):
+        raise typer.BadParameter(f"{text!r} is no number of tokens: write 250000, 250k or 2M") from None
+    return int(number)
+
+
+MaxTokensOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens",
+        metavar="N",
+        parser=_count,
+        help="How many tokens all model calls of this dataset may use, over all runs: 250000, 250k, 2M.",
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,

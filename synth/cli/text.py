@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from synth.api import BuildResult, Outlook
     from synth.store import StoreEntry
+    from synth.store.calls_summary import CallsSummary
 
-__all__ = ["build_summary", "outlook_json", "outlook_text", "store_text"]
+__all__ = ["build_summary", "calls_text", "outlook_json", "outlook_text", "store_text", "table"]
 
 
 def build_summary(result: BuildResult) -> str:
@@ -27,6 +28,10 @@ def build_summary(result: BuildResult) -> str:
         mine = [outcome for outcome in report.outcomes if outcome.role == role]
         total, good = sum(o.trajectories for o in mine), sum(o.successes for o in mine)
         lines.append(f"  {role} success {100 * good / total:.1f} % of {total:,} trajectories")
+    if result.account is not None:
+        from synth.cli.account import account_text
+
+        lines.append(f"  {account_text(result.account)}")
     state = "was finished already; nothing was run" if result.reused else "is finished"
     path = _quoted(result.path)
     return "\n".join(
@@ -54,6 +59,8 @@ def _quote(word: str) -> str:
 
 def outlook_json(outlook: Outlook) -> dict[str, Any]:
     """``synth plan --json``."""
+    from synth.cli.account import account_json, pilot_json
+
     return {
         "dataset": outlook.recipe.name,
         "tasks": outlook.recipe.tasks,
@@ -68,11 +75,23 @@ def outlook_json(outlook: Outlook) -> dict[str, Any]:
                 "shards_total": status.shards_total,
                 "rows": dict(status.rows),
                 "bytes": status.bytes,
+                "models": list(status.models),
             }
             for status in outlook.stages
         ],
-        "model_calls": 0,
+        # None = some stage calls a model, and only a pilot can say how often.
+        "model_calls": _model_calls(outlook),
+        "pilot": None if outlook.pilot is None else pilot_json(outlook.pilot),
+        "account": account_json(outlook.account),
     }
+
+
+def _model_calls(outlook: Outlook) -> float | None:
+    if not any(status.models for status in outlook.stages):
+        return 0
+    if outlook.pilot is None or outlook.pilot.unknown:
+        return None
+    return sum(stage.calls.expected for stage in outlook.pilot.stages)
 
 
 def outlook_text(outlook: Outlook) -> str:
@@ -91,14 +110,36 @@ def outlook_text(outlook: Outlook) -> str:
                 ", ".join(f"{name} {count:,}" for name, count in status.rows.items()),
             )
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    table = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     wanted = "all given tasks" if recipe.tasks is None else f"exactly {recipe.tasks:,} tasks"
     roles = ", ".join(f"{role}: {who.backend} x {who.rollouts}" for role, who in recipe.roles.items())
     head = f"{recipe.name}: {wanted}; {roles}"
-    scripted = all(who.backend == "scripted" for who in recipe.roles.values())
-    cost = "No model is called: a build costs nothing but time." if scripted else ""
-    return "\n".join([head, "", *table, *(["", cost] if cost else [])])
+    return "\n".join([head, "", *table(rows), "", *_calls_text(outlook)])
+
+
+def _calls_text(outlook: Outlook) -> list[str]:
+    """What is known of model calls."""
+    from synth.cli.account import account_text, pilot_text
+
+    bound = [status for status in outlook.stages if status.models]
+    if not bound:
+        return ["No model is called: a build costs nothing but time."]
+    lines = [f"so far: {account_text(outlook.account)}"] if outlook.account is not None else []
+    if outlook.pilot is not None:
+        return [*lines, pilot_text(outlook.pilot)]
+    open_ = [f"{status.label} ({', '.join(status.models)})" for status in bound if status.state != "complete"]
+    if not open_:
+        return [*lines, "All model calls are done: what is left costs nothing but time."]
+    return [
+        *lines,
+        f"Models are called by {', '.join(open_)}: how many calls, tokens and how much money that takes is unknown.",
+        "`synth plan --pilot 5` runs the first 5 tasks and estimates it; the build goes on from them.",
+    ]
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines with aligned columns; the first row is the head."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def store_text(root: Path, entries: Sequence[StoreEntry]) -> str:
@@ -120,10 +161,23 @@ def store_text(root: Path, entries: Sequence[StoreEntry]) -> str:
                 ", ".join(entry.datasets),
             )
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = table(rows)
     total = sum(entry.bytes for entry in entries)
     return "\n".join([f"{root}: {len(entries)} stage runs, {total / 1e6:.1f} MB", *lines])
+
+
+def calls_text(calls: CallsSummary) -> list[str]:
+    """The store of calls in ``synth store list``: a line for the file, and one per account."""
+    from synth.store.calls_rows import from_nano
+
+    lines = [
+        f"{calls.path.name}: {calls.replies:,} replies ({calls.served:,} served again), {calls.bytes / 1e6:.1f} MB"
+    ]
+    for account in calls.accounts:
+        exact, most = from_nano(account.cost_exact), from_nano(account.cost_bound)
+        cost = f"{exact:.4f}" if exact == most else f"{exact:.4f} for certain, {most:.4f} at most"
+        lines.append(f"  {account.account}: {account.calls:,} calls, {account.tokens_spent:,} tokens, cost {cost}")
+    return lines
 
 
 def _ago(seconds: float) -> str:

@@ -14,7 +14,10 @@ from synth.cli.options import (
     Dataset,
     ExecutorName,
     ExecutorOption,
+    InFlightOption,
     JsonOption,
+    MaxCostOption,
+    MaxTokensOption,
     OutOption,
     RecipeOption,
     SeedOption,
@@ -50,10 +53,11 @@ def store(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go; remove nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List what the store holds, or prune it. What a running build uses is never touched."""
+    """List what the store holds, or prune it. What a running build uses is never touched, nor what models replied."""
     from synth.api import default_store
-    from synth.cli.text import store_text
+    from synth.cli.text import calls_text, store_text
     from synth.store import Store
+    from synth.store.calls_summary import CALLS_FILE, summarize
 
     if verb is StoreVerb.PRUNE and unused_for is None and dataset is None and not everything:
         raise InputError(
@@ -64,10 +68,12 @@ def store(
     kept = Store(path if path is not None else default_store())
     if verb is StoreVerb.LIST:
         entries = kept.list()
+        calls = summarize(kept.root / CALLS_FILE)
         if as_json:
-            print(json.dumps([_plain(entry) for entry in entries], indent=2))
+            plain = None if calls is None else _plain(calls)
+            print(json.dumps({"stages": [_plain(entry) for entry in entries], "calls": plain}, indent=2))
         else:
-            print(store_text(kept.root, entries))
+            print("\n".join([store_text(kept.root, entries), *(calls_text(calls) if calls else ())]))
         return
     seconds = None if unused_for is None else unused_for * 86_400
     pruned = kept.prune(unused_for=seconds, dataset=dataset, everything=everything, dry=dry_run)
@@ -78,6 +84,9 @@ def store(
     print(f"{'would remove' if dry_run else 'removed'} {len(pruned.removed)} stage runs, {pruned.bytes / 1e6:.1f} MB")
     if pruned.in_use:
         print(f"left alone, in use: {', '.join(sorted({entry.stage for entry in pruned.in_use}))}")
+    size = (kept.root / CALLS_FILE).stat().st_size if (kept.root / CALLS_FILE).exists() else 0
+    if size:
+        print(f"left alone: {CALLS_FILE} ({size / 1e6:.1f} MB), what models replied; no prune removes it")
 
 
 def _plain(entry: Any) -> dict[str, Any]:
@@ -112,6 +121,9 @@ def deploy(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     executor: ExecutorOption = ExecutorName.LOCAL,
+    in_flight: InFlightOption = 512,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
     timezone: Annotated[str, typer.Option("--timezone", metavar="ZONE", help="IANA time zone.")] = "UTC",
     settings: SetOption = None,
 ) -> None:
@@ -119,5 +131,20 @@ def deploy(
     from synth.cli.build import request_of
     from synth.flows import serve_request
 
-    request = request_of(dataset, recipe, source, tasks, tasks_file, seed, out, store, workers, executor, settings)
+    request = request_of(
+        dataset,
+        recipe,
+        source,
+        tasks,
+        tasks_file,
+        seed,
+        out,
+        store,
+        workers,
+        executor,
+        settings,
+        in_flight=in_flight,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+    )
     serve_request(request, cron, timezone=timezone, announce=lambda line: print(line, file=sys.stderr, flush=True))

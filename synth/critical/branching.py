@@ -26,6 +26,7 @@ from synth.environments.contract import Environment, Episode, Snapshot, ToolResu
 from synth.identity import digest
 from synth.schemas.adp import ContentItem
 from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.steps import BranchRow, Side
 from synth.schemas.tasks import Task
@@ -91,7 +92,7 @@ class Continuation(Row):
     """-1 on the original side."""
     sample: int
     action_kind: str
-    """Kind of the first action."""
+    """Kind of the first action; ``none`` where the policy came to no first turn."""
     content: tuple[ContentItem, ...]
     """The turn that was put there, and all that followed, as ADP items."""
     success: bool
@@ -100,6 +101,8 @@ class Continuation(Row):
     stop_reason: StopReason
     turns: int
     """The turn that was put there included."""
+    rejected: Reason | None = None
+    """Why it was cut short, where a model came to no turn: it counts neither as a success nor as a failure."""
 
     @property
     def place(self) -> Place:
@@ -192,6 +195,8 @@ class Branching:
         limits = Limits(
             max_turns=max(at + 1, min(self.config.max_turns, place.step + 1 + self.config.max_more)),
             max_invalid=self.config.max_invalid,
+            tokens=self.config.tokens,
+            seconds=self.config.seconds,
         )
         done = rollout(
             policy if turn is None else _Put(policy, turn, at),
@@ -211,13 +216,14 @@ class Branching:
             side=place.side,
             alternative=place.alternative,
             sample=sample,
-            action_kind=action_kind(tail[0].turn),
+            action_kind=action_kind(tail[0].turn) if tail else "none",
             content=tuple(item for step in tail for item in step_items(step)),
             success=done.verdict.correct is True,
             verdict=done.verdict,
             answer=done.answer,
             stop_reason=done.stop_reason,
             turns=len(tail),
+            rejected=done.rejected.reason if done.rejected is not None else None,
         )
 
 

@@ -24,6 +24,10 @@ class CriticalConfig(Row):
     """Turns of the whole history, prefix included: what the recorded run was allowed."""
     max_invalid: int = Field(default=3, ge=1)
     """Turns in a row in which no call was accepted by a tool, before a continuation is stopped."""
+    tokens: int | None = Field(default=None, ge=1)
+    """Completion tokens that a model may use in one continuation; empty = what one of the policy's runs may use."""
+    seconds: float | None = Field(default=None, gt=0)
+    """Wall time of one continuation; empty = that of one of the policy's runs."""
     error: float = Field(default=0.03, gt=0, lt=0.5)
     """Chance, under pure luck, that a *trajectory* gets any verified step, however many candidates it has."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
@@ -38,12 +42,14 @@ class CriticalConfig(Row):
     """One-sided confidence of that upper bound."""
     futility_first: int = Field(default=5, ge=1)
     """Continuations per side before a candidate may be given up for it."""
+    futility_barren: int = Field(default=3, ge=2)
+    """A candidate is also given up when its better side failed in all of this many continuations."""
     step_budget: int = Field(default=160, ge=2)
     """Continuations per step at most, both sides and all alternatives together."""
     trajectory_budget: int = Field(default=400, ge=2)
     """Continuations per trajectory at most."""
     all_alternatives: bool = False
-    """Go on with a step's other alternatives when one of them is verified."""
+    """Go on with a step's other alternatives when one of them is verified, and with the same action at other steps."""
     first_error: bool = False
     """Also look for the longest prefix from which the policy still succeeds (costs continuations of its own)."""
     first_error_error: float = Field(default=0.1, gt=0, lt=0.5)

@@ -46,7 +46,7 @@ class Finding(StrEnum):
     OVER_BUDGET = "over_budget"
     """The budget of its step or trajectory was spent before it was decided."""
     NOT_NEEDED = "not_needed"
-    """Another alternative of the same step was verified before."""
+    """Another alternative of the same step, or the same action at another step, was verified before."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,19 @@ class Contest:
 
     better: Place
     worse: Place
+    action: str = ""
+    """What the tried action is. Where it is verified at one step, the same action at another step says nothing new:
+    "open that page" stays right as long as it was not done. Empty: like no other."""
+
+    def like(self, other: Contest) -> bool:
+        """Whether one of the two is not needed when the other is verified."""
+        return self.better.step == other.better.step or (self.action != "" and self.action == other.action)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a contest gave. Successes are counted over the first ``pairs`` decided outcomes of each side."""
+    """What a contest gave. Successes are counted over the first ``pairs`` decided outcomes of each side; on the worse
+    side over those of them that were drawn, for it is not drawn as long as the better one never succeeds."""
 
     contest: Contest
     finding: Finding
@@ -99,8 +107,8 @@ def compare(
     """Test ``contests`` one after the other, in the order given, with Holm's correction over all of them.
 
     Whatever the order, the data and the budget do, the chance that any contest between equal places is verified is at
-    most ``config.error`` (see :mod:`synth.critical.sequential`). ``group``: once a contest of a step is verified, the
-    others of that step are not needed. ``budget`` counts what is drawn in this call.
+    most ``config.error`` (see :mod:`synth.critical.sequential`). ``group``: once a contest is verified, the others of
+    its step and those of the same action are not needed. ``budget`` counts what is drawn in this call.
     """
     allowed = budget or Budget(config.step_budget, config.trajectory_budget)
     design = Design(config.max_pairs, config.first_look)
@@ -108,7 +116,7 @@ def compare(
     verified: list[_State] = []
     start = pool.spent
     for state in states:
-        if group and any(other.contest.better.step == state.contest.better.step for other in verified):
+        if group and any(other.contest.like(state.contest) for other in verified):
             state.finding = Finding.NOT_NEEDED
             continue
         level = config.error / (len(states) - len(verified))
@@ -124,7 +132,9 @@ def compare(
 def _run(
     state: _State, design: Design, level: float, pool: Outcomes, config: CriticalConfig, allowed: Budget, start: int
 ) -> None:
-    rule = Futility(config.minimal_difference, config.futility_confidence, config.futility_first)
+    rule = Futility(
+        config.minimal_difference, config.futility_confidence, config.futility_first, config.futility_barren
+    )
     limit = threshold(design, level)
     state.level = level
     while state.finding is None:
@@ -134,26 +144,44 @@ def _run(
             state.finding = Finding.FUTILE
         else:
             state.finding = _pair(state, pool, config, allowed, start)
-            if state.finding is None:
+            if state.finding is None and state.better:
                 state.peak = max(state.peak, design.statistic(state.pairs, state.better, state.worse))
                 if state.peak >= limit:
                     state.finding = Finding.VERIFIED
 
 
 def _pair(state: _State, pool: Outcomes, config: CriticalConfig, allowed: Budget, start: int) -> Finding | None:
-    """One more pair of decided outcomes; None when it was drawn."""
-    sides = (state.contest.better, state.contest.worse)
-    for place in sides:
-        while len(pool.outcomes(place)) <= state.pairs:
-            if pool.drawn(place) >= 2 * config.max_pairs:
-                return Finding.ABSTAINED
-            if pool.spent - start >= allowed.trajectory or pool.spent_at(place.step) >= allowed.step:
-                return Finding.OVER_BUDGET
-            pool.draw(place)
-    better, worse = (pool.outcomes(place)[state.pairs] for place in sides)
+    """One more pair of decided outcomes; None when it was drawn.
+
+    The worse side is drawn only when the better one has succeeded at all: before that, whatever it does, the statistic
+    is not above 0 and nothing could be verified. Most candidates that lead nowhere end there, at half the price. What
+    is known of the worse side by then (other alternatives share it) counts; the unknown rest counts as failures, which
+    only puts giving up off.
+    """
+    contest = state.contest
+    ended = _decide(contest.better, state.pairs + 1, pool, config, allowed, start)
+    if ended is not None:
+        return ended
+    better = sum(pool.outcomes(contest.better)[: state.pairs + 1])
+    if better:
+        ended = _decide(contest.worse, state.pairs + 1, pool, config, allowed, start)
+        if ended is not None:
+            return ended
     state.pairs += 1
-    state.better += better
-    state.worse += worse
+    state.better, state.worse = better, sum(pool.outcomes(contest.worse)[: state.pairs])
+    return None
+
+
+def _decide(
+    place: Place, wanted: int, pool: Outcomes, config: CriticalConfig, allowed: Budget, start: int
+) -> Finding | None:
+    """Draw until ``wanted`` outcomes of ``place`` are known."""
+    while len(pool.outcomes(place)) < wanted:
+        if pool.drawn(place) >= 2 * config.max_pairs:
+            return Finding.ABSTAINED
+        if pool.spent - start >= allowed.trajectory or pool.spent_at(place.step) >= allowed.step:
+            return Finding.OVER_BUDGET
+        pool.draw(place)
     return None
 
 
@@ -167,7 +195,7 @@ def _look_back(
         level = config.error / max(1, len(states) - len(verified))
         for state in states:
             ended = state.finding not in (None, Finding.VERIFIED, Finding.NOT_NEEDED)
-            taken = group and any(o.contest.better.step == state.contest.better.step for o in verified)
+            taken = group and any(o.contest.like(state.contest) for o in verified)
             if ended and not taken and state.better > state.worse and state.peak >= threshold(design, level):
                 state.finding, state.level = Finding.VERIFIED, level
                 verified.append(state)

@@ -16,8 +16,8 @@ def _z(confidence: float) -> float:
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
-def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Score interval of a rate; (0, 1) when ``n`` is 0."""
+def wilson(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Score interval of a rate; (0, 1) when ``n`` is 0. ``n`` may be an effective number of observations."""
     if n == 0:
         return 0.0, 1.0
     z = _z(confidence)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from synth.agents.computed import answer_is_computed
 from synth.agents.contract import Step, Turn
 from synth.agents.evidence import EvidenceView, Passage, names_of, same_words, words_of
 from synth.agents.grounding import ungrounded
@@ -23,7 +24,7 @@ from synth.agents.scripted.cues import quotable, strip
 from synth.agents.scripted.matching import Lexicon, fold, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.planner import Planner
-from synth.agents.scripted.reading import Reading, read_task
+from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
 from synth.agents.scripted.teacher import TeacherConfig, _GoldChooser
 from synth.critical.actions import action_key, action_kind
@@ -79,7 +80,8 @@ class ScriptedExpert:
             if key in known or (not turn.calls and turn.answer is None):
                 continue
             known.add(key)
-            if not ungrounded(point.prompt, (*point.history, Step(turn=turn)), start=point.step):
+            computed = answer_is_computed(point.task)
+            if not ungrounded(point.prompt, (*point.history, Step(turn=turn)), start=point.step, computed=computed):
                 kept[key] = turn
         return tuple(kept.values())
 
@@ -130,8 +132,8 @@ class _Rethinking(Planner):
 
     def rethink(self, doubted: Value | None) -> Turn:
         if doubted is not None:
-            self._note("dismiss", doubted.name)
-        self._noted = True
+            self.note("dismiss", doubted.name)
+        self.noted = True
         return self.turn()
 
 
@@ -139,12 +141,17 @@ def _doubtful(task: Task, state: State, unknown: int) -> bool:
     """Whether what was settled is wrong, and the history gives reason to think so: the passage that states the right
     one was read, or the page of the wrong one was."""
     value = state.values[unknown]
-    hops = [hop for number, hop in enumerate(task.walk.hops) if _target(state, number) == unknown]
+    hops = [hop for clue, hop in _behind(task) if _target(state, clue) == unknown]
     if not hops or any(_means(hop, value) for hop in hops):
         return False
     texts = [fold(s.text) for document in state.seen.documents.values() for s in document.sentences()]
     stated = any(fold(hop.evidence.quote) in text for hop in hops for text in texts if fold(hop.evidence.quote))
     return stated or value.document in state.seen.documents
+
+
+def _behind(task: Task) -> list[tuple[int, Hop]]:
+    """(clue of the question's reading, hop)."""
+    return [(clue, task.walk.hops[number]) for clue, numbers in enumerate(clue_hops(task)) for number in numbers]
 
 
 def _target(state: State, clue: int) -> int:
@@ -159,7 +166,7 @@ def _means(hop: Hop, value: Value) -> bool:
 
 def _readmit(task: Task, state: State) -> None:
     """What is on the walk may be looked at again, although the policy had put it aside."""
-    for number, hop in enumerate(task.walk.hops):
+    for number, hop in _behind(task):
         for end in (hop.source, hop.target):
             for name in (end.document_id, *(fold(name) for name in (end.name, *end.aliases))):
                 state.dismissed.discard((number, name or ""))
@@ -188,8 +195,8 @@ def _answers(point: Point, view: EvidenceView, generator: np.random.Generator) -
     """The answer as it was read, once every hop was in view."""
     task = point.task
     hops = task.walk.hops
-    if not hops or missing_for_answer(view):
-        return
+    if not hops or missing_for_answer(view) or task.walk.operations or task.answer_parts:
+        return  # what has to be worked out is the teacher's to say
     texts = [plain(result.content) for _, result in view.results if result.error is None]
     for name in (task.answer, *task.answer_aliases, hops[-1].target.name):
         if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts):

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from synth.agents.contract import Policy, Turn
+from synth.agents.contract import Policy, Turn, TurnRejected, act
 from synth.critical.actions import action_key, action_kind
 from synth.critical.branching import Branching, Continuation, Generators, Refused
 from synth.critical.config import CriticalConfig
@@ -88,7 +88,8 @@ class Searched(Row):
     scores: tuple[float | None, ...]
     """Score of the recorded action at each step; None = abstained, or the step was refused."""
     candidates: tuple[Candidate, ...]
-    """In the order in which they were tested: greatest gap of scores first."""
+    """In the order in which they were tested: those of the recorded action's kind, greatest gap of scores first, then
+    the others."""
     first_error: FirstError | None
     """None when it was not looked for."""
     spreads: tuple[Spread, ...]
@@ -97,7 +98,8 @@ class Searched(Row):
     """Everything that was drawn, for whatever test: rows of ``branches``."""
     counts: dict[str, int]
     """``candidates``, ``verified``, ``verified_steps``, ``continuations``, ``proposed``, ``abstentions`` (of the
-    scorer), ``same_action`` (proposals that change nothing), ``finding.<name>``, ``refused.<reason>``."""
+    scorer), ``same_action`` (proposals that change nothing), ``finding.<name>``, ``refused.<reason>``,
+    ``rejected_turns.<reason>`` (proposals and continuations that a model did not bring about)."""
 
     @property
     def verified(self) -> tuple[Candidate, ...]:
@@ -125,6 +127,10 @@ class Found:
     @property
     def gap(self) -> float:
         return abs((self.score.value or 0.0) - (self.recorded.value or 0.0))
+
+    @property
+    def same_kind(self) -> bool:
+        return action_kind(self.turn) == action_kind(self.point.recorded)
 
 
 def open_pool(
@@ -195,7 +201,7 @@ def search(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig
         original = pool.original(one.point.step)
         alternative = pool.alternative(one.point.step, one.number, one.turn)
         pair = (alternative, original) if direction == "failed" else (original, alternative)
-        contests.append(Contest(*pair))
+        contests.append(Contest(*pair, action=action_key(one.turn)))
     results = compare(contests, pool, config, group=not config.all_alternatives)
     wrong = first_error(pool, config) if config.first_error and direction == "failed" else None
     return result_row(pool, config, scores, found, results, counts, wrong)
@@ -208,7 +214,7 @@ def direction_of(pool: Pool) -> Direction:
 def find_candidates(
     pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
 ) -> tuple[tuple[float | None, ...], tuple[Found, ...], Counter[str]]:
-    """Scores of the recorded actions, the candidates, best gap first, and counts.
+    """Scores of the recorded actions, the candidates in the order in which they are to be tested, and counts.
 
     The expert is not asked where the recorded action's own score rules a candidate out. ``every``: no score is asked
     for, and every alternative at every step is a candidate, in the order of the steps.
@@ -231,7 +237,9 @@ def find_candidates(
             counts["abstentions"] += score.value is None and not every
             if every or _worth(score, config, direction_of(pool), recorded_side=False):
                 found.append(Found(point, number, turn, recorded, score))
-    found.sort(key=lambda one: (-one.gap, one.point.step, one.number))
+    # The same action may be a candidate at several steps, and only one of them is tested to the end: that where it
+    # differs from an action of its own kind, for those are the pairs that train (METHODS 11).
+    found.sort(key=lambda one: (not one.same_kind, -one.gap, one.point.step, one.number))
     return tuple(scores), tuple(found), counts
 
 
@@ -248,13 +256,19 @@ def _alternatives(
 ) -> tuple[Turn, ...]:
     """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other."""
     identity = ("branch", pool.branching.row.id, point.step)
+    proposed: list[Turn] = []
     if direction_of(pool) == "failed":
-        proposed: Sequence[Turn] = expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
+        try:
+            proposed += expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
+        except TurnRejected as error:
+            counts[f"rejected_turns.{error.reason.value}"] += 1
     else:
-        proposed = [
-            pool.policy.act(point.prompt, point.history, pool.generator(*identity, "again", number)).turn
-            for number in range(2 * config.alternatives)
-        ]
+        for number in range(2 * config.alternatives):
+            generator = pool.generator(*identity, "again", number)
+            try:
+                proposed.append(act(pool.policy, point.prompt, point.history, generator).turn)
+            except TurnRejected as error:
+                counts[f"rejected_turns.{error.reason.value}"] += 1
     known = {action_key(point.recorded)}
     turns: list[Turn] = []
     for turn in proposed:
@@ -286,6 +300,8 @@ def result_row(
         continuations=pool.spent,
     )
     counts.update(f"finding.{c.finding.value}" for c in candidates)
+    rejected = [one.rejected for one in pool.continuations() if one.rejected is not None]
+    counts.update(f"rejected_turns.{reason.value}" for reason in rejected)
     if branching.refused is not None:
         counts[f"refused.{branching.refused.reason.value}"] += 1
     return Searched(
@@ -331,7 +347,7 @@ def _candidate(pool: Pool, one: Found, result: Result, config: CriticalConfig) -
         step=step,
         alternative=one.number,
         turn=one.turn,
-        same_kind=action_kind(one.turn) == action_kind(one.point.recorded),
+        same_kind=one.same_kind,
         alternative_score=one.score,
         original_score=one.recorded,
         why=why,

@@ -8,157 +8,40 @@ rule can decide, the verdict abstains (``correct`` None).
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
+from synth.environments.values import UNITS, normalize, parse_date, parse_quantity
 from synth.schemas.documents import ValueKind
-from synth.schemas.tasks import Task
+from synth.schemas.tasks import AnswerPart, Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["check_task", "judge", "normalize", "parse_date", "parse_quantity"]
+__all__ = [
+    "Asked",
+    "answer_pieces",
+    "check_answer",
+    "check_task",
+    "judge",
+    "judge_parts",
+    "normalize",
+    "parse_date",
+    "parse_quantity",
+]
 
 CONVERSION_TOLERANCE = 0.005
 """Relative; only where the answer is in another unit than the gold answer, so that a rounded conversion passes."""
 
+_QUOTES = "\"'“”‘’`*_«» \t\r\n"
 _LEAD_IN = re.compile(
     r"^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:final\s+)?"
-    r"(?:answer\s*(?:is|:|=|would be|should be)\s*:?\s*|it\s+(?:is|was)\s+|it['’]s\s+)",
+    r"(?:answers?\s*(?:is|are|:|=|would be|should be)\s*:?\s*"
+    r"|(?:it|they|there|these)\s+(?:is|was|are|were)\s+|it['’]s\s+)",
     re.IGNORECASE,
 )
-_QUOTES = "\"'“”‘’`*_«» \t\r\n"
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            ("january", "jan"),
-            ("february", "feb"),
-            ("march", "mar"),
-            ("april", "apr"),
-            ("may",),
-            ("june", "jun"),
-            ("july", "jul"),
-            ("august", "aug"),
-            ("september", "sept", "sep"),
-            ("october", "oct"),
-            ("november", "nov"),
-            ("december", "dec"),
-        ),
-        start=1,
-    )
-    for name in names
-}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DATES = (
-    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})"),
-    re.compile(rf"(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: day)?(?: of)? (?P<n>{_MONTH})\.?,? (?P<y>\d{{3,4}})"),
-    re.compile(rf"(?P<n>{_MONTH})\.? (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{3,4}})"),
-    re.compile(rf"(?P<n>{_MONTH})\.?,? (?P<y>\d{{3,4}})"),
-    re.compile(r"(?P<y>\d{3,4})"),
-)
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-_UNITS: dict[str, tuple[str, float]] = {}
-for _dimension, _table in {
-    "length": {
-        1e-3: "mm millimetre millimetres millimeter millimeters",
-        1e-2: "cm centimetre centimetres centimeter centimeters",
-        1.0: "m metre metres meter meters",
-        1e3: "km kilometre kilometres kilometer kilometers",
-        0.3048: "ft foot feet",
-        1609.344: "mi mile miles",
-    },
-    "area": {
-        1.0: "m2 m² sqm",
-        1e4: "ha hectare hectares",
-        1e6: "km2 km²",
-        4046.8564224: "acre acres",
-    },
-    "mass": {
-        1e-3: "g gram grams gramme grammes",
-        1.0: "kg kilogram kilograms kilogramme kilogrammes",
-        1e3: "t tonne tonnes",
-        0.45359237: "lb pound pounds",
-    },
-    "time": {
-        1.0: "s second seconds",
-        60.0: "min minute minutes",
-        3600.0: "h hour hours",
-        86400.0: "d day days",
-        31557600.0: "year years",
-    },
-    "volume": {1.0: "l litre litres liter liters", 1e3: "m3 m³"},
-    "power": {1.0: "w watt watts", 1e3: "kw kilowatt kilowatts", 1e6: "mw megawatt megawatts"},
-    "share": {1.0: "% percent"},
-}.items():
-    for _factor, _names in _table.items():
-        for _name in _names.split():
-            _UNITS[_name] = (_dimension, _factor)
-for _prefix in ("square", "sq"):
-    for _name, _factor in {
-        "metre": 1.0,
-        "meter": 1.0,
-        "kilometre": 1e6,
-        "kilometer": 1e6,
-        "mile": 2589988.110336,
-    }.items():
-        _UNITS[f"{_prefix} {_name}"] = _UNITS[f"{_prefix} {_name}s"] = ("area", _factor)
-    _UNITS[f"{_prefix} km"] = ("area", 1e6)
-    _UNITS[f"{_prefix} m"] = ("area", 1.0)
-
-_NUMBER = re.compile(
-    r"(?P<sign>[-−+]?)(?P<number>\d{1,3}(?:[,\u00a0\u202f ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<rest>.*)", re.S
-)
-
-
-@dataclass(frozen=True)
-class Quantity:
-    number: float
-    unit: str
-    """As written, lower-cased; empty when there is none."""
-
-
-def normalize(text: str) -> str:
-    """NFKC, case folded, one space between words, no outer quotes, final full stop or leading article."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    previous = None
-    while previous != folded:
-        previous = folded
-        folded = folded.strip(_QUOTES).rstrip(".").strip()
-    return re.sub(r"^(?:the|an?) (?=\S)", "", folded)
-
-
-def parse_date(text: str) -> tuple[int, int | None, int | None] | None:
-    """(year, month, day), with None for what is not said; None when ``text`` is no date in a form without ambiguity."""
-    folded = normalize(text)
-    for pattern in _DATES:
-        match = pattern.fullmatch(folded)
-        if match is None:
-            continue
-        groups = match.groupdict()
-        month = _MONTHS[groups["n"]] if groups.get("n") else int(groups["m"]) if groups.get("m") else None
-        day = int(groups["d"]) if groups.get("d") else None
-        if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
-            return None
-        return int(groups["y"]), month, day
-    return None
-
-
-def parse_quantity(text: str) -> Quantity | None:
-    """A number, perhaps with a scale word and a unit; None when ``text`` is anything else."""
-    folded = re.sub(r"^(?:about|around|approximately|roughly|some) ", "", normalize(text))
-    match = _NUMBER.fullmatch(folded)
-    if match is None:
-        return None
-    value = float(re.sub(r"[,\s]", "", match.group("number")))
-    if match.group("sign") in "-−" and match.group("sign"):
-        value = -value
-    words = match.group("rest").split()
-    while words and words[0] in _SCALES:
-        value *= _SCALES[words.pop(0)]
-    unit = " ".join(words)
-    if unit and not re.fullmatch(r"[^\W\d_%²³][\w²³]*(?: [^\W\d_]\w*)?|%|[mk]m[23²³]", unit):
-        return None
-    return Quantity(value, unit)
+_BULLET = re.compile(r"^(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])\s+", re.IGNORECASE)
+_BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
+_MOST_BORDERS = 60
+"""A list with more borders than that is no list of parts; a bound on the work."""
 
 
 def judge(
@@ -167,17 +50,11 @@ def judge(
     gold: str,
     aliases: Sequence[str] = (),
     kind: ValueKind = "text",
-    items: Sequence[str] | None = None,
 ) -> Verdict:
-    """Compare ``answer`` with the gold answer.
-
-    ``items`` makes the gold answer a set: the answer must list exactly these, in any order.
-    """
+    """Compare ``answer`` with a single gold answer. :func:`check_task` does it for a task of any shape."""
     if answer is None or not normalize(answer):
         return Verdict(correct=False, rule="no_answer", evidence="There is no answer.")
     given = _LEAD_IN.sub("", answer.strip().strip(_QUOTES), count=1) or answer
-    if items is not None:
-        return _set(given, items)
     if normalize(given) == normalize(gold) or normalize(answer) == normalize(gold):
         return Verdict(correct=True, rule="exact", evidence=f"{answer!r} is {gold!r} after normalization.")
     for alias in aliases:
@@ -214,7 +91,7 @@ def _number(given: str, golds: Sequence[str]) -> Verdict:
         return Verdict(
             correct=same, rule="number", evidence=f"{given!r} {'equals' if same else 'differs from'} {golds[0]!r}."
         )
-    mine, theirs = _UNITS.get(wanted.unit), _UNITS.get(got.unit)
+    mine, theirs = UNITS.get(wanted.unit), UNITS.get(got.unit)
     if mine and theirs:
         if mine == theirs:
             return Verdict(correct=same, rule="number", evidence=f"{given!r} against {golds[0]!r} in the same unit.")
@@ -234,25 +111,136 @@ def _number(given: str, golds: Sequence[str]) -> Verdict:
     )
 
 
-def _set(given: str, items: Sequence[str]) -> Verdict:
-    wanted = {normalize(item) for item in items}
-    parts = re.split(r"\s*(?:[;\n]|,(?!\d{3}\b)|\band\b|&)\s*", given)
-    got = {normalize(re.sub(r"^(?:[-*•]|\d+[.)])\s+", "", part)) for part in parts} - {""}
-    if got == wanted:
-        return Verdict(correct=True, rule="set", evidence=f"All {len(wanted)} items are there and nothing else.")
-    if normalize(given) in wanted and len(wanted) == 1:
-        return Verdict(correct=True, rule="set", evidence="The one item is there.")
-    missing, extra = sorted(wanted - got), sorted(got - wanted)
-    return Verdict(correct=False, rule="set", evidence=f"Missing: {missing}; not wanted: {extra}.")
+def judge_parts(answer: str | None, parts: Sequence[AnswerPart], *, ordered: bool = False) -> Verdict:
+    """Compare ``answer`` with a gold answer in several parts: a sentence list ("A, B and C"), lines, bullets.
+
+    Every part must be there and nothing else; in this order where ``ordered``, else in any, and then naming one twice
+    does no harm. A part may itself hold commas and "and": the answer is cut so that all of it is parts.
+
+    Raises:
+        ValueError: there are no parts.
+    """
+    if not parts:
+        raise ValueError("an answer in parts needs parts")
+    if answer is None or not normalize(answer):
+        return Verdict(correct=False, rule="no_answer", evidence="There is no answer.")
+    rule = "ordered_parts" if ordered else "parts"
+    for given in dict.fromkeys((_LEAD_IN.sub("", answer.strip().strip(_QUOTES), count=1) or answer, answer)):
+        borders = [(match.start(), match.end()) for match in _BORDER.finditer(given)][:_MOST_BORDERS]
+        cut = _Cutting(given, borders, parts, ordered)
+        if cut.fits(0, frozenset()):
+            said = f"All {len(parts)} parts are there{' in order' if ordered else ''} and nothing else."
+            return Verdict(correct=True, rule=rule, evidence=said)
+    pieces = answer_pieces(given)
+    missing = [part.answer for part in parts if not _is_held(part, given)]
+    extra = [piece for piece in pieces if not any(_is_part(piece, part) for part in parts)]
+    if ordered and not missing and not extra:
+        return Verdict(correct=False, rule=rule, evidence="The parts are not in the order that was asked for.")
+    return Verdict(correct=False, rule=rule, evidence=f"Missing: {missing}; not wanted: {extra}.")
+
+
+def answer_pieces(answer: str) -> list[str]:
+    """What stands between the borders of a list, bullets taken off; a name that holds a border is cut, too."""
+    return [piece for piece in map(_piece, _BORDER.split(answer)) if piece]
+
+
+class _Cutting:
+    """Cuts an answer at some of its borders so that every piece is a part."""
+
+    def __init__(
+        self, text: str, borders: Sequence[tuple[int, int]], parts: Sequence[AnswerPart], ordered: bool
+    ) -> None:
+        self._text, self._parts, self._ordered = text, parts, ordered
+        self._starts = [0, *(end for _, end in borders)]
+        self._ends = [*(start for start, _ in borders), len(text)]
+        self._failed: set[tuple[int, frozenset[int]]] = set()
+
+    def fits(self, at: int, used: frozenset[int]) -> bool:
+        """Whether the text from border ``at`` on can be cut into the parts that are not ``used``."""
+        if at == len(self._starts):
+            return len(used) == len(self._parts)
+        if (at, used) in self._failed:
+            return False
+        for stop in range(at, len(self._ends)):
+            piece = _piece(self._text[self._starts[at] : self._ends[stop]])
+            if not piece:
+                if self.fits(stop + 1, used):
+                    return True
+                continue
+            for number in self._candidates(piece, used):
+                if self.fits(stop + 1, used | {number}):
+                    return True
+        self._failed.add((at, used))
+        return False
+
+    def _candidates(self, piece: str, used: frozenset[int]) -> list[int]:
+        if self._ordered:
+            number = len(used)
+            return [number] if number < len(self._parts) and _is_part(piece, self._parts[number]) else []
+        found = [number for number, part in enumerate(self._parts) if _is_part(piece, part)]
+        return [number for number in found if number not in used] or found
+
+
+def _piece(text: str) -> str:
+    return _BULLET.sub("", text.strip()).strip().rstrip(".").strip()
+
+
+def _is_part(piece: str, part: AnswerPart) -> bool:
+    return judge(piece, gold=part.answer, aliases=part.aliases, kind=part.kind).correct is True
+
+
+def _is_held(part: AnswerPart, text: str) -> bool:
+    """For the evidence only: whether a part's name stands somewhere in an answer that is wrong anyway."""
+    folded = normalize(text)
+    return any(normalize(name) in folded for name in (part.answer, *part.aliases) if normalize(name))
+
+
+class Asked(Protocol):
+    """What a verdict needs to know: a task knows it, and so does the ground truth that a trainer holds."""
+
+    @property
+    def question(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+    @property
+    def answer_aliases(self) -> Sequence[str]: ...
+    @property
+    def answer_kind(self) -> ValueKind: ...
+    @property
+    def answer_parts(self) -> Sequence[AnswerPart]: ...
+    @property
+    def answer_ordered(self) -> bool: ...
 
 
 def check_task(task: Task, answer: str | None) -> Verdict:
-    """The verdict on ``answer`` to ``task``. ``task.details["answer_items"]`` (a list) makes it a set question."""
+    """The verdict on ``answer`` to ``task``, whatever its shape: the one function for all who judge answers.
+
+    ``task.answer_parts`` make it a list (``task.details["answer_items"]``, of the user's own tasks, an unordered one).
+    A number may be followed by words of the question ("three" or "three rivers" for how many rivers).
+    """
     items = task.details.get("answer_items")
-    return judge(
-        answer,
-        gold=task.answer,
-        aliases=task.answer_aliases,
-        kind=task.answer_kind,
-        items=[str(item) for item in items] if isinstance(items, list) else None,
-    )
+    if not task.answer_parts and isinstance(items, list) and items:
+        parts = tuple(AnswerPart(answer=str(item), kind=task.answer_kind) for item in items)
+        return judge_parts(answer, parts, ordered=task.answer_ordered)
+    return check_answer(task, answer)
+
+
+def check_answer(asked: Asked, answer: str | None) -> Verdict:
+    """As :func:`check_task`, for whoever holds no task."""
+    if asked.answer_parts:
+        return judge_parts(answer, asked.answer_parts, ordered=asked.answer_ordered)
+    if answer is not None and asked.answer_kind in ("number", "quantity"):
+        answer = _without_echo(answer, asked)
+    return judge(answer, gold=asked.answer, aliases=asked.answer_aliases, kind=asked.answer_kind)
+
+
+def _without_echo(answer: str, task: Asked) -> str:
+    """A number without words behind it that only repeat the question; a unit counts where the gold answer has one."""
+    got = parse_quantity(_LEAD_IN.sub("", answer.strip().strip(_QUOTES), count=1))
+    gold = parse_quantity(task.answer)
+    if got is None or not got.unit or (gold is not None and gold.unit and got.unit in UNITS):
+        return answer
+    asked = {word.rstrip("s") for word in normalize(task.question).replace("?", " ").replace(",", " ").split()}
+    if all(word.rstrip("s") in asked for word in got.unit.split()):
+        return f"{got.number:.12g}"
+    return answer

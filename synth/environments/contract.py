@@ -105,6 +105,11 @@ class Environment(ABC):
     def instructions(self) -> str:
         """What an agent is told about the environment (part of the system prompt)."""
 
+    def settings(self, task: Task) -> JsonObject:
+        """What about the environment is special for ``task`` (how noisy it is): recorded with every run. Usually
+        nothing."""
+        return {}
+
     @abstractmethod
     def reset(self, task: Task) -> Episode:
         """A fresh episode. Equal calls in equal order give equal observations."""

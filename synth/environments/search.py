@@ -27,12 +27,15 @@ from synth.environments.contract import (
 )
 from synth.environments.rendering import link, page_borders, render
 from synth.identity import canonical_json
+from synth.retrieval.noise import Noise, noisy
 from synth.retrieval.snippets import best_passage
 from synth.schemas.documents import Document
+from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
 __all__ = [
+    "SEARCH_TOOLS",
     "DocumentIds",
     "DocumentTable",
     "FoundDocument",
@@ -94,7 +97,7 @@ class DocumentIds:
         return row if self._ids[row].as_py() == document_id else None
 
 
-_TOOLS = (
+SEARCH_TOOLS = (
     ToolSchema(
         name="search",
         description="Search the collection by words. Gives the best pages as [title](document) with a snippet.",
@@ -143,7 +146,7 @@ _TOOLS = (
         },
     ),
 )
-_BY_NAME = {tool.name: tool for tool in _TOOLS}
+_BY_NAME = {tool.name: tool for tool in SEARCH_TOOLS}
 
 
 class SearchEnvironment(Environment):
@@ -163,6 +166,7 @@ class SearchEnvironment(Environment):
         default_k: int = 5,
         context: int = 160,
         max_matches: int = 20,
+        noise: Noise | None = None,
     ) -> None:
         """
         Args:
@@ -173,6 +177,7 @@ class SearchEnvironment(Environment):
             default_k: Results when the call does not say.
             context: Code points on each side of a match that ``find`` shows.
             max_matches: So many matches ``find`` shows; it says how many there are.
+            noise: Which share of the results is replaced by pages that lead nowhere; None = none.
         """
         self.index = index
         self.documents = documents
@@ -182,12 +187,13 @@ class SearchEnvironment(Environment):
         self.default_k = default_k
         self.context = context
         self.max_matches = max_matches
+        self.noise = noise
         self.ids = DocumentIds(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
         self._borders: dict[str, list[tuple[int, int]]] = {}
 
     def tools(self) -> tuple[ToolSchema, ...]:
-        return _TOOLS
+        return SEARCH_TOOLS
 
     def instructions(self) -> str:
         return (
@@ -198,6 +204,17 @@ class SearchEnvironment(Environment):
 
     def reset(self, task: Task) -> SearchEpisode:
         return SearchEpisode(self, task)
+
+    def settings(self, task: Task) -> JsonObject:
+        """How noisy searches are for ``task``; nothing where they are not."""
+        share = self.noise_share(task)
+        return {"noise_share": round(share, 6)} if share else {}
+
+    def noise_share(self, task: Task) -> float:
+        """The share of results that is replaced for ``task``."""
+        if self.noise is None:
+            return 0.0
+        return self.noise.share(index=task.candidate_index, hops=task.difficulty.hops)
 
     def document(self, document_id: str) -> Document | None:
         row = self.ids.row(document_id)
@@ -239,6 +256,9 @@ class SearchEpisode(Episode):
         self._document: str | None = None
         self._page = 0
         self._calls = 0
+        self._noise = environment.noise_share(task)
+        rows = (environment.ids.row(name) for name in task.gold_documents) if self._noise else ()
+        self._gold = frozenset(row for row in rows if row is not None)
 
     def step(self, call: ToolCall) -> ToolResult:
         self._calls += 1
@@ -262,13 +282,20 @@ class SearchEpisode(Episode):
             return self._wrong(call, "bad_arguments", "Wrong arguments for search: query: it holds no words.")
         environment = self.environment
         lines: list[str] = []
-        for hit in environment.index.search(query, int(call.arguments.get("k", environment.default_k))):
+        for hit in self._ranked(query, int(call.arguments.get("k", environment.default_k))):
             document = environment._read(int(hit.document))
             snippet = _one_line(environment.snippet(document.text, query))
             lines.append(f"{len(lines) + 1}. {link(document.title, document.id)}\n   {snippet}")
         count = len(lines)
         head = f'{count} {"result" if count == 1 else "results"} for "{query}"' + (":" if lines else ".")
         return ToolResult(call_id=call.id, name=call.name, content="\n".join([head, *lines]))
+
+    def _ranked(self, query: str, k: int) -> Sequence[FoundDocument]:
+        search, noise = self.environment.index.search, self.environment.noise
+        if noise is None or not self._noise:
+            return search(query, k)
+        without = self._gold
+        return noisy(search, query, k, share=self._noise, seed=noise.seed, task=self.task.id, without=without)
 
     def _open(self, call: ToolCall) -> ToolResult:
         wanted, place = str(call.arguments["document"]), ""
@@ -322,7 +349,10 @@ class SearchEpisode(Episode):
         return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines))
 
     def snapshot(self) -> Snapshot:
-        state = canonical_json({"calls": self._calls, "document": self._document, "page": self._page})
+        plain: dict[str, Any] = {"calls": self._calls, "document": self._document, "page": self._page}
+        if self._noise:
+            plain["noise"] = self.environment.settings(self.task)
+        state = canonical_json(plain)
         return Snapshot(
             environment=self.environment.name, version=self.environment.version, task_id=self.task.id, state=state
         )
@@ -333,6 +363,8 @@ class SearchEpisode(Episode):
         if mine != theirs:
             raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
         state = json.loads(snapshot.state)
+        if state.get("noise", {}) != self.environment.settings(self.task):
+            raise ValueError(f"the snapshot was taken with noise {state.get('noise')}, this episode has another")
         self._document, self._page, self._calls = state["document"], int(state["page"]), int(state["calls"])
 
     def check(self, answer: str | None) -> Verdict:
@@ -384,7 +416,9 @@ class Resources(Protocol):
 
 def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
-    :class:`SearchEnvironment`."""
+    :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
     from synth.retrieval.bm25 import Bm25Index
 
+    if options.get("noise") is not None:
+        options["noise"] = Noise.model_validate(options["noise"])
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)

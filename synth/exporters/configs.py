@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from synth.schemas.contexts import ContextRow
+from synth.schemas.difficulty import DifficultyRow
+from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document
+from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.rejections import Rejection
+from synth.schemas.rl import RlRow
 from synth.schemas.row import Row, Split
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
@@ -42,6 +47,14 @@ CONFIGS: tuple[Config, ...] = (
         "tasks", Task, None, 500, "Questions with answers, the walk and evidence behind each, and every check passed."
     ),
     Config(
+        "difficulty",
+        DifficultyRow,
+        None,
+        5_000,
+        "How hard each task is: predicted from its structure, measured with and without tools; its place "
+        "in the curriculum.",
+    ),
+    Config(
         "trajectories", TrajectoryRow, None, 100, "Rollouts as Agent Data Protocol trajectories, with typed columns."
     ),
     Config(
@@ -65,7 +78,43 @@ CONFIGS: tuple[Config, ...] = (
         100,
         "Pairs of actions, or of runs, that share their prefix: what is preferred, why, and on what evidence.",
     ),
+    Config(
+        "rl",
+        RlRow,
+        None,
+        500,
+        "Tasks for reinforcement learning: prompt, tools, ground truth and rubric, in the columns of TRL and verl.",
+    ),
+    Config(
+        "contexts",
+        ContextRow,
+        None,
+        4,
+        "Tasks to be solved by reading: gold documents among distractors, up to a budget of tokens.",
+    ),
+    Config(
+        "distractors",
+        Distractor,
+        None,
+        2_000,
+        "Pages that lead astray from a task: opened and not needed, returned and never opened, or near the evidence.",
+    ),
+    Config(
+        "falsehoods",
+        Falsehood,
+        "corpus",
+        2_000,
+        "What the pages that were written to mislead say, how a reader can tell, and where the truth stands.",
+    ),
     Config("documents", Document, "corpus", 500, "The pages that the agents could search, open and cite."),
+    Config("entities", EntityRow, "graph", 5_000, "What the documents are about, with names, kind, page and split."),
+    Config(
+        "facts",
+        FactRow,
+        "graph",
+        10_000,
+        "What the documents state, each with its span: `synth validate --deep` asks every question of it again.",
+    ),
     Config("rejected", Rejection, "rejected", 2_000, "What was dropped on the way, and why."),
 )
 """In the order of the card."""

@@ -22,11 +22,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from synth.errors import StoreError
+from synth.exporters.calibration import Calibrations, targets_of
 from synth.exporters.card import render_card
 from synth.exporters.configs import CONFIGS, Config, config_named
 from synth.exporters.criticals import Criticals
 from synth.exporters.files import CARD_FILE, REPORT_FILE, file_name
 from synth.exporters.outcomes import Outcomes
+from synth.exporters.yields import Yields
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, SplitSize
 from synth.store.failpoints import failpoint
@@ -47,8 +49,8 @@ def write_dataset(
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
     Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
-    completed with what was counted on the way (``tables``, ``sizes``, ``outcomes``, ``labels``, ``critical``,
-    ``pairs``, ``document_licences``) and returned: what the card shows.
+    completed with what was counted on the way (``tables``, ``sizes``, ``outcomes``, ``task_yields``, ``labels``,
+    ``critical``, ``pairs``, ``difficulty``, ``document_licences``) and returned: what the card shows.
 
     Raises:
         KeyError: ``tables`` names a config that does not exist.
@@ -61,15 +63,18 @@ def write_dataset(
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StoreError("the folder is not empty", where=str(folder), mend="choose another folder")
-    outcomes, criticals = Outcomes(), Criticals()
+    outcomes, criticals, yields = Outcomes(), Criticals(), Yields()
+    calibrations = Calibrations(targets_of(report))
     licences: Counter[str] = Counter()
     watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
-        "tasks": (outcomes.see_tasks,),
+        "tasks": (outcomes.see_tasks, yields.see_tasks),
         "trajectories": (outcomes.see_trajectories, criticals.see_trajectories),
         "steps": (criticals.see_steps,),
         "branches": (criticals.see_branches,),
         "preferences": (criticals.see_pairs,),
         "documents": (lambda batch: licences.update(_licences(batch)),),
+        "rejected": (yields.see_rejected,),
+        "difficulty": (calibrations.see,),
     }
     counts: dict[str, dict[str, int]] = {}
     sizes: dict[str, dict[str, SplitSize]] = {}
@@ -85,9 +90,11 @@ def write_dataset(
             "tables": counts,
             "sizes": sizes,
             "outcomes": outcomes.reports(),
+            "task_yields": yields.reports(),
             "labels": criticals.labels(),
             "critical": criticals.critical(),
             "pairs": criticals.pairs(),
+            "difficulty": calibrations.report(),
             "document_licences": dict(sorted(licences.items())),
         }
     )

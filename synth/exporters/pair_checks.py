@@ -10,8 +10,9 @@ from synth.exporters.problems import Problems
 from synth.exporters.recorded import Recorded, bare, essence, setting
 from synth.exporters.row_checks import Place, TrajectoryCheck
 from synth.exporters.step_checks import BranchCheck, StepCheck, link_problems, measured, owner_problems
+from synth.preferences.select import Eligible, Selection, eligible, selected_ids
 from synth.schemas.adp import Action, ContentItem
-from synth.schemas.steps import PairKind, PreferenceRow, Side, Strength, selected_by_default
+from synth.schemas.steps import PairKind, PreferenceRow, Side, Strength
 from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = ["PairCheck"]
@@ -22,8 +23,22 @@ _OF_STEPS = (PairKind.VERIFIED_STEP, PairKind.VERIFIED_STEP_SUCCESS)
 class PairCheck:
     """Sees the pairs last: the other tables are in memory by then."""
 
-    def __init__(self, found: Problems, trajectories: TrajectoryCheck, steps: StepCheck, branches: BranchCheck) -> None:
+    def __init__(
+        self,
+        found: Problems,
+        trajectories: TrajectoryCheck,
+        steps: StepCheck,
+        branches: BranchCheck,
+        selection: Selection | None = None,
+    ) -> None:
+        """
+        Args:
+            selection: By which the pairs were selected, where the report says; None = the default.
+        """
         self.found = found
+        self.selection = selection or Selection()
+        self.eligible: list[Eligible] = []
+        self.selected: dict[str, tuple[bool, Place]] = {}
         self.trajectories = trajectories
         self.steps = steps
         self.branches = branches
@@ -34,6 +49,9 @@ class PairCheck:
         place = (file.label, row)
         for what in self._problems(file, pair):
             self.found.add(*place, what)
+        self.selected[pair.id] = (pair.selected, place)
+        if eligible(pair, self.selection):
+            self.eligible.append(Eligible.of(pair))
         if pair.kind in _OF_STEPS:
             self.positions[pair.trajectory_id, pair.kind].append((pair.position, pair.step, place))
 
@@ -44,8 +62,6 @@ class PairCheck:
         run = self.trajectories.recorded.get(row.trajectory_id)
         yield from owner_problems(row, run, file.split)
         yield from _sides(row)
-        if row.selected != selected_by_default(row.kind, row.same_kind, row.strength):
-            yield f"selected: {row.selected}, which is not what the default selection says"
         yield from _strength(row)
         if run is None or not 0 <= row.step < len(run.ranges):
             return
@@ -108,6 +124,10 @@ class PairCheck:
             yield f"{other}: is not the rest of {row.other_trajectory_id}"
 
     def finish(self) -> None:
+        wanted = selected_ids(self.eligible, self.selection)
+        for name, (selected, place) in self.selected.items():
+            if selected != (name in wanted):
+                self.found.add(*place, f"selected: {selected}, which is not what the selection says")
         verified: dict[str, int] = {}
         for (name, step), (of, _) in self.steps.criticality.items():
             if of.verified:

@@ -93,15 +93,15 @@ class DocumentCheck:
     def __init__(self, found: Problems, tasks: TaskCheck) -> None:
         self.found = found
         self.tasks = tasks
-        self.ids: set[str] = set()
+        self.lengths: dict[str, int] = {}
+        """Code points of every document's text, by id."""
         self.targets: dict[str, Place] = {}
 
     def see(self, file: DataFile, row: int, document: Document) -> None:
         add, place = self.found.add, (file.label, row)
-        if document.id in self.ids:
+        if document.id in self.lengths:
             add(*place, f"id: another document is {document.id} too")
-        self.ids.add(document.id)
-        length = len(document.text)
+        length = self.lengths[document.id] = len(document.text)
         for name in ("sections", "links", "anchors"):
             for number, span in enumerate(getattr(document, name)):
                 if not 0 <= span.start <= span.end <= length:
@@ -119,10 +119,10 @@ class DocumentCheck:
             for where, number, _ in cites:
                 self.found.add(*where, f"walk.hops[{number}].evidence: there is no document {name}")
         for name, where in self.tasks.cited.items():
-            if name not in self.ids:
+            if name not in self.lengths:
                 self.found.add(*where, f"gold_documents: there is no document {name}")
         for name, where in self.targets.items():
-            if name not in self.ids:
+            if name not in self.lengths:
                 self.found.add(*where, f"links: there is no document {name}")
 
 
@@ -222,7 +222,8 @@ class RejectionCheck:
 
     def see(self, file: DataFile, row: int, rejection: Rejection) -> None:
         self.rows[rejection.stage] += 1
-        self.units[rejection.stage].add(rejection.row_id)
+        if rejection.part is None:  # a row may be kept without a sample
+            self.units[rejection.stage].add(rejection.row_id)
 
     def finish(self) -> None:
         if self.report is None:

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from synth.exporters.show_rewards import render_context, render_rl
 from synth.exporters.show_steps import label_lines, render_branch, render_pair, render_step
 from synth.exporters.terminal import body, clean, facts, items, part, styled, title
+from synth.schemas.contexts import ContextRow
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Rejection
+from synth.schemas.rl import RlRow
 from synth.schemas.row import Row
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Hop, Task
@@ -50,6 +53,10 @@ def render_row(
         return render_branch(row, trajectory, full=full)
     if isinstance(row, PreferenceRow):
         return render_pair(row, full=full)
+    if isinstance(row, RlRow):
+        return render_rl(row, full=full)
+    if isinstance(row, ContextRow):
+        return render_context(row, full=full)
     if isinstance(row, Document):
         about = [("kind", row.kind), ("url", row.url), ("path", row.path), ("licence", row.licence), ("date", row.date)]
         return Group(title("document", row.id), facts([("title", row.title), *about]), body(row.text, full, 40))

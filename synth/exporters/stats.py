@@ -16,7 +16,16 @@ from rich.text import Text
 from synth.exporters.configs import CONFIGS
 from synth.exporters.reader import load
 from synth.exporters.terminal import clean
-from synth.schemas.reports import CriticalReport, LabelReport, OutcomeReport, PairReport, StageReport
+from synth.schemas.reports import (
+    CriticalReport,
+    DifficultyReport,
+    LabelReport,
+    ModelUse,
+    OutcomeReport,
+    PairReport,
+    StageReport,
+    TaskYield,
+)
 from synth.schemas.row import Row
 
 __all__ = ["Lengths", "Stats", "render_stats", "stats"]
@@ -51,11 +60,15 @@ class Stats(Row):
     """Role -> reason -> rollouts."""
     rules: dict[str, int]
     """Rule that judged the answer -> rollouts."""
+    task_yields: tuple[TaskYield, ...]
+    """Candidates for tasks by shape, and the checks that they failed."""
     shapes: dict[str, int]
     hops: dict[str, int]
     answer_kinds: dict[str, int]
     surfaces: dict[str, int]
     """Family of sentences that worded the question -> tasks."""
+    difficulty: DifficultyReport | None
+    """Predicted against measured success; None where it was not measured."""
     labels: tuple[LabelReport, ...]
     """Labels of steps, by role."""
     label_reasons: dict[str, int]
@@ -72,6 +85,8 @@ class Stats(Row):
     """Continuations from failed trajectories per pair of a verified step; None when there is no pair."""
     pairs: tuple[PairReport, ...]
     """Pairs by kind and family."""
+    models: tuple[ModelUse, ...]
+    """Model calls behind the rows, by role and model; cost at the recipe's prices."""
     lengths: dict[str, Lengths]
     """In code points for texts."""
 
@@ -126,17 +141,22 @@ def stats(folder: str | Path) -> Stats:
         outcomes=report.outcomes,
         stop_reasons={role: dict(sorted(counts.items())) for role, counts in sorted(stops.items())},
         rules=_sorted(rules),
+        task_yields=report.task_yields,
+        difficulty=report.difficulty,
         labels=report.labels,
         critical=report.critical,
         share_supervised=_share(report.critical),
         continuations_per_pair=_cost(report.critical),
         pairs=report.pairs,
+        models=report.model_uses(),
         lengths={name: _lengths(np.concatenate(parts)) for name, parts in values.items()},
         **{name: _sorted(counter) for name, counter in counters.items()},
     )
 
 
 _COUNTED = ("shapes", "hops", "answer_kinds", "surfaces", "label_reasons", "failures", "behaviours")
+_SHOWN = 20
+"""Values of each that a terminal shows; ``--json`` has all."""
 
 
 def _share(found: tuple[CriticalReport, ...]) -> float | None:
@@ -153,6 +173,14 @@ def _cost(found: tuple[CriticalReport, ...]) -> float | None:
 
 def _sorted(counter: Counter[str]) -> dict[str, int]:
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _commonest(counts: dict[str, int]) -> list[tuple[str, int]]:
+    """What stands in a table for a terminal: chains have hundreds of surfaces, most of them seen once."""
+    shown = list(counts.items())
+    if len(shown) <= _SHOWN + 1:
+        return shown
+    return [*shown[:_SHOWN], (f"{len(shown) - _SHOWN:,} others", sum(count for _, count in shown[_SHOWN:]))]
 
 
 def _success(outcomes: tuple[OutcomeReport, ...]) -> dict[str, float]:
@@ -213,6 +241,20 @@ def render_stats(numbers: Stats) -> RenderableType:
             ],
         ),
         _table(
+            "candidates for tasks",
+            ("shape", "candidates", "accepted", "yield", "failed"),
+            [
+                (
+                    of.shape,
+                    f"{of.candidates:,}",
+                    f"{of.accepted:,}",
+                    f"{of.share:.1%}",
+                    ", ".join(f"{check} {count:,}" for check, count in _by_count(of.rejected)) or "0",
+                )
+                for of in numbers.task_yields
+            ],
+        ),
+        _table(
             "success",
             ("role", "hops", "rollouts", "success", "unjudged", "turns", "tool calls"),
             [_outcome(outcome) for outcome in numbers.outcomes],
@@ -228,9 +270,10 @@ def render_stats(numbers: Stats) -> RenderableType:
             [
                 (name, value or "-", f"{count:,}")
                 for name in ("shapes", "hops", "answer_kinds", "surfaces")
-                for value, count in getattr(numbers, name).items()
+                for value, count in _commonest(getattr(numbers, name))
             ],
         ),
+        *_difficulty(numbers.difficulty),
         _table(
             "labels of steps",
             ("role", "trajectories", "steps", "+1", "0", "-1", "first errors", "may be a target"),
@@ -283,6 +326,19 @@ def render_stats(numbers: Stats) -> RenderableType:
             ],
         ),
         _table(
+            "model calls behind the rows, at the recipe's prices",
+            ("role", "model", "calls", "prompt tokens", "cached", "completion tokens", "cost"),
+            [
+                (
+                    use.role,
+                    use.model,
+                    *(f"{n:,}" for n in (use.calls, use.prompt_tokens, use.cached_tokens, use.completion_tokens)),
+                    f"{use.cost:,.4f}" if use.cost else "-",
+                )
+                for use in numbers.models
+            ],
+        ),
+        _table(
             "lengths",
             ("of", "mean", "minimum", "median", "90 %", "maximum"),
             [
@@ -291,6 +347,38 @@ def render_stats(numbers: Stats) -> RenderableType:
             ],
         ),
     )
+
+
+def _difficulty(found: DifficultyReport | None) -> list[RenderableType]:
+    if found is None:
+        return []
+    lines: list[tuple[str, ...]] = [
+        (
+            f"{of.low:.1f}-{of.high:.1f}",
+            f"{of.tasks:,}",
+            f"{of.rollouts:,}",
+            f"{of.predicted:.1%}",
+            f"{of.measured:.1%}",
+            f"{of.measured_low:.1%} to {of.measured_high:.1%}",
+        )
+        for of in found.bins
+    ]
+    auc = "-" if found.auc is None else f"{found.auc:.3f}"
+    summary = (
+        f"calibration error {found.error:.3f}, Brier {found.brier:.3f} (of the mean {found.brier_of_mean:.3f}), "
+        f"AUC {auc}, right without tools {found.closed_book:.1%}, search needed {found.search_needed:.1%}, "
+        f"curriculum {found.chosen:,} tasks"
+    )
+    title = "difficulty: the policy's success as predicted from structure, and as measured"
+    heads = ("predicted", "tasks", "rollouts", "mean predicted", "measured", "95 %")
+    parts: list[RenderableType] = [_table(title, heads, lines), Text(summary)]
+    if found.targets:
+        asked: list[tuple[str, ...]] = [
+            (f"{of.low:g} to {of.high:g}", f"{of.share:.1%}", f"{of.tasks:,}", f"{of.tasks / max(1, found.chosen):.1%}")
+            for of in found.targets
+        ]
+        parts.append(_table("curriculum", ("success", "share asked for", "tasks", "share"), asked))
+    return parts
 
 
 def _outcome(outcome: OutcomeReport) -> tuple[str, ...]:

@@ -197,12 +197,14 @@ class BranchCheck:
             yield f"alternative: {row.alternative} on the {row.side} side"
         yield from ending_problems(row)
         turns = turn_ranges(row.content)
-        if not turns or turns[0][0] != 0:
+        nothing = not row.content and row.step == -1 and row.stop_reason is StopReason.REJECTED
+        if not nothing and (not turns or turns[0][0] != 0):
             yield "content: does not begin with an action"
             return
-        first = row.content[: turns[0][1]]
+        first = row.content[: turns[0][1]] if turns else ()
         gave_up = row.stop_reason is StopReason.GAVE_UP and len(turns) == 1
-        if row.action_kind != (kind := action_kind(first, gave_up=gave_up)):
+        kind = "none" if nothing else action_kind(first, gave_up=gave_up)
+        if row.action_kind != kind:
             yield f"action_kind: {row.action_kind}, but the first turn is {kind}"
         yield from link_problems(row.content)
         if run is not None and -1 <= row.step < len(run.ranges):

@@ -1,7 +1,7 @@
 """Does a finished dataset hold what it says? Reads everything back from the files and trusts nothing.
 
-Rows stream; memory holds ids (tasks, documents), gold entities, the quotes of the tasks, and, where there are steps,
-branches or pairs, digests of the trajectories that these refer to.
+Rows stream; memory holds ids (tasks, documents, entities), gold entities, the quotes of the tasks, and, where there are
+steps, branches or pairs, digests of the trajectories that these refer to.
 """
 
 from __future__ import annotations
@@ -17,16 +17,29 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from synth.errors import DatasetError
+from synth.exporters.calibration import Calibrations, targets_of
 from synth.exporters.card_check import check_card
 from synth.exporters.configs import CONFIGS, Config, config_named
+from synth.exporters.context_checks import ContextCheck, ContextPages, RlCheck, Several, TaskTruths
 from synth.exporters.criticals import Criticals
+from synth.exporters.difficulty_checks import DifficultyCheck, PolicyRuns
+from synth.exporters.distractor_checks import (
+    DistractorCheck,
+    FalsehoodCheck,
+    FalsehoodFacts,
+    FalsehoodPages,
+    GoldPages,
+)
 from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
+from synth.exporters.graph_checks import EntityCheck, FactCheck
 from synth.exporters.outcomes import Outcomes
 from synth.exporters.pair_checks import PairCheck
 from synth.exporters.problems import Problem, Problems
 from synth.exporters.reader import load
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.exporters.step_checks import BranchCheck, StepCheck
+from synth.exporters.yields import Yields
+from synth.preferences.select import Selection
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
 from synth.schemas.reports import BuildReport
@@ -92,17 +105,21 @@ class _Counted:
 
     rows: dict[str, dict[str, int]] = field(default_factory=lambda: {config.name: {} for config in CONFIGS})
     outcomes: Outcomes = field(default_factory=Outcomes)
+    yields: Yields = field(default_factory=Yields)
     criticals: Criticals = field(default_factory=Criticals)
+    difficulty: Calibrations = field(default_factory=Calibrations)
     licences: Counter[str] = field(default_factory=Counter)
 
     def see(self, config: str, batch: pa.RecordBatch) -> None:
         watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
-            "tasks": (self.outcomes.see_tasks,),
+            "tasks": (self.outcomes.see_tasks, self.yields.see_tasks),
             "trajectories": (self.outcomes.see_trajectories, self.criticals.see_trajectories),
             "steps": (self.criticals.see_steps,),
             "branches": (self.criticals.see_branches,),
             "preferences": (self.criticals.see_pairs,),
             "documents": (self._see_documents,),
+            "rejected": (self.yields.see_rejected,),
+            "difficulty": (self.difficulty.see,),
         }
         for see in watchers.get(config, ()):
             see(batch)
@@ -112,21 +129,35 @@ class _Counted:
 
 
 def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) -> _Counted:
-    counted = _Counted()
+    targets = targets_of(report) if report else ()
+    counted = _Counted(difficulty=Calibrations(targets))
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset())
     documents = DocumentCheck(found, tasks)
+    entities = EntityCheck(found, documents)
     derived = any(file.config in ("steps", "branches", "preferences") for file in files)
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
     branches = BranchCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
+    truths = TaskTruths()
+    contexts = ContextCheck(found, tasks, truths)
+    trained = any(file.config in ("rl", "contexts") for file in files)
+    gold, falsehoods = GoldPages(), FalsehoodCheck(found)
+    runs = PolicyRuns()
     checks: dict[str, RowCheck] = {
-        "tasks": tasks,  # first: the others ask it
-        "documents": documents,
-        "trajectories": trajectories,
+        "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
+        "falsehoods": falsehoods,  # before what proves or disproves them
+        "rl": RlCheck(found, tasks, truths),
+        "contexts": contexts,
+        "documents": Several(documents, ContextPages(found, contexts), FalsehoodPages(falsehoods)),
+        "entities": entities,
+        "facts": Several(FactCheck(found, documents, entities), FalsehoodFacts(falsehoods)),
+        "trajectories": Several(trajectories, runs),
+        "difficulty": DifficultyCheck(found, tasks, runs, targets),
         "steps": steps,
         "branches": branches,
-        "preferences": PairCheck(found, trajectories, steps, branches),
+        "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
+        "preferences": PairCheck(found, trajectories, steps, branches, _selection(report, found)),
         "rejected": rejections,
     }
     for config in map(config_named, checks):
@@ -163,7 +194,7 @@ def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.Rec
                 found.add(file.label, None, f"row group {group} holds {about.num_rows:,} rows: too many for a viewer")
             if not about.column(0).has_offset_index:
                 found.add(file.label, None, f"row group {group} has no page index")
-        yield from opened.iter_batches(batch_size=_BATCH)
+        yield from opened.iter_batches(batch_size=min(_BATCH, 4 * config.rows_per_group))
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         found.add(file.label, None, f"can't be read as Parquet: {error}")
 
@@ -206,6 +237,18 @@ def _parsed(
         yield first + place, row
 
 
+def _selection(report: BuildReport | None, found: Problems) -> Selection | None:
+    """By which rule the pairs were selected, as the recipe in the report says; None where it says nothing."""
+    wanted = (report.recipe.get("preferences") or {}).get("selection") if report else None
+    if wanted is None:
+        return None
+    try:
+        return Selection.model_validate(wanted)
+    except ValidationError as error:
+        found.add(REPORT_FILE, None, f"recipe.preferences.selection: {error.errors()[0]['msg']}")
+        return None
+
+
 def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
     if report.schema_version != SCHEMA_VERSION:
         found.add(REPORT_FILE, None, f"schema_version is {report.schema_version}, not {SCHEMA_VERSION}")
@@ -219,6 +262,8 @@ def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
                 found.add(REPORT_FILE, None, f"tables: {what}")
     if report.outcomes != counted.outcomes.reports():
         found.add(REPORT_FILE, None, "outcomes: the trajectories give other counts of successes by role and hops")
+    if report.task_yields != counted.yields.reports():
+        found.add(REPORT_FILE, None, "task_yields: tasks and rejected give other counts of candidates by shape")
     if report.labels != counted.criticals.labels():
         found.add(REPORT_FILE, None, "labels: the steps give other counts of labels by role")
     if report.critical != counted.criticals.critical():
@@ -227,6 +272,8 @@ def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
         )
     if report.pairs != counted.criticals.pairs():
         found.add(REPORT_FILE, None, "pairs: the preferences give other counts by kind and family")
+    if report.difficulty != counted.difficulty.report():
+        found.add(REPORT_FILE, None, "difficulty: the rows give other counts of predicted and measured success")
     if report.document_licences != dict(sorted(counted.licences.items())):
         found.add(REPORT_FILE, None, "document_licences: the documents state other licences")
     accepted = sum(counted.rows["tasks"].values())

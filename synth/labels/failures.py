@@ -65,7 +65,11 @@ def _answered(view: EvidenceView, end: Finding) -> FailureClass:
     hops = view.task.walk.hops
     answer = end.answer or ""
     if not end.missing:
+        if view.task.walk.operations:
+            return FailureClass.REASONING_UNSUPPORTED  # all was read, and something else concluded
         return FailureClass.READING_WRONG_FACT if hops else FailureClass.REASONING_WRONG_ENTITY
+    if view.task.walk.operations:
+        return _unread(view, end) or FailureClass.ENDING_EARLY
     conditions = [number for number, hop in enumerate(hops) if hop.target.id == hops[-1].target.id]
     if len(conditions) > 1 and any(number in end.missing for number in conditions):
         return FailureClass.REASONING_SKIPPED_CONDITION

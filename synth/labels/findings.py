@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from synth.agents.contract import History, Step
 from synth.agents.evidence import EvidenceView, observe, words_of
 from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer, telling
+from synth.environments.answers import answer_pieces
 from synth.schemas.tasks import Task
 
 __all__ = ["Finding", "findings_of"]
@@ -31,7 +32,8 @@ class Finding:
     cut_off: bool = False
     """Its calls were not carried out."""
     seen_answer: bool = False
-    """The words of the answer stood in an observation."""
+    """The words of the answer stood in an observation, each part somewhere; what has to be worked out counts as seen
+    once all that it rests on was in view."""
     verifies: bool = False
     """All that the question needs was in view, and it looks again at a page of the walk."""
 
@@ -62,7 +64,8 @@ def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
                 answer=step.turn.answer,
                 ends=not step.turn.calls,
                 cut_off=bool(step.turn.calls) and not step.results,
-                seen_answer=_was_seen(view, step),
+                seen_answer=_was_seen(view, step)
+                or (bool(task.walk.operations) and not missing and not step.turn.calls),
                 verifies=complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in moves),
             )
         )
@@ -70,5 +73,7 @@ def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
 
 
 def _was_seen(view: EvidenceView, step: Step) -> bool:
-    words = words_of(step.turn.answer or "")
-    return words.strip() != "" and any(words in words_of(result.content) for _, result in view.results)
+    answer = step.turn.answer or ""
+    pieces = [words_of(piece) for piece in answer_pieces(answer)] if view.task.answer_parts else [words_of(answer)]
+    texts = [words_of(result.content) for _, result in view.results]
+    return any(p.strip() for p in pieces) and all(any(piece in text for text in texts) for piece in pieces)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from synth.agents.evidence import words_of
 from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
 from synth.agents.trajectory import history_of
 from synth.labels.behaviours import behaviours_of
+from synth.labels.claims import Claim, false_claims
+from synth.labels.commitments import Commitment, commitments
+from synth.labels.conclusions import Conclusion, false_conclusions
 from synth.labels.failures import failure_of
 from synth.labels.findings import Finding, findings_of
 from synth.labels.masks import mask_of, wrong_names
@@ -96,12 +99,19 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     if len(ranges) != len(history):
         raise ValueError(f"{row.id}: its content has {len(ranges)} turns, its history {len(history)}")
     found = findings_of(task, history)
-    judged = _judge(row, task, found)
+    wrong_answer = row.answer if row.verdict.correct is False else None
+    concluded = {one.step: one for one in false_conclusions(task, history, wrong_answer)}
+    judged = _judge(row, task, found, concluded)
+    taken = _backdate(judged, commitments(task, history, wrong_answer))
+    taken |= _contradict(judged, false_claims(task, history, wrong_answer))
+    taken |= {n: one.about for n, one in concluded.items() if judged[n][2].startswith(one.why)}
     first = next((n for n, (_, reason, _) in enumerate(judged) if reason in _OWN_FAULT), None)
     matches = gold_matches(task, history)
     behaviours = behaviours_of(task, history, found, [reason for _, reason, _ in judged])
     failure = None if row.success else failure_of(row, task, history, found, [reason for _, reason, _ in judged])
-    wrong = wrong_names(row, task, history, None if first is None else found[first])
+    move = None if first is None else found[first].move
+    about = taken.get(-1 if first is None else first) or (move.about if move else "")
+    wrong = wrong_names(row, task, history, about)
     labels: list[StepLabel] = []
     total = len(task.walk.hops) or 1
     for number, ((start, end), finding, (sign, reason, detail)) in enumerate(zip(ranges, found, judged, strict=True)):
@@ -138,7 +148,9 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
 Judged = tuple[Sign, LabelReason, str]
 
 
-def _judge(row: TrajectoryRow, task: Task, found: Sequence[Finding]) -> list[Judged]:
+def _judge(
+    row: TrajectoryRow, task: Task, found: Sequence[Finding], concluded: Mapping[int, Conclusion]
+) -> list[Judged]:
     judged: list[Judged] = []
     wrong: int | None = None  # the step whose error is not left behind yet
     for number, finding in enumerate(found):
@@ -146,8 +158,15 @@ def _judge(row: TrajectoryRow, task: Task, found: Sequence[Finding]) -> list[Jud
             judged.append(_end(row, task, finding, wrong))
         elif finding.cut_off:
             judged.append((0, LabelReason.NEUTRAL, "not carried out: the run was stopped here"))
+        elif number in concluded and wrong is None and (verdict := _turn(finding, None))[1] not in _OWN_FAULT:
+            later = min(concluded[number].acts)
+            acted = f"; acted on in step {later}" if later > number else ""
+            judged.append((-1, LabelReason.WRONG_TURN, concluded[number].why + acted))
+            wrong = number
         else:
             verdict = _turn(finding, wrong)
+            if wrong is not None and wrong in concluded and number in concluded[wrong].acts and verdict[0] > 0:
+                verdict = (-1, LabelReason.PROPAGATED, f"goes by what step {wrong} concluded")
             judged.append(verdict)
             reason = verdict[1]
             if reason in (LabelReason.WRONG_TURN, LabelReason.PROPAGATED):
@@ -155,6 +174,29 @@ def _judge(row: TrajectoryRow, task: Task, found: Sequence[Finding]) -> list[Jud
             elif reason is LabelReason.CORRECTED:
                 wrong = None
     return judged
+
+
+def _backdate(judged: list[Judged], taken: Sequence[Commitment]) -> dict[int, str]:
+    """Where a thought took what a later step goes for and goes wrong with, that turn went wrong, whatever its own call
+    was good for. Gives the document that each of these turns took."""
+    moved: dict[int, str] = {}
+    for one in taken:
+        if one.step not in moved and judged[one.step][1] not in _OWN_FAULT and judged[one.acts][0] < 0:
+            why = f"{one.why}; taken in thought here, acted on in step {one.acts}"
+            judged[one.step] = (-1, LabelReason.WRONG_TURN, why)
+            moved[one.step] = one.about
+    return moved
+
+
+def _contradict(judged: list[Judged], claims: Sequence[Claim]) -> dict[int, str]:
+    """Who states what the walk contradicts goes wrong there, whatever the call of that turn is good for. Gives the
+    document that each of these turns is about."""
+    moved: dict[int, str] = {}
+    for one in claims:
+        if one.step not in moved and judged[one.step][1] not in _OWN_FAULT:
+            judged[one.step] = (-1, LabelReason.WRONG_TURN, one.why)
+            moved[one.step] = one.about
+    return moved
 
 
 def _turn(finding: Finding, wrong: int | None) -> Judged:
@@ -208,4 +250,4 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
         return -1, LabelReason.PROPAGATED, f"wrong, after what step {wrong} went for"
     if finding.missing:
         return -1, LabelReason.PREMATURE, f"wrong, and unread: {unread}"
-    return -1, LabelReason.UNSUPPORTED_ANSWER, f"wrong: what was read says {task.answer}"
+    return -1, LabelReason.UNSUPPORTED_ANSWER, f"wrong: what was read gives {task.answer}"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
+from synth.agents.computed import answer_is_computed
 from synth.agents.contract import History
 from synth.agents.evidence import EvidenceView, names_of, words_of
-from synth.labels.findings import Finding
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["mask_of", "wrong_names"]
 
+_SMALL = re.compile(r" \d{1,2} ")
 _NEVER = {
     LabelReason.INVALID_CALL: "no target: a call that the tool refuses",
     LabelReason.REPEATED_FAILURE: "no target: a failed call made again",
@@ -22,14 +25,17 @@ _NEVER = {
 }
 
 
-def wrong_names(row: TrajectoryRow, task: Task, history: History, error: Finding | None) -> frozenset[str]:
-    """What a failed run goes wrong with: its answer, and what the page of its first error is called. None of the
-    question's own names, nor of the walk's."""
+def wrong_names(row: TrajectoryRow, task: Task, history: History, about: str) -> frozenset[str]:
+    """What a failed run goes wrong with: its answer, and what the page ``about`` of its first error is called. None of
+    the question's own names, nor of the walk's; no small number that was worked out."""
     if row.success:
         return frozenset()
     view = EvidenceView(task, history)
-    about = error.move.about if error is not None and error.move is not None else ""
-    found = {name for name, documents in view.named.items() if about in documents} | {words_of(row.answer or "")}
+    found = {name for name, documents in view.named.items() if about in documents}
+    answer = words_of(row.answer or "")
+    if not (answer_is_computed(task) and _SMALL.fullmatch(answer)):
+        # A number as small as most counts stands in many a thought that does not rest on it.
+        found.add(answer)
     walk = {words_of(name) for hop in task.walk.hops for end in (hop.source, hop.target) for name in names_of(end)}
     return frozenset(n for n in found if n.strip() and n not in walk and n not in words_of(task.question))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +12,10 @@ import pyarrow as pa
 
 from synth.engine import Engine
 from synth.exporters.hub_layout import write_dataset
+from synth.models.naming import public_name
+from synth.pipelines.published_graph import graph_tables
 from synth.recipe.model import Recipe
+from synth.recipe.roles import PRIVATE
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
 from synth.sources.world.schema import HUB_TYPES
@@ -19,6 +23,9 @@ from synth.store import StoredTable, publish
 from synth.tasks.docs.hubs import hub_documents
 
 __all__ = ["ROLES", "finish", "published_recipe"]
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+"""``owner/model`` or ``model``, as the Hub names models."""
 
 ROLES = ("teacher", "policy")
 """In the order of their rows in the dataset."""
@@ -43,6 +50,7 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
     roles = [role for role in ROLES if role in recipe.roles]
     return {
         "documents": _batches(engine.table("documents", "documents")),
+        **graph_tables(engine),
         "tasks": _batches(engine.table("tasks", "tasks")),
         "trajectories": _batches(*(engine.table(role, "trajectories") for role in roles)),
         **_step_tables(recipe, engine),
@@ -53,10 +61,22 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
 def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
     labels = {node.label for node in engine.plan.nodes}
     tables = {"steps": _batches(*(engine.table(f"{role}-steps", "steps") for role in ROLES if role in recipe.roles))}
+    if "difficulty" in labels:
+        tables["difficulty"] = _batches(engine.table("difficulty", "difficulty"))
     if "critical-steps" in labels:
         tables["branches"] = _batches(engine.table("critical-steps", "branches"))
     if "preferences" in labels:
         tables["preferences"] = _batches(engine.table("preferences", "preferences"))
+    if "rl" in labels:
+        tables["rl"] = _batches(engine.table("rl", "rl"))
+    budgets = recipe.contexts.budgets if recipe.contexts is not None else ()
+    made = [f"contexts-{budget}" for budget in budgets if f"contexts-{budget}" in labels]
+    if made:
+        tables["contexts"] = _batches(*(engine.table(label, "contexts") for label in made))
+    if "distractors" in labels:
+        tables["distractors"] = _batches(engine.table("distractors", "distractors"))
+    if recipe.source.kind == "world":
+        tables["falsehoods"] = _batches(engine.table("documents", "falsehoods"))
     return tables
 
 
@@ -89,9 +109,14 @@ def published_recipe(recipe: Recipe) -> JsonObject:
     plain: dict[str, Any] = recipe.model_dump(mode="json")
     for part in ("source", "questions"):
         plain[part].pop("path", None)
+    if (plain.get("distractors") or {}).get("model", None) and not _HUB_NAME.fullmatch(plain["distractors"]["model"]):
+        plain["distractors"].pop("model")  # a folder of this machine
+    (plain.get("contexts") or {}).pop("tokenizer", None)
     for role in plain["roles"].values():
-        role.pop("base_url")
-        role.pop("api_key_env")
+        for key in PRIVATE:
+            role.pop(key)
+        if role["model"] is not None:
+            role["model"] = public_name(role["model"])
     return plain
 
 
@@ -125,7 +150,8 @@ def _role(recipe: Recipe, engine: Engine, role: str) -> RoleReport:
     return RoleReport(
         role=role,
         backend=who.backend,
-        model=who.model,
+        model=None if who.model is None else public_name(who.model),
+        model_revision=_revision(engine.table(role, "trajectories")),
         privileged=_first(engine.table(role, "trajectories"), "privileged"),
         rollouts_per_task=who.rollouts,
     )
@@ -134,6 +160,14 @@ def _role(recipe: Recipe, engine: Engine, role: str) -> RoleReport:
 def _first(table: StoredTable, column: str) -> bool:
     """The value that a column has in its first row: it is the same in all rows of a role."""
     return bool(len(table)) and bool(table.arrow.column(column)[0].as_py())
+
+
+def _revision(table: StoredTable) -> str | None:
+    """The revision that the server of a model named, where it was the same for all rows."""
+    import pyarrow.compute as pc
+
+    told = pc.unique(pc.struct_field(table.arrow.column("provenance"), "model_revision")).to_pylist()
+    return str(told[0]) if len(told) == 1 and told[0] is not None else None
 
 
 def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:

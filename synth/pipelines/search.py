@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import metadata
 from typing import Any
 
+from synth.critical.config import CriticalConfig
 from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
 from synth.prompting import load_prompt
 from synth.recipe.model import Recipe, Role
+from synth.recipe.roles import RoleName, policy_of
 from synth.registry import factory_of, find
 from synth.stages.contract import Implementation, Stage
 
@@ -23,7 +26,10 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
     for role in ("teacher", "policy"):
         if role in recipe.roles:
             nodes += _role_nodes(recipe, role, recipe.roles[role])
+    nodes += _difficulty_nodes(recipe)
     nodes += _step_nodes(recipe)
+    nodes += _distractor_nodes(recipe)
+    nodes += _reward_nodes(recipe)
     return tuple(nodes)
 
 
@@ -36,11 +42,20 @@ def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
         yield _node("documents", "world_pages", config)
         yield _node("graph", "graph", {"inverses": dict(INVERSES)}, entities="documents", edges="documents")
     elif source.kind == "docs":
+        extract = config.pop("extract")
         yield _node("documents", "read_docs", config)
-        yield _node("edges", "link_documents", {}, documents="documents")
+        if extract == "rules":
+            yield _node("triples", "extract_triples", {}, documents="documents")
+            yield _node("edges", "link_records", {}, documents="documents", triples="triples")
+        else:
+            yield _node("edges", "link_documents", {}, documents="documents")
     else:
+        extract = config.pop("extract")
         yield _node("documents", "read_records", config)
-        yield _node("edges", "link_records", {}, documents="documents", triples="documents")
+        if extract == "rules":
+            yield _node("triples", "add_triples", {}, documents="documents", given="documents:triples")
+        triples = "triples" if extract == "rules" else "documents"
+        yield _node("edges", "link_records", {}, documents="documents", triples=triples)
     yield _node("index", "index", {}, documents="documents")
 
 
@@ -55,7 +70,7 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
     yield _node("tasks", f"{recipe.questions.kind}_tasks", config, **reads)
 
 
-def _role_nodes(recipe: Recipe, role: str, who: Role) -> Iterator[StageNode]:
+def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode]:
     prompt = load_prompt(_PROMPT)
     yield _node(
         f"{role}-rollouts",
@@ -63,7 +78,7 @@ def _role_nodes(recipe: Recipe, role: str, who: Role) -> Iterator[StageNode]:
         {
             "role": role,
             "rollouts": who.rollouts,
-            "limits": recipe.limits,
+            "limits": recipe.limits.model_copy(update=_own_limits(who)),
             "policy": _policy(recipe, role, who),
             "environment": _environment(recipe),
             "prompt": prompt.ref.id,
@@ -74,7 +89,25 @@ def _role_nodes(recipe: Recipe, role: str, who: Role) -> Iterator[StageNode]:
         documents="documents",
         index="index",
     )
-    yield _node(role, "verify", {}, rollouts=f"{role}-rollouts")
+    yield _node(role, "verify", {}, rollouts=f"{role}-rollouts", tasks="tasks")
+
+
+def _difficulty_nodes(recipe: Recipe) -> Iterator[StageNode]:
+    """Predicted and measured success, with and without tools."""
+    wanted, who = recipe.difficulty, recipe.roles.get("policy")
+    if wanted is None or who is None:
+        return
+    policy = _policy(recipe, "policy", who)
+    yield _node(
+        "closed-book",
+        "closed_book",
+        {"policy": policy, "rollouts": wanted.closed_book, **_prompt(_PROMPT)},
+        tasks="tasks",
+    )
+    values = wanted.model_dump(exclude={"closed_book"})
+    yield _node(
+        "difficulty", "difficulty", values, tasks="tasks", policy_runs="policy:trajectories", closed_book="closed-book"
+    )
 
 
 def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
@@ -110,15 +143,16 @@ def _critical_node(recipe: Recipe) -> StageNode:
     critical = recipe.critical
     assert critical is not None
     language = {"language": recipe.questions.kind}
+    who = recipe.roles["policy"]
     return _node(
         "critical-steps",
         "search_critical_steps",
         {
-            "policy": _policy(recipe, "policy", recipe.roles["policy"]),
+            "policy": _policy(recipe, "policy", who),
             "expert": _named("experts", critical.expert, language),
             "scorer": _named("scorers", critical.scorer, {}),
             "environment": _environment(recipe),
-            "search": critical.search,
+            "search": critical.search.model_copy(update=_own_limits(who, critical.search)),
             "successes": critical.successes,
             "share": critical.share,
         },
@@ -129,8 +163,67 @@ def _critical_node(recipe: Recipe) -> StageNode:
     )
 
 
-def _policy(recipe: Recipe, role: str, who: Role) -> Implementation:
-    return _named("backends", who.backend, {"role": role, "language": recipe.questions.kind, **who.options})
+def _distractor_nodes(recipe: Recipe) -> Iterator[StageNode]:
+    """Pages that runs met, and neighbours of the evidence."""
+    wanted = recipe.distractors
+    if wanted is None:
+        return
+    options = {"model": wanted.model, "revision": wanted.revision} if wanted.model is not None else {}
+    # The library's version stands for what a model makes of a text; our own encoder is named with its version.
+    libraries = {"library": _installed("sentence-transformers")} if wanted.model is not None else {}
+    encoder = _named("encoders", wanted.encoder, options, **libraries)
+    yield _node("vectors", "embed_documents", {"encoder": encoder}, documents="documents")
+    runs = [role for role in ("teacher", "policy") if role in recipe.roles]
+    reads = {
+        "tasks": "tasks",
+        # Where one role is missing, the other's runs are read twice and counted once.
+        "teacher_runs": f"{runs[0]}:trajectories",
+        "policy_runs": f"{runs[-1]}:trajectories",
+        "documents": "documents",
+        "index": "index",
+        "vectors": "vectors",
+    }
+    stage = "search_distractors"
+    if recipe.source.kind == "world":
+        stage, reads = "world_distractors", reads | {"falsehoods": "documents"}
+    values = {"encoder": encoder, "index": wanted.index, "bm25": wanted.bm25, "embedding": wanted.embedding}
+    yield _node("distractors", stage, values, **reads)
+
+
+def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
+    """Rows that a reward function judges: tasks to be solved by searching, and by reading."""
+    if recipe.rl:
+        values = {"environment": _environment(recipe), **_prompt("rl/search")}
+        yield _node("rl", "search_rl", values, tasks="tasks", documents="documents", index="index")
+    wanted = recipe.contexts
+    if wanted is None or recipe.distractors is None:
+        return
+    for budget in wanted.budgets:
+        values = {"budget": budget, "tasks": wanted.tasks, "tokenizer": wanted.tokenizer, **_prompt("contexts/read")}
+        reads = {name: name for name in ("tasks", "documents", "index", "distractors")}
+        yield _node(f"contexts-{budget}", "contexts", values, **reads)
+
+
+def _prompt(name: str) -> dict[str, Any]:
+    ref = load_prompt(name).ref
+    return {"prompt": ref.id, "prompt_version": ref.version, "prompt_sha256": ref.sha256}
+
+
+def _installed(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:
+    return policy_of(role, who, recipe.questions.kind)
+
+
+def _own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any]:
+    """Tokens and seconds that a run of ``who`` may use, where nothing else is ``given``."""
+    limits = who.limits.model_dump(exclude_none=True)
+    return {name: value for name, value in limits.items() if given is None or getattr(given, name) is None}
 
 
 def _environment(recipe: Recipe) -> Implementation:

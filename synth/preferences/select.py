@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,7 +13,18 @@ from synth.schemas.row import Row
 from synth.schemas.steps import PairKind, PreferenceRow, selected_by_default
 from synth.schemas.turns import turn_ranges
 
-__all__ = ["LengthBalance", "Selection", "SelectionReport", "balance_lengths", "length_balance", "report", "select"]
+__all__ = [
+    "Eligible",
+    "LengthBalance",
+    "Selection",
+    "SelectionReport",
+    "balance_lengths",
+    "eligible",
+    "length_balance",
+    "report",
+    "select",
+    "selected_ids",
+]
 
 
 class Selection(BaseModel):
@@ -63,22 +75,41 @@ def select(rows: Sequence[PreferenceRow], selection: Selection | None = None) ->
     losing trajectories whose earliest verified step changes the kind of action.
     """
     wanted = selection or Selection()
-    eligible = [row for row in rows if _eligible(row, wanted)]
-    limit = wanted.per_trajectory
-    by_trajectory: dict[str, list[PreferenceRow]] = {}
-    for row in eligible:
-        by_trajectory.setdefault(row.trajectory_id, []).append(row)
-    kept: set[str] = set()
-    for own in by_trajectory.values():
-        own.sort(key=lambda row: (row.step, row.id))
-        if wanted.earliest:
-            steps = [row.step for row in own if row.strength is not None]
-            own = [row for row in own if row.strength is None or row.step == min(steps)]
-        kept |= {row.id for row in own[:limit]}
+    kept = selected_ids([Eligible.of(row) for row in rows if eligible(row, wanted)], wanted)
     return tuple(row.model_copy(update={"selected": row.id in kept}) for row in rows)
 
 
-def _eligible(row: PreferenceRow, wanted: Selection) -> bool:
+@dataclass(frozen=True, slots=True)
+class Eligible:
+    """What the choice among eligible pairs goes by: enough of a row for who reads a dataset as it streams past."""
+
+    id: str
+    trajectory_id: str
+    step: int
+    measured: bool
+
+    @classmethod
+    def of(cls, row: PreferenceRow) -> Eligible:
+        return cls(row.id, row.trajectory_id, row.step, row.strength is not None)
+
+
+def selected_ids(pairs: Iterable[Eligible], wanted: Selection) -> frozenset[str]:
+    """Of pairs that are ``eligible``, those that are selected, whatever their order."""
+    by_trajectory: dict[str, list[Eligible]] = {}
+    for pair in pairs:
+        by_trajectory.setdefault(pair.trajectory_id, []).append(pair)
+    kept: set[str] = set()
+    for own in by_trajectory.values():
+        own.sort(key=lambda pair: (pair.step, pair.id))
+        if wanted.earliest:
+            steps = [pair.step for pair in own if pair.measured]
+            own = [pair for pair in own if not pair.measured or pair.step == min(steps)]
+        kept |= {pair.id for pair in own[: wanted.per_trajectory]}
+    return frozenset(kept)
+
+
+def eligible(row: PreferenceRow, wanted: Selection) -> bool:
+    """Whether the pair may be selected by itself: its kind, its strength, its kinds of action."""
     if row.kind not in wanted.kinds:
         return False
     if row.kind is PairKind.VERIFIED_STEP and wanted.same_kind:
@@ -104,6 +135,9 @@ def length_balance(rows: Sequence[PreferenceRow]) -> LengthBalance:
 
 def balance_lengths(rows: Sequence[PreferenceRow]) -> tuple[tuple[PreferenceRow, ...], tuple[PreferenceRow, ...]]:
     """(kept, surplus): of the pairs of whole runs, as many with a longer chosen side as with a longer rejected side.
+
+    For whoever trains, on the finished table. A build does not do it: a pair would come and go with how many tasks are
+    asked for, and asking for more must keep every row.
 
     Surplus goes by the largest difference first, then by a hash of the id; pairs of single steps and of equal length
     all stay. Order is kept.

@@ -130,7 +130,7 @@ def not_grounded(
         prompt, history = parsed(row, content)
     except ValueError as error:
         return refusal(row, stage, Reason.INVALID_TRAJECTORY, str(error), step=start)
-    found = ungrounded(prompt, history, start=start, vocabulary=vocabulary)
+    found = ungrounded(prompt, history, start=start, vocabulary=vocabulary, own_words=row.model is not None)
     if not found:
         return None
     return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {found[0]}", step=start)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from itertools import pairwise
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.agents.loop import Limits
-from synth.agents.scripted.backend import scripted_options
 from synth.critical.config import CriticalConfig
+from synth.preferences.select import Selection
+from synth.recipe.roles import Role, RoleName, check_role
+from synth.retrieval.noise import Noise
+from synth.retrieval.vectors import IndexKind
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.world.config import WorldConfig
@@ -17,6 +21,10 @@ from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.world.config import WorldTasksConfig
 
 __all__ = [
+    "Contexts",
+    "CurriculumTarget",
+    "Difficulty",
+    "Distractors",
     "DocsQuestions",
     "DocsSource",
     "GivenQuestions",
@@ -29,9 +37,6 @@ __all__ = [
     "WorldQuestions",
     "WorldSource",
 ]
-
-
-RoleName = Literal["teacher", "policy"]
 
 
 class _Part(BaseModel):
@@ -48,12 +53,18 @@ class DocsSource(DocsConfig):
     """A folder of HTML or Markdown with links."""
 
     kind: Literal["docs"]
+    extract: Literal["none", "rules"] = "none"
+    """``rules``: sentences that name another page by its title are read as if they linked to it. For folders whose
+    pages do not link to each other."""
 
 
 class RecordsSource(RecordsConfig):
     """JSONL or Parquet documents."""
 
     kind: Literal["records"]
+    extract: Literal["none", "rules"] = "none"
+    """``rules``: sentences that name another document by its title are read as if they linked to it, beside the triples
+    that come with the documents."""
 
 
 Source = Annotated[WorldSource | DocsSource | RecordsSource, Field(discriminator="kind")]
@@ -88,23 +99,8 @@ class Search(_Part):
     """Code points of a document that one page shows."""
     default_k: int = Field(default=5, ge=1, le=20)
     """Results when a call does not say how many."""
-
-
-class Role(_Part):
-    """Who acts."""
-
-    backend: str = "scripted"
-    """``scripted`` needs no model. `synth list` shows what else is installed."""
-    model: str | None = None
-    """Name of the model at the endpoint; None for scripted agents."""
-    base_url: str | None = None
-    """Address of the endpoint."""
-    api_key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
-    """NAME of the environment variable that holds the key: a key never stands in a recipe."""
-    rollouts: int = Field(default=1, ge=1, le=1000)
-    """Rollouts per task."""
-    options: dict[str, Any] = {}
-    """Options of the backend (for ``scripted``: ``skill``)."""
+    noise: Noise | None = None
+    """Replaces a growing share of the results by pages that lead nowhere (ZeroSearch); empty = none."""
 
 
 class Critical(_Part):
@@ -133,6 +129,84 @@ class Pairs(_Part):
     """Pairs of whole runs per task; 0 leaves them out."""
     trajectory_ratio: float = Field(default=1.5, ge=1)
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
+    selection: Selection = Selection()
+    """Which pairs are marked as ``selected``."""
+
+
+class CurriculumTarget(_Part):
+    low: float = Field(ge=0, lt=1)
+    """Least success rate of the policy."""
+    high: float = Field(gt=0, le=1)
+    """The rate that it stays below (1: at most)."""
+    share: float = Field(gt=0, le=1)
+    """Share of the curriculum."""
+
+
+class Difficulty(_Part):
+    """How hard the tasks are, and which of them the curriculum holds. Needs the role ``policy``."""
+
+    closed_book: int = Field(default=4, ge=1, le=100)
+    """How often the policy is asked each question without its tools."""
+    folds: int = Field(default=5, ge=2, le=50)
+    """Each part of the tasks is predicted by a model of the others."""
+    targets: tuple[CurriculumTarget, ...] = ()
+    """Shares of the curriculum by the policy's success: ``[{low: 0.2, high: 0.4, share: 0.3}]`` (DARC); empty = every
+    task, from easy to hard."""
+    tasks: int | None = Field(default=None, ge=1)
+    """Exactly how many tasks the curriculum has; empty = all, or with targets as many as let each have its share."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Difficulty:
+        if any(target.low >= target.high for target in self.targets):
+            raise ValueError("difficulty.targets: low must be less than high")
+        if sum(target.share for target in self.targets) > 1 + 1e-9:
+            raise ValueError("difficulty.targets: the shares sum to more than 1")
+        if any(one.high > other.low for one, other in pairwise(sorted(self.targets, key=lambda item: item.low))):
+            raise ValueError("difficulty.targets: two targets overlap")
+        return self
+
+
+class Distractors(_Part):
+    """Pages that lead astray from a task: what runs met and did not need, and neighbours of the evidence."""
+
+    encoder: str = "hashed"
+    """Encodes pages for neighbours by vectors: ``hashed`` sees words and spelling and needs nothing,
+    ``sentence-transformers`` is any such model (extra ``embed``)."""
+    model: str | None = None
+    """Of ``sentence-transformers``: the model's name on the Hub, or its folder."""
+    revision: str | None = None
+    """Of ``sentence-transformers``: commit of the model on the Hub."""
+    index: IndexKind = "exact"
+    """How the nearest vectors are found: ``exact`` compares with all, ``faiss-hnsw`` (extra ``embed``) is faster over
+    many pages and misses some."""
+    bm25: int = Field(default=4, ge=0, le=100)
+    """Neighbours by words per task at most."""
+    embedding: int = Field(default=4, ge=0, le=100)
+    """Neighbours by vectors per task at most."""
+
+    @model_validator(mode="after")
+    def _model(self) -> Distractors:
+        if (self.encoder == "sentence-transformers") != (self.model is not None):
+            raise ValueError("distractors.model names the model of the encoder sentence-transformers, and only of that")
+        return self
+
+
+class Contexts(_Part):
+    """Long contexts for tasks that are solved by reading; made where distractors are."""
+
+    budgets: tuple[Annotated[int, Field(ge=500, le=400_000)], ...] = (8_192, 32_768, 131_072)
+    """Tokens of the whole user message; a row per task and budget."""
+    tasks: int | None = Field(default=50, ge=1)
+    """Contexts are made of the first so many tasks (one of 131,072 tokens has 0.6 MB); empty = of all."""
+    tokenizer: str | None = None
+    """A file of the library ``tokenizers`` (tokenizer.json of a model) that counts; empty = a counter that needs no
+    download."""
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Contexts:
+        if not self.budgets or len(set(self.budgets)) < len(self.budgets):
+            raise ValueError("contexts.budgets must name at least one number of tokens, each once")
+        return self
 
 
 class Recipe(_Part):
@@ -159,6 +233,14 @@ class Recipe(_Part):
     it."""
     preferences: Pairs | None = Pairs()
     """Which preference pairs are made; ``null`` makes none."""
+    difficulty: Difficulty | None = Difficulty()
+    """How difficulty is measured and predicted; ``null`` leaves it out."""
+    distractors: Distractors | None = Distractors()
+    """Which pages are recorded as distractors of a task; ``null`` records none."""
+    contexts: Contexts | None = Contexts()
+    """Which long contexts are made; ``null`` makes none."""
+    rl: bool = True
+    """Whether there are rows for reinforcement learning."""
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it."""
@@ -178,16 +260,5 @@ class Recipe(_Part):
         if not self.roles:
             raise ValueError("roles names nobody: give teacher, policy or both")
         for role, who in self.roles.items():
-            if who.backend == "scripted":
-                _check_options(role, who.options)
+            check_role(role, who)
         return self
-
-
-def _check_options(role: RoleName, options: dict[str, Any]) -> None:
-    try:
-        scripted_options(role).model_validate(options)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        known = ", ".join(scripted_options(role).model_fields)
-        raise ValueError(f"roles.{role}.options.{key}: {first['msg']}; there are {known}") from None

@@ -13,12 +13,19 @@ Four shapes cover all stages:
 
 A stage object is made once per worker process from ``(config, context)``, so that heavy collaborators (an index that
 is memory-mapped, an environment) are opened once and never pickled.
+
+A stage whose config holds a model (:attr:`Implementation.model`) runs in the engine's own process: many of its rows are
+worked on at once, in one thread, with one stage object. Another row goes on wherever one waits for a model. So
+``process`` keeps nothing about its row in ``self`` (a cache whose entries are right for every row is fine);
+``context.notes`` and ``context.notebook`` belong to the row at hand, whichever that is.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -27,6 +34,8 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
+from synth.models.contract import Models, Runtime, Sampling
+from synth.models.naming import public_name
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import JsonObject, NonEmpty, Row
@@ -38,7 +47,9 @@ __all__ = [
     "Implementation",
     "Inputs",
     "Notebook",
+    "Notes",
     "Outcome",
+    "RowAtHand",
     "RowStage",
     "ShardStage",
     "Stage",
@@ -75,9 +86,32 @@ class Implementation(StageConfig):
     """Keyword arguments of the factory."""
     versions: JsonObject = {}
     """What must change the fingerprint beside the options: its own version, the hash of a prompt file."""
+    model: NonEmpty | None = None
+    """Of a model-backed one, the model's name at its endpoint; None = it needs no model."""
+    sampling: Sampling = Sampling()
+    """How that model draws."""
+    runtime: Runtime = Runtime()
+    """Where that model is."""
+
+    unhashed: ClassVar[Mapping[str, str]] = {
+        "runtime": "addresses, prices, patience and concurrency: a reply is the same wherever it came from"
+    }
+
+    @property
+    def model_name(self) -> str | None:
+        """The model's name as rows hold it: without the folder that a server may have it from."""
+        return None if self.model is None else public_name(self.model)
+
+    def origin(self) -> dict[str, Any]:
+        """The fields of a row's provenance that say who acted."""
+        if self.model is None:
+            return {"backend": self.kind}
+        sampling = self.sampling.model_dump(mode="json", exclude_none=True)
+        return {"backend": self.kind, "model": self.model_name, "sampling": sampling}
 
     def make(self, **collaborators: Any) -> Any:
-        """Call the factory with ``options`` and ``collaborators``."""
+        """Call the factory with ``options`` and ``collaborators``. One that needs a model gets it by the name
+        ``model``: stages call :meth:`Context.make`, which sees to it."""
         module, _, attribute = self.factory.partition(":")
         return getattr(import_module(module), attribute)(**self.options, **collaborators)
 
@@ -106,6 +140,67 @@ class Inputs(Protocol):
         """Named arrays that stage ``name`` wrote, memory-mapped read-only."""
 
 
+@dataclass
+class RowAtHand:
+    """What belongs to one row while it is worked on, or to one shard of a stage that does not work row by row.
+
+    The engine makes it; a stage reaches it by ``Context.notes`` and ``Context.notebook``. It goes by the context
+    variables of whoever runs the row, so rows in flight at once never see each other's.
+    """
+
+    parts: dict[str, str] = field(default_factory=dict)
+    """What is known of the row already, by key."""
+    keep: Callable[[str, str], None] | None = None
+    """Where further parts go; None = nowhere."""
+    notes: dict[str, float] = field(default_factory=dict)
+    calls: dict[str, Any] = field(default_factory=dict)
+    """What its model calls used, by the call's key; the engine's."""
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """It is at hand until the block is left."""
+        token = _at_hand.set(self)
+        try:
+            yield
+        finally:
+            _at_hand.reset(token)
+
+    @staticmethod
+    def current() -> RowAtHand | None:
+        """That of the caller; None outside any row."""
+        return _at_hand.get()
+
+
+_at_hand: ContextVar[RowAtHand | None] = ContextVar("row at hand", default=None)
+
+
+class Notes(MutableMapping[str, float]):
+    """Numbers for the stage report about the row at hand (a dict of its own outside any row)."""
+
+    def __init__(self) -> None:
+        self._outside: dict[str, float] = {}
+
+    @property
+    def _mine(self) -> dict[str, float]:
+        row = _at_hand.get()
+        return self._outside if row is None else row.notes
+
+    def __getitem__(self, name: str) -> float:
+        return self._mine[name]
+
+    def __setitem__(self, name: str, number: float) -> None:
+        self._mine[name] = number
+
+    def __delitem__(self, name: str) -> None:
+        del self._mine[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._mine)
+
+    def __len__(self) -> int:
+        return len(self._mine)
+
+
 class Notebook:
     """Finished parts of the row that a :class:`RowStage` is working on, kept in its journal.
 
@@ -114,24 +209,23 @@ class Notebook:
     """
 
     def __init__(self) -> None:
-        self._parts: dict[str, str] = {}
-        self._keep: Callable[[str, str], None] | None = None
+        self._outside = RowAtHand()
 
-    def open(self, parts: Mapping[str, str], keep: Callable[[str, str], None] | None) -> None:
-        """Called by the engine before each row: what is known of it, and where more goes."""
-        self._parts = dict(parts)
-        self._keep = keep
+    @property
+    def _mine(self) -> RowAtHand:
+        return _at_hand.get() or self._outside
 
     @property
     def parts(self) -> Mapping[str, str]:
         """Key -> text of every part that is finished."""
-        return self._parts
+        return self._mine.parts
 
     def put(self, key: str, text: str) -> None:
         """Keep one finished part. When this returns, the death of the process loses it no more."""
-        self._parts[key] = text
-        if self._keep is not None:
-            self._keep(key, text)
+        mine = self._mine
+        mine.parts[key] = text
+        if mine.keep is not None:
+            mine.keep(key, text)
 
 
 @dataclass(frozen=True)
@@ -144,15 +238,28 @@ class Context:
     """Filled in by the engine for this stage run; rows that the stage makes carry it (with their own additions)."""
     generator: Callable[..., np.random.Generator]
     """``generator(*names)`` -> a generator derived from (seed, stage name, *names)."""
-    notes: dict[str, float] = field(default_factory=dict)
-    """Numbers for the stage report beyond row counts (``observe``), summed over shards."""
+    notes: Notes = field(default_factory=Notes)
+    """Numbers for the stage report beyond row counts, of the row (or shard) at hand; the report has their sums."""
     notebook: Notebook = field(default_factory=Notebook)
     """Finished parts of the row at hand; for row stages whose rows are long."""
+    models: Models | None = None
+    """All models of the build; None where no stage of it needs one."""
+
+    def make(self, implementation: Implementation, **collaborators: Any) -> Any:
+        """Make a collaborator; one that needs a model gets it, bound, by the name ``model``."""
+        if implementation.model is not None:
+            if self.models is None:
+                raise ValueError(f"{implementation.kind} needs the model {implementation.model}, and nobody gave any")
+            bound = self.models.bind(implementation.model, implementation.sampling, implementation.runtime)
+            collaborators["model"] = bound
+        return implementation.make(**collaborators)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one input row or candidate: kept rows, or a rejection. Exactly one of both is non-empty.
+    """What became of one input row or candidate: kept rows, or a rejection. Exactly one of both is non-empty, with one
+    exception: a row of several samples is kept with those that came to something, and rejections beside them say which
+    sample (``Rejection.part``) did not. It then counts as kept.
 
     ``side`` holds rows for further tables of the stage (by table name), sealed ones among them.
     """
@@ -162,7 +269,8 @@ class Outcome:
     side: Mapping[str, tuple[Row, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if bool(self.kept) == bool(self.rejected):
+        whole = [rejection for rejection in self.rejected if rejection.part is None]
+        if not (self.kept or self.rejected) or (self.kept and whole):
             raise ValueError("an outcome holds either kept rows or rejections: nothing vanishes, nothing counts twice")
 
 
@@ -240,6 +348,11 @@ class RowStage(Stage[C], Generic[C, R]):
     tasks later add none of those, so how long such a table is stays out of the fingerprint."""
     rows_per_shard: ClassVar[int] = 64
 
+    @classmethod
+    def first_rows(cls, config: C) -> int | None:
+        """It works over so many rows of ``over``, from the first; None = over all."""
+        return None
+
     @abstractmethod
     def process(self, row: R) -> Outcome:
         """Must depend on the row, config and seed only; draw from ``context.generator(row.id, ...)``."""
@@ -267,11 +380,12 @@ class CandidateStage(Stage[C]):
     @classmethod
     def duplicate(cls, row: Any, index: int, first: int) -> Rejection:
         """What is said about candidate ``index`` (which would have been ``row``), whose key candidate ``first`` has."""
+        shape = getattr(row, "shape", None)
         return Rejection(
             stage=cls.name,
             row_id=str(index),
             reason=Reason.DUPLICATE_TASK,
-            detail=f"asks the same as candidate {first}",
+            detail=f"{shape}: asks the same as candidate {first}" if shape else f"asks the same as candidate {first}",
             split=getattr(row, "split", None),
             preview=str(getattr(row, "question", ""))[:500],
         )

@@ -21,7 +21,7 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
-__all__ = ["CriticalSteps", "CriticalStepsConfig", "SearchCriticalSteps"]
+__all__ = ["CriticalSteps", "CriticalStepsConfig", "SearchCriticalSteps", "searched_row"]
 
 
 class CriticalStepsConfig(StageConfig):
@@ -54,9 +54,9 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         super().__init__(config, context)
         self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
         self._environment: Environment = config.environment.make(inputs=context.inputs)
-        self._expert: Expert = config.expert.make()
-        self._scorer: Scorer = config.scorer.make()
-        self._provenance = context.provenance.model_copy(update={"backend": config.policy.kind})
+        self._expert: Expert = context.make(config.expert)
+        self._scorer: Scorer = context.make(config.scorer)
+        self._provenance = context.provenance.model_copy(update=config.policy.origin())
 
     def process(self, row: TrajectoryRow) -> Outcome:
         left_out = float(self.context.generator(row.id, "searched").random()) >= self.config.share
@@ -68,7 +68,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             row,
             task,
             self._environment,
-            self.config.policy.make(task=task),
+            self.context.make(self.config.policy, task=task),
             scorer=self._scorer,
             expert=self._expert,
             config=self.config.search,
@@ -79,7 +79,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         for name, count in found.counts.items():
             self.context.notes[name] = self.context.notes.get(name, 0.0) + count
         branches = tuple(branch_row(one, row, self._provenance) for one in found.continuations)
-        return Outcome(kept=(_searched(row, found),), side={"branches": branches})
+        return Outcome(kept=(searched_row(row, found),), side={"branches": branches})
 
 
 class SearchCriticalSteps(CriticalSteps):
@@ -97,7 +97,8 @@ def _unsearched(row: TrajectoryRow) -> SearchedRow:
     )
 
 
-def _searched(row: TrajectoryRow, found: Searched) -> SearchedRow:
+def searched_row(row: TrajectoryRow, found: Searched) -> SearchedRow:
+    """What the search of ``row`` found, step by step: what labels are made with."""
     pivots = {spread.step for spread in found.spreads if spread.pivot}
     steps = []
     for step in range(found.steps if found.scores else 0):

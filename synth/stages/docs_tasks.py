@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from synth.errors import BuildError
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row, Split
@@ -24,7 +25,7 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     name = "docs_tasks"
-    version = 1
+    version = 2
     config_type = DocsTasksStageConfig
     reads = ("documents", "entities", "edges", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
@@ -47,6 +48,23 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         capacity = [self._proposer.capacity(split) for split in _SPLITS]
         self._capacity = capacity
         context.notes["walks"] = float(sum(capacity))
+
+    def ceiling(self, wanted: int) -> int:
+        """As of every stage of candidates; a source that can't hold so many questions is not searched for them.
+
+        Raises:
+            BuildError: there are fewer walks than wanted tasks; each walk is one question at most.
+        """
+        walks = sum(self._capacity)
+        if walks < wanted:
+            raise BuildError(
+                f"the documents offer {walks} different walks, fewer than the {wanted} tasks that were asked for",
+                where=self.name,
+                mend=f"ask for fewer (after the checks about {max(walks // 2, 0)} remain), or give more pages"
+                if walks
+                else "give pages that link to each other, or set source.extract=rules where none of them links",
+            )
+        return super().ceiling(wanted)
 
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:
         return [self._one(index) for index in range(start, stop)]

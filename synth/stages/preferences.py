@@ -9,6 +9,7 @@ from pydantic import Field
 
 from synth.environments.contract import Environment
 from synth.preferences.perturbation import PERTURBATIONS, perturbation_pairs
+from synth.preferences.select import Selection, select
 from synth.preferences.sides import Pairs
 from synth.preferences.trajectory import trajectory_pairs
 from synth.preferences.verified import verified_step, verified_step_success
@@ -36,7 +37,10 @@ class PreferencesConfig(StageConfig):
     trajectory_ratio: float = Field(default=1.5, ge=1)
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
     trajectories_per_task: int = Field(default=1, ge=0, le=10)
-    """Pairs of whole runs per task at most; 0 leaves them out."""
+    """Pairs of whole runs per task at most; 0 leaves them out. Lengths are kept alike in each pair; over all pairs of
+    the finished table ``synth.preferences.select.balance_lengths`` evens them out."""
+    selection: Selection = Selection()
+    """Which pairs are marked as ``selected``."""
 
 
 class Preferences(RowStage[PreferencesConfig, Task]):
@@ -72,7 +76,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         if self.config.per_perturbation:
             # The policy's good runs too: a teacher that never fails a call gives no error to ignore.
             found += [self._perturbed(run, row) for run in [*teacher, *policy] if run.verdict.correct is True]
-        rows = tuple(pair for pairs in found for pair in pairs.rows)
+        rows = select([pair for pairs in found for pair in pairs.rows], self.config.selection)
         if rows:
             return Outcome(kept=rows)
         reasons = [rejection for pairs in found for rejection in pairs.rejected]

@@ -8,12 +8,14 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from synth.agents.contract import Policy
-from synth.agents.loop import Limits, rollout
+from synth.agents.contract import Policy, TurnRejected
+from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.trajectory import injected_rows, to_row
 from synth.environments.contract import Environment
+from synth.identity import canonical_json
 from synth.prompting import load_prompt
 from synth.schemas.injected import InjectedError
+from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
@@ -42,6 +44,9 @@ class RolloutsConfig(StageConfig):
 class Rollouts(RowStage[RolloutsConfig, Task]):
     """Each sample draws from (seed, stage, task, role, sample, turn), so order and workers change nothing.
 
+    A task is kept with the samples that came to an end. One that a model cut short (it refused, its reply was cut off,
+    ...) is rejected with the reason, beside them; a task of which none is left is rejected.
+
     A subclass per environment says what that environment reads; nothing else differs.
     """
 
@@ -58,13 +63,12 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
         if prompt.ref.sha256 != config.prompt_sha256:
             raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")
         self._system = prompt.render(instructions=self._environment.instructions())
-        self._provenance = context.provenance.model_copy(
-            update={"backend": config.policy.kind, "prompt": str(prompt.ref)}
-        )
+        self._provenance = context.provenance.model_copy(update={**config.policy.origin(), "prompt": str(prompt.ref)})
 
     def process(self, row: Task) -> Outcome:
-        policy: Policy = self.config.policy.make(task=row)
+        policy: Policy = self.context.make(self.config.policy, task=row)
         kept: list[TrajectoryRow] = []
+        rejected: list[Rejection] = []
         injected: list[InjectedError] = []
         for number in range(self.config.rollouts):
             done = rollout(
@@ -75,6 +79,9 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
                 limits=self.config.limits,
                 generator_for_turn=self._turns(row, number),
             )
+            if done.rejected is not None:
+                rejected.append(self._rejection(row, number, done, done.rejected))
+                continue
             trajectory = to_row(
                 done,
                 self._environment,
@@ -82,10 +89,25 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
                 number=number,
                 privileged=policy.privileged,
                 provenance=self._provenance,
+                model=self.config.policy.model_name,
             )
             kept.append(trajectory)
             injected += injected_rows(done, trajectory)
-        return Outcome(kept=tuple(kept), side={"injected_errors": tuple(injected)})
+        return Outcome(tuple(kept), tuple(rejected), {"injected_errors": tuple(injected)})
+
+    def _rejection(self, task: Task, number: int, done: Rollout, error: TurnRejected) -> Rejection:
+        notes = self.context.notes
+        notes["rejected_rollouts"] = notes.get("rejected_rollouts", 0.0) + 1
+        calls = [f"{call.name} {canonical_json(call.arguments)}" for step in done.history for call in step.turn.calls]
+        return Rejection(
+            stage=self.name,
+            row_id=task.id,
+            reason=error.reason,
+            detail=f"{self.config.role}, rollout {number}, {error.detail}"[:1000],
+            split=task.split,
+            part=number,
+            preview="; ".join([task.question, *calls])[:500],
+        )
 
     def _turns(self, task: Task, number: int) -> Callable[[int], np.random.Generator]:
         return lambda turn: self.context.generator(task.id, self.config.role, "rollout", number, turn)

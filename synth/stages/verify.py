@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pydantic import ValidationError
 
+from synth.agents.computed import answer_is_computed
 from synth.agents.grounding import ungrounded
 from synth.agents.trajectory import history_of
 from synth.schemas.adp import error_lines
@@ -14,25 +15,32 @@ from synth.schemas.arrow import trajectory_of
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.trajectories import Role, TrajectoryRow
-from synth.stages.contract import Outcome, RowStage, StageConfig
+from synth.stages.contract import Context, Outcome, RowStage, StageConfig
+from synth.store.lookup import RowsByKey
 
 __all__ = ["Verify", "VerifyConfig"]
 
 
 class VerifyConfig(StageConfig):
     grounded_roles: tuple[Role, ...] = ("teacher", "expert")
-    """Roles whose every argument, thought and answer must be grounded. A policy's slips are what it has to unlearn:
-    they stay in its own rows, and are never a chosen side."""
+    """Roles whose every argument, thought and answer must be grounded; a model's thoughts may be in words of its own
+    that name nothing. A policy's slips are what it has to unlearn: they stay in its own rows, and are never a chosen
+    side."""
 
 
 class Verify(RowStage[VerifyConfig, TrajectoryRow]):
     name = "verify"
     version = 1
     config_type = VerifyConfig
-    reads = ("rollouts",)
+    reads = ("rollouts", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow}
     over = "rollouts"
+    looks_up: ClassVar[frozenset[str]] = frozenset({"tasks"})
     rows_per_shard = 256
+
+    def __init__(self, config: VerifyConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
 
     def process(self, row: TrajectoryRow) -> Outcome:
         try:
@@ -41,7 +49,8 @@ class Verify(RowStage[VerifyConfig, TrajectoryRow]):
             return self._reject(row, Reason.INVALID_TRAJECTORY, error_lines(error)[0])
         if row.role in self.config.grounded_roles:
             prompt, history = history_of(row)
-            loose = ungrounded(prompt, history)
+            computed = answer_is_computed(self._tasks.one(row.task_id))
+            loose = ungrounded(prompt, history, computed=computed, own_words=row.model is not None)
             if loose:
                 return self._reject(row, Reason.UNGROUNDED, str(loose[0]))
         return Outcome(kept=(row,))

@@ -1,13 +1,15 @@
-"""The fictional world: entities, the facts between them, and a page about each."""
+"""The fictional world: entities, the facts between them, a page about each, and pages that lead astray."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import ClassVar
 
+from synth.schemas.distractors import Falsehood
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
 from synth.sources.world.config import WorldConfig
+from synth.sources.world.distract_pages import distractor_shard, distractor_shards
 from synth.sources.world.source import shard_count, shard_range, shard_tables, source_digest
 from synth.stages.contract import Batch, Context, ShardStage, StageConfig
 
@@ -19,12 +21,20 @@ class WorldPagesConfig(WorldConfig, StageConfig):
 
 
 class WorldPages(ShardStage[WorldPagesConfig]):
-    """The structure is made anew in every worker (10 microseconds an entity); pages are made shard by shard."""
+    """The structure is made anew in every worker (10 microseconds an entity); pages are made shard by shard.
+
+    Row i of ``documents`` is the page of entity i; written distractors follow behind all of these.
+    """
 
     name = "world_pages"
-    version = 1
+    version = 2
     config_type = WorldPagesConfig
-    writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "entities": Entity, "edges": Edge}
+    writes: ClassVar[Mapping[str, type[Row]]] = {
+        "documents": Document,
+        "entities": Entity,
+        "edges": Edge,
+        "falsehoods": Falsehood,
+    }
     libraries = ("numpy",)
 
     def __init__(self, config: WorldPagesConfig, context: Context) -> None:
@@ -37,9 +47,15 @@ class WorldPages(ShardStage[WorldPagesConfig]):
         return source_digest(_world_config(config))
 
     def shards(self) -> int:
-        return shard_count(self._world)
+        return shard_count(self._world) + distractor_shards(self._world)
 
     def produce(self, shard: int) -> Batch:
+        first = shard_count(self._world)
+        if shard >= first:
+            written, falsehoods = distractor_shard(self._world, shard - first)
+            return Batch(
+                tables={"documents": written, "falsehoods": falsehoods}, rows_in=len(written), kept_in=len(written)
+            )
         documents, entities, edges = shard_tables(self._world, shard)
         start, stop = shard_range(self._world, shard)
         return Batch(

@@ -25,7 +25,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 1
+    version = 2
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

@@ -13,18 +13,19 @@ from collections.abc import Callable, Sequence
 from synth.schemas.documents import ValueKind
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult, Hop, Node
-from synth.tasks.contract import CheckConfig, Checked, Failed, Finding, Surroundings
+from synth.tasks.contract import CheckConfig, Checked, Failed, Finding, Surroundings, abstained, failed, passed
 from synth.tasks.draft import Draft
+from synth.tasks.graph_checks import check_no_shortcut, check_unique_answer
+from synth.tasks.query import expected
+from synth.tasks.ranges import stated_forms
 from synth.tasks.text import content_words, distinctive_words, gives_away, mentions, tokens, value_forms
 
 __all__ = [
     "CHECKS",
     "check_answer_not_in_question",
     "check_evidence",
-    "check_no_shortcut",
     "check_retrievable",
     "check_split",
-    "check_unique_answer",
     "hop_queries",
     "run_checks",
 ]
@@ -38,18 +39,6 @@ _VALUE_KINDS: dict[str, ValueKind] = {
 }
 
 
-def _passed(check: str, detail: str = "") -> Finding:
-    return Finding(CheckResult(check=check, outcome="passed", detail=detail))
-
-
-def _failed(check: str, reason: Reason, detail: str) -> Finding:
-    return Finding(CheckResult(check=check, outcome="failed", detail=detail), reason)
-
-
-def _abstained(check: str, reason: Reason, detail: str) -> Finding:
-    return Finding(CheckResult(check=check, outcome="abstained", detail=detail), reason)
-
-
 def _forms(node: Node) -> tuple[str, ...]:
     """Every way a text may write a node."""
     if node.kind in _VALUE_KINDS:
@@ -61,28 +50,42 @@ def _forms(node: Node) -> tuple[str, ...]:
 
 
 def check_answer_not_in_question(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
-    """Neither the answer nor a bridge, nor an alias of one, nor the part of the answer that would give it away, stands
-    in the question. Words are compared, not substrings: "annual" does not hold "Ann", "Tarn Vale's" does hold "Vale".
+    """Neither the answer nor a bridge nor a member of a set, nor an alias of one, nor the part of the answer that would
+    give it away, stands in the question. Words are compared, not substrings: "annual" does not hold "Ann", "Tarn
+    Vale's" does hold "Vale". A choice between things that the question names is exempt, and its result says so.
     """
     check, reason = "answer_not_in_question", Reason.ANSWER_IN_QUESTION
-    forms = [draft.answer, *draft.answer_aliases]
-    if draft.answer_kind != "entity":
-        forms += value_forms(draft.answer, draft.answer_kind)
-    ends = [hop.target for hop in draft.walk.hops]
-    for node in ends:
+    walk = draft.walk
+    named = {hop.source.id for hop in walk.hops if not hop.needs}
+    # To choose between things that the question names, it must name them; what tells them apart is still sought.
+    choice = draft.shape == "comparison" and set(expected(walk)) <= named
+    forms: list[str] = []
+    if not choice:
+        forms += [draft.answer, *draft.answer_aliases]
+        if draft.answer_kind != "entity":
+            forms += value_forms(draft.answer, draft.answer_kind)
+    for part in draft.answer_parts:
+        forms += [part.answer, *part.aliases]
+    for node in (hop.target for hop in walk.hops):
         forms += _forms(node)
         if node.kind == "date" and (found := mentions(draft.question, [node.id[:4]])):
-            return _failed(check, reason, f"the question holds the year {found} of a date that is sought")
+            return failed(check, reason, f"the question holds the year {found} of a date that is sought")
     if found := mentions(draft.question, forms):
-        return _failed(check, reason, f"the question holds {found!r}")
+        return failed(check, reason, f"the question holds {found!r}")
+    if choice:
+        return passed(check, "a choice between things that the question names: the answer is one of them")
+    sought = set(expected(walk)) if walk.hops else set()
+    answers = {node.id: node for hop in walk.hops for node in (hop.source, hop.target) if node.id in sought}
+    told = [(draft.answer, *draft.answer_aliases)] if not draft.answer_parts else []
+    told += [(part.answer, *part.aliases) for part in draft.answer_parts]
     if draft.answer_kind == "entity":
-        kinds = {node.kind for node in ends[-1:]}
+        kinds = {node.kind for node in answers.values()}
         person = bool(kinds & set(config.person_kinds))
         generic = around.generic.union(*(tokens(kind) for kind in kinds))  # "lake" does not give "Lake Brun" away
-        for name in dict.fromkeys([draft.answer, *draft.answer_aliases]):
+        for name in dict.fromkeys(name for names in told for name in names):
             if word := gives_away(draft.question, distinctive_words(name, generic, person=person)):
-                return _failed(check, reason, f"the question holds {word!r}, which gives {name!r} away")
-    return _passed(check)
+                return failed(check, reason, f"the question holds {word!r}, which gives {name!r} away")
+    return passed(check)
 
 
 # (b) the evidence states every hop --------------------------------------------------------------------------------
@@ -96,107 +99,35 @@ def check_evidence(draft: Draft, around: Surroundings, config: CheckConfig) -> F
     """
     check, reason = "evidence", Reason.EVIDENCE_DOES_NOT_STATE
     if around.pages is None:
-        return _abstained(check, reason, "no pages to read")
+        return abstained(check, reason, "no pages to read")
     for number, hop in enumerate(draft.walk.hops):
         evidence = hop.evidence
         document = around.pages.document(evidence.document_id)
         if document is None:
-            return _failed(check, reason, f"hop {number}: there is no document {evidence.document_id!r}")
+            return failed(check, reason, f"hop {number}: there is no document {evidence.document_id!r}")
         if not 0 <= evidence.start < evidence.end <= len(document.text):
-            return _failed(check, reason, f"hop {number}: span {evidence.start}:{evidence.end} is not in the document")
+            return failed(check, reason, f"hop {number}: span {evidence.start}:{evidence.end} is not in the document")
         if document.text[evidence.start : evidence.end] != evidence.quote:
-            return _failed(check, reason, f"hop {number}: the quote is not what the document says there")
+            return failed(check, reason, f"hop {number}: the quote is not what the document says there")
         left_to_title = 0
         for node in (hop.source, hop.target):
-            if mentions(evidence.quote, _forms(node)):
+            if node.kind == "range":
+                if around.facts is None:
+                    return abstained(check, reason, "no graph to ask for the value in a range")
+                forms = stated_forms(hop, around.facts)  # the page states the value, the question the range it lies in
+            else:
+                forms = _forms(node)
+            if mentions(evidence.quote, forms):
                 continue
-            if node.document_id == document.id and mentions(document.title, _forms(node)):
+            if node.document_id == document.id and mentions(document.title, forms):
                 left_to_title += 1
                 continue
-            return _failed(check, reason, f"hop {number}: the quote does not name {node.name!r}")
+            return failed(check, reason, f"hop {number}: the quote does not name {node.name!r}")
         if left_to_title > 1:
-            return _failed(check, reason, f"hop {number}: the quote names neither end")
+            return failed(check, reason, f"hop {number}: the quote names neither end")
     if not draft.walk.hops:
-        return _abstained(check, reason, "the walk has no hops")
-    return _passed(check, f"{len(draft.walk.hops)} spans")
-
-
-# (c) one answer only ----------------------------------------------------------------------------------------------
-
-
-def check_unique_answer(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
-    """Exactly one node of the whole graph satisfies the question, and it is the answer."""
-    check, reason = "unique_answer", Reason.NOT_UNIQUE
-    if around.facts is None:
-        return _abstained(check, reason, "no graph to ask")
-    hops = draft.walk.hops
-    if not hops:
-        return _abstained(check, reason, "the walk has no hops")
-    answers = around.facts.answers(hops)
-    target = hops[-1].target.id
-    if answers.count == 1 and answers.sample == (target,):
-        return _passed(check)
-    others = [node for node in answers.sample if node != target][:3]
-    if answers.count <= 1:
-        return _failed(check, reason, f"the graph does not give the answer; it gives {others}")
-    return _failed(check, reason, f"{answers.count} answers, among them {', '.join(others)}")
-
-
-# (d) no part of the question is enough ----------------------------------------------------------------------------
-
-
-def check_no_shortcut(draft: Draft, around: Surroundings, config: CheckConfig) -> Finding:
-    """Every part of the question is needed (graph half; :func:`run_checks` adds the search half for compositions).
-
-    Where several hops meet at a node, leaving out any of them must leave at least two answers to the question.
-    No named source may be joined to the answer by one edge of another relation. Along a chain no node comes twice and,
-    with ``strict_chain``, no edge of whatever relation joins two nodes that are not neighbours in it.
-    """
-    check, reason = "no_shortcut", Reason.SHORTCUT
-    if around.facts is None:
-        return _abstained(check, reason, "no graph to ask")
-    hops = draft.walk.hops
-    if not hops:
-        return _abstained(check, reason, "the walk has no hops")
-    target = hops[-1].target
-    last = [hop for hop in hops if hop.target.id == target.id]
-    for left_out in _joins(hops):
-        rest = _without(hops, left_out)
-        if around.facts.answers(rest).count < 2:
-            return _failed(
-                check, reason, f"without hop {left_out} ({hops[left_out].relation}) the answer is still unique"
-            )
-    direct = {hop.source.id for hop in last if not hop.needs}
-    for hop in hops:
-        if hop.needs or hop.source.id in direct:
-            continue
-        if around.facts.connected(hop.source, target):
-            return _failed(check, reason, f"{hop.source.name!r} of the question is joined to the answer by one edge")
-    order = [hops[0].source, *(hop.target for hop in hops)]
-    if draft.shape == "composition" and len({node.id for node in order}) != len(order):
-        return _failed(check, reason, "the chain visits a node twice")
-    if draft.shape == "composition" and config.strict_chain:
-        for i in range(len(order) - 2):
-            for j in range(i + 2, len(order)):
-                if around.facts.connected(order[i], order[j]):
-                    return _failed(check, reason, f"nodes {i} and {j} of the chain are joined by one edge")
-    return _passed(check)
-
-
-def _joins(hops: Sequence[Hop]) -> list[int]:
-    """Hops that share their target with another hop: the constraints of a conjunction."""
-    targets = [hop.target.id for hop in hops]
-    return [i for i, hop in enumerate(hops) if targets.count(hop.target.id) > 1]
-
-
-def _without(hops: Sequence[Hop], left_out: int) -> list[Hop]:
-    """The walk without one constraint, and without what only that constraint needed."""
-    gone = {left_out}
-    for i in range(left_out - 1, -1, -1):
-        users = [j for j, hop in enumerate(hops) if i in hop.needs]
-        if users and all(j in gone for j in users):
-            gone.add(i)
-    return [hop for i, hop in enumerate(hops) if i not in gone]
+        return abstained(check, reason, "the walk has no hops")
+    return passed(check, f"{len(draft.walk.hops)} spans")
 
 
 # (e) search finds every hop ---------------------------------------------------------------------------------------
@@ -230,32 +161,41 @@ def check_retrievable(
     check, reason = "retrievable", Reason.NOT_RETRIEVABLE
     hops = draft.walk.hops
     if not hops:
-        return _abstained(check, reason, "the walk has no hops")
+        return abstained(check, reason, "the walk has no hops")
     if results is None:
         if around.search is None:
-            return _abstained(check, reason, "no search to ask")
+            return abstained(check, reason, "no search to ask")
         queries = _all_queries(draft, config)
         results = dict(zip(queries, around.search.ranked(queries, config.k), strict=True))
     ranks = []
     for number, hop in enumerate(hops):
         rank = next((r for q in _ways(hops, number, config) if (r := _rank(hop, results[q], config))), None)
         if rank is None:
-            return _failed(check, reason, f"hop {number}: {hop_queries(hop)[0]!r} does not find its page")
+            return failed(check, reason, f"hop {number}: {hop_queries(hop)[0]!r} does not find its page")
         ranks.append(rank)
-    return _passed(check, f"ranks {ranks}")
+    return passed(check, f"ranks {ranks}")
 
 
 def _ways(hops: Sequence[Hop], number: int, config: CheckConfig) -> list[str]:
     """Queries that may find the evidence of a hop, in the order in which they are tried: the first that does counts."""
-    together = [hops[number]]
-    if config.join_names and not hops[number].needs:
-        together += [other for other in hops[:number] if other.target.id == hops[number].target.id]
-    return [query for hop in together for query in hop_queries(hop)]
+    hop = hops[number]
+    together = [hop]
+    if config.join_names and not hop.needs:
+        together += [other for other in hops[:number] if other.target.id == hop.target.id]
+    queries = [query for hop in together for query in hop_queries(hop)]
+    if hop.source.kind == "range" and len(together) > 1:
+        queries.append(hop.target.name)  # a range is no name to search by: it tests what another hop has found
+    return queries
 
 
 def _rank(hop: Hop, found: Sequence[str], config: CheckConfig) -> int | None:
     best = list(found[: config.k])
     return best.index(hop.evidence.document_id) + 1 if hop.evidence.document_id in best else None
+
+
+def _tested(hops: Sequence[Hop]) -> list[str]:
+    """Names of what is found by one hop and tested by a range."""
+    return [hop.target.name for hop in hops if hop.source.kind == "range"]
 
 
 def _first_queries(draft: Draft, config: CheckConfig) -> list[str]:
@@ -266,26 +206,44 @@ def _first_queries(draft: Draft, config: CheckConfig) -> list[str]:
 
 def _all_queries(draft: Draft, config: CheckConfig) -> list[str]:
     return list(
-        dict.fromkeys([*_first_queries(draft, config), *(q for hop in draft.walk.hops for q in hop_queries(hop))])
+        dict.fromkeys(
+            [
+                *_first_queries(draft, config),
+                *(q for hop in draft.walk.hops for q in hop_queries(hop)),
+                *_tested(draft.walk.hops),
+            ]
+        )
     )
 
 
 def _is_searched_whole(draft: Draft, config: CheckConfig) -> bool:
-    return draft.shape == "composition" and config.shortcut_rank > 0 and len(draft.walk.hops) > 1
+    if config.shortcut_rank == 0 or len(draft.walk.hops) < 2:
+        return False
+    return draft.shape in ("composition", "superlative", "temporal")
 
 
 def _check_not_found_at_once(draft: Draft, config: CheckConfig, results: dict[str, Sequence[str]]) -> Finding:
     """The search half of "no shortcut": the whole question, searched as it stands, must not lead a solver past the
-    bridges of a chain to the answer's page."""
+    bridges of a chain to the answer's page, and the member of a set that comes first must not be the one that is asked
+    for."""
     check, reason = "no_direct_hit", Reason.SHORTCUT
     if not _is_searched_whole(draft, config):
-        return _passed(check, "does not apply")
-    last = draft.walk.hops[-1]
-    pages = {last.evidence.document_id, last.target.document_id} - {None, draft.walk.hops[0].evidence.document_id}
-    for rank, found in enumerate(results[draft.question][: config.shortcut_rank], start=1):
-        if found in pages:
-            return _failed(check, reason, f"the question itself finds {found!r} at rank {rank}")
-    return _passed(check)
+        return passed(check, "does not apply")
+    hops, found = draft.walk.hops, results[draft.question]
+    if draft.shape == "composition":
+        last = hops[-1]
+        pages = {last.evidence.document_id, last.target.document_id} - {None, hops[0].evidence.document_id}
+        for rank, name in enumerate(found[: config.shortcut_rank], start=1):
+            if name in pages:
+                return failed(check, reason, f"the question itself finds {name!r} at rank {rank}")
+        return passed(check)
+    answers = set(expected(draft.walk))
+    over = draft.walk.operations[-1].over
+    members = {hops[i].source.document_id: hops[i].source.id for i in over if hops[i].source.document_id}
+    ranked = [members[name] for name in found if name in members]
+    if ranked and ranked[0] in answers:
+        return failed(check, reason, f"of all members the question itself finds {ranked[0]!r} first")
+    return passed(check, f"{len(ranked)} of {len(members)} members found at once")
 
 
 # (f) one split owns the gold --------------------------------------------------------------------------------------
@@ -295,12 +253,12 @@ def check_split(draft: Draft, around: Surroundings, config: CheckConfig) -> Find
     """The answer, every bridge and every page of evidence belong to the task's split; declared hubs are exempt."""
     check, reason = "split", Reason.SPLIT_CONFLICT
     if around.facts is None:
-        return _abstained(check, reason, "no graph to ask")
+        return abstained(check, reason, "no graph to ask")
     expected = {hop.target.id for hop in draft.walk.hops if hop.target.document_id is not None}
     if not expected <= set(draft.gold_entities):
-        return _failed(check, reason, "an entity that must be found is not among the gold entities")
+        return failed(check, reason, "an entity that must be found is not among the gold entities")
     if not {hop.evidence.document_id for hop in draft.walk.hops} <= set(draft.gold_documents):
-        return _failed(check, reason, "a page of evidence is not among the gold documents")
+        return failed(check, reason, "a page of evidence is not among the gold documents")
     exempt = 0
     for entity in draft.gold_entities:
         if around.facts.hub(entity):
@@ -308,9 +266,9 @@ def check_split(draft: Draft, around: Surroundings, config: CheckConfig) -> Find
             continue
         owner = around.facts.partition(entity)
         if owner is None:
-            return _abstained(check, reason, f"nobody owns {entity!r}")
+            return abstained(check, reason, f"nobody owns {entity!r}")
         if owner != draft.split:
-            return _failed(check, reason, f"{entity!r} belongs to {owner}, the task to {draft.split}")
+            return failed(check, reason, f"{entity!r} belongs to {owner}, the task to {draft.split}")
     if around.pages is not None:
         hubs = {
             node.document_id
@@ -321,12 +279,12 @@ def check_split(draft: Draft, around: Surroundings, config: CheckConfig) -> Find
         for name in draft.gold_documents:
             document = around.pages.document(name)
             if document is None:
-                return _failed(check, reason, f"there is no document {name!r}")
+                return failed(check, reason, f"there is no document {name!r}")
             if document.partition != draft.split and name not in hubs:
-                return _failed(
+                return failed(
                     check, reason, f"page {name!r} belongs to {document.partition}, the task to {draft.split}"
                 )
-    return _passed(check, f"{exempt} hubs exempt" if exempt else "")
+    return passed(check, f"{exempt} hubs exempt" if exempt else "")
 
 
 Check = Callable[[Draft, Surroundings, CheckConfig], Finding]

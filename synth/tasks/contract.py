@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,11 +10,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Hop, Node
+from synth.schemas.tasks import CheckResult, Hop, Node, Walk
 from synth.tasks.draft import Draft
+from synth.tasks.pattern import Pattern
+from synth.tasks.query import Results
 
 __all__ = [
-    "Answers",
     "CheckConfig",
     "Checked",
     "Facts",
@@ -24,29 +25,23 @@ __all__ = [
     "Pages",
     "Search",
     "Surroundings",
-    "answers_by_sets",
+    "abstained",
+    "failed",
+    "passed",
     "rejection",
 ]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What an exhaustive query found."""
-
-    count: int
-    sample: tuple[str, ...]
-    """Ids, sorted; all of them where there are few, some of them otherwise."""
 
 
 class Facts(Protocol):
     """The whole graph, as one who knows all of it. Nodes go by id: an entity's id, or a value's own text."""
 
-    def answers(self, hops: Sequence[Hop]) -> Answers:
-        """Every node at which the last of ``hops`` can end, whatever the bridges are: exhaustive.
+    def results(self, walk: Walk, pattern: Pattern | None = None, most: int | None = None) -> Results:
+        """Every result that the walk's question has in the whole graph, whatever the bridges and members are: see
+        :func:`synth.tasks.query.evaluate`."""
 
-        A hop without needs starts at its source; another starts at every node at which the hops it needs can end.
-        Hops with the same target meet: their ends are intersected. Small graphs may use :func:`answers_by_sets`.
-        """
+    def extremes(self, kind: str, relation: str) -> tuple[frozenset[str], frozenset[str]]:
+        """Ids of the entities of a kind that have the least and the greatest value of a relation, ties included: who
+        knows that one of them is a candidate need not look at the others."""
 
     def competitors(self, hop: Hop) -> int:
         """How many neighbours of the hop's source fit the relation or compete with it, the target among them (>= 1)."""
@@ -59,18 +54,6 @@ class Facts(Protocol):
 
     def hub(self, node: str) -> bool:
         """Whether the entity is a declared hub: exempt from the split rule (METHODS 9)."""
-
-
-def answers_by_sets(hops: Sequence[Hop], neighbours: Callable[[str, str, bool], Collection[str]]) -> Answers:
-    """:meth:`Facts.answers` over ``neighbours(node, relation, forward)``, as plain sets of ids."""
-    ends: dict[str, set[str]] = {}
-    for hop in hops:
-        starts = ends[hop.source.id] if hop.needs else {hop.source.id}
-        reached = {node for start in starts for node in neighbours(start, hop.relation, hop.forward)}
-        known = ends.get(hop.target.id)
-        ends[hop.target.id] = reached if known is None else known & reached
-    found = sorted(ends[hops[-1].target.id]) if hops else []
-    return Answers(len(found), tuple(found))
 
 
 class Page(Protocol):
@@ -112,6 +95,9 @@ class CheckConfig(BaseModel):
     strict_chain: bool = True
     """Reject a chain in which an edge of any relation joins two nodes that are no neighbours in it. When False, only an
     edge between the named source and the answer counts."""
+    margin: float = Field(default=0.01, ge=0, lt=1)
+    """Two numbers are told apart only where they differ by more than this share of the larger one; days and years by
+    one."""
     person_kinds: tuple[str, ...] = ("person",)
     """Kinds of entities whose given name is not distinctive: only the family name gives them away."""
 
@@ -139,6 +125,21 @@ class Finding:
             raise ValueError("a finding has a reason exactly when it is no pass")
 
 
+def passed(check: str, detail: str = "") -> Finding:
+    """A check that found nothing wrong."""
+    return Finding(CheckResult(check=check, outcome="passed", detail=detail))
+
+
+def failed(check: str, reason: Reason, detail: str) -> Finding:
+    """A check that found something wrong."""
+    return Finding(CheckResult(check=check, outcome="failed", detail=detail), reason)
+
+
+def abstained(check: str, reason: Reason, detail: str) -> Finding:
+    """A check that could not look: as bad as one that found something wrong."""
+    return Finding(CheckResult(check=check, outcome="abstained", detail=detail), reason)
+
+
 @dataclass(frozen=True)
 class Checked:
     """A draft that passed every check."""
@@ -162,12 +163,12 @@ class Failed:
 
 
 def rejection(failed: Failed, *, stage: str, row_id: str) -> Rejection:
-    """The failure as a row of the ``rejected`` table."""
+    """The failure as a row of the ``rejected`` table. Its detail begins with the shape: yields are counted by it."""
     return Rejection(
         stage=stage,
         row_id=row_id,
         reason=failed.reason,
-        detail=failed.detail,
+        detail=f"{failed.draft.shape}: {failed.detail}",
         split=failed.draft.split,
         preview=failed.draft.question[:500],
     )

@@ -8,7 +8,7 @@ from synth.identity import digest
 from synth.schemas.documents import ValueKind
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
-from synth.schemas.tasks import CheckResult, Difficulty, Shape, Task, Walk
+from synth.schemas.tasks import AnswerPart, CheckResult, Difficulty, Shape, Task, Walk
 
 __all__ = ["Draft", "finish", "gold_documents", "gold_entities", "same_question", "task_id"]
 
@@ -20,6 +20,9 @@ class Draft(Row):
     answer: NonEmpty
     answer_aliases: tuple[str, ...] = ()
     answer_kind: ValueKind
+    answer_parts: tuple[AnswerPart, ...] = ()
+    answer_ordered: bool = False
+    obfuscation: int = 0
     environment: NonEmpty = "search"
     shape: Shape
     walk: Walk
@@ -57,6 +60,13 @@ def finish(
             raise ValueError(f"hop {number}: cue {hop.cue!r} is not in the question")
         if any(need >= number or need < 0 for need in hop.needs):
             raise ValueError(f"hop {number} needs a hop that does not come before it")
+    for number, operation in enumerate(draft.walk.operations):
+        if operation.cue not in draft.question:
+            raise ValueError(f"operation {number}: cue {operation.cue!r} is not in the question")
+        if any(not 0 <= hop < len(draft.walk.hops) for hop in operation.over):
+            raise ValueError(f"operation {number} is over a hop that there is not")
+        if operation.within is not None and not 0 <= operation.within < number:
+            raise ValueError(f"operation {number} needs an operation that does not come before it")
     return Task(
         id=task_id(draft, provenance.source, prefix),
         **{name: getattr(draft, name) for name in Draft.model_fields},
@@ -67,8 +77,12 @@ def finish(
 
 
 def gold_entities(walk: Walk) -> tuple[str, ...]:
-    """Ids of the entities that must be found: every hop's target that has a page, in order of the walk, once each."""
-    found = (hop.target.id for hop in walk.hops if hop.target.document_id is not None)
+    """Ids of the entities that must be found: every hop's target that has a page, in order of the walk, once each; for
+    a comparison also the candidates that the question names, for the answer is one of them."""
+    found = [hop.target.id for hop in walk.hops if hop.target.document_id is not None]
+    if walk.shape == "comparison":
+        over = {i for operation in walk.operations for i in operation.over}
+        found += [hop.source.id for number, hop in enumerate(walk.hops) if number in over and not hop.needs]
     return tuple(dict.fromkeys(found))
 
 
@@ -78,9 +92,17 @@ def gold_documents(walk: Walk) -> tuple[str, ...]:
 
 
 def same_question(task: Task | Draft) -> str:
-    """Equal for tasks that ask the same: in the same words (case, blanks and punctuation apart) or by the same walk."""
+    """Equal for tasks that ask the same: in the same words (case, blanks and punctuation apart) or by the same walk
+    with the same operations. What is listed (constraints, members, the sides of a comparison) is the same in any order.
+    """
     hops = [(hop.source.id, hop.relation, hop.forward, hop.target.id) for hop in task.walk.hops]
-    if hops:
-        # A conjunction is the same in any order; a chain has one order anyway.
-        return digest("walk", task.shape, sorted(hops) if task.shape == "conjunction" else hops)
-    return digest("question", "".join(sign for sign in task.question.casefold() if sign.isalnum()))
+    if not hops:
+        return digest("question", "".join(sign for sign in task.question.casefold() if sign.isalnum()))
+    if not task.walk.operations:
+        # A chain has one order anyway.
+        return digest("walk", task.shape, hops if task.shape == "composition" else sorted(hops))
+    done = [
+        (op.kind, sorted(hops[i] for i in op.over), op.within, op.bound.id if op.bound is not None else None)
+        for op in task.walk.operations
+    ]
+    return digest("walk", task.shape, sorted(hops), done)

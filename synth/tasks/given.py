@@ -36,7 +36,7 @@ from synth.tasks.docs.corpus import Documents
 from synth.tasks.draft import Draft
 from synth.tasks.text import content_words
 
-__all__ = ["Given", "GivenQuestion", "GivenTasks", "read_given"]
+__all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "read_given"]
 
 STAGE = "given_tasks"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d$")
@@ -213,7 +213,7 @@ class GivenTasks:
             return _bad(item.line, Reason.ANSWER_IN_QUESTION, f"the question holds {item.answer!r}", item.question)
         name = self._ids[row]
         quote = str(self._text[row].as_py())[start:end]
-        kind = _kind(item.answer)
+        kind = answer_kind_of(item.answer)
         hop = Hop(
             source=Node(id=f"question:{digest(item.question)[:16]}", name=item.question, kind="description"),
             target=Node(id=item.answer, name=item.answer, aliases=item.aliases, kind=kind),
@@ -266,7 +266,7 @@ def _whole(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
-def _kind(answer: str) -> ValueKind:
+def answer_kind_of(answer: str) -> ValueKind:
     if _DATE.match(answer):
         return "date"
     if _YEAR.match(answer):

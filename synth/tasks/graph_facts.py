@@ -5,7 +5,7 @@ Everything is looked up by row number; what is read is what a task touches, what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from synth.graph.graph import Graph
 from synth.schemas.row import Split
-from synth.schemas.tasks import Hop, Node
-from synth.tasks.contract import Answers
+from synth.schemas.tasks import Hop, Node, Walk
+from synth.tasks.graph_query import GraphRelations
+from synth.tasks.pattern import Pattern
+from synth.tasks.query import Results, evaluate
 
 __all__ = ["GraphFacts", "PageText", "TablePages"]
 
 Ints = NDArray[Any]
-_SAMPLE = 5
 _LARGE = 4096
 
 
@@ -64,7 +65,8 @@ class GraphFacts:
         self._partition = entities.column("partition")
         self._kind = entities.column("kind")
         self._hub_kinds = frozenset(hub_kinds)
-        self._canonical = canonical
+        self.relations = GraphRelations(graph, number=self.number, id=self.id, canonical=canonical)
+        """The graph as joins ask for it, and its values as numbers."""
 
     def id(self, node: int) -> str:
         """Id of a node: the entity's id, or the value's text."""
@@ -78,34 +80,13 @@ class GraphFacts:
                 return found
         return self._rows.find(node.id)
 
-    def _step(self, nodes: Ints, hop: Hop) -> Ints:
-        relation, forward = hop.relation, hop.forward
-        if self._canonical is not None:
-            relation, forward = self._canonical(relation, forward)
-        if relation not in self._graph.relations:
-            return nodes[:0]
-        if len(nodes) == 1:
-            ask = self._graph.objects if forward else None
-            return ask(int(nodes[0]), relation) if ask else self._graph.subjects(relation, int(nodes[0]))
-        parts = [
-            self._graph.objects(int(node), relation) if forward else self._graph.subjects(relation, int(node))
-            for node in nodes
-        ]
-        return np.unique(np.concatenate(parts)) if parts else nodes[:0]
+    def results(self, walk: Walk, pattern: Pattern | None = None, most: int | None = None) -> Results:
+        """See :meth:`synth.tasks.contract.Facts.results`."""
+        return evaluate(walk, self.relations, pattern, most=most)
 
-    def answers(self, hops: Sequence[Hop]) -> Answers:
-        """See :meth:`synth.tasks.contract.Facts.answers`. Sets that meet are intersected from the smallest up, so that
-        a country's citizens cost no more than the few nodes they are intersected with."""
-        pending: dict[str, list[Ints]] = {}
-        for hop in hops:
-            if hop.needs:
-                starts = _meet(pending[hop.source.id])
-            else:
-                number = self.number(hop.source)
-                starts = np.array([] if number is None else [number], dtype=np.int64)
-            pending.setdefault(hop.target.id, []).append(self._step(starts, hop))
-        found = _meet(pending[hops[-1].target.id]) if hops else np.zeros(0, dtype=np.int64)
-        return Answers(len(found), tuple(sorted(self.id(int(node)) for node in found[:_SAMPLE])))
+    def extremes(self, kind: str, relation: str) -> tuple[frozenset[str], frozenset[str]]:
+        """See :meth:`synth.tasks.contract.Facts.extremes`."""
+        return self.relations.extremes(kind, relation)
 
     def connected(self, left: Node, right: Node) -> bool:
         """See :meth:`synth.tasks.contract.Facts.connected`."""
@@ -151,18 +132,6 @@ class GraphFacts:
     def hub(self, node: str) -> bool:
         row = self._rows.find(node)
         return row is not None and self._kind[row].as_py() in self._hub_kinds
-
-
-def _meet(sets: Sequence[Ints]) -> Ints:
-    """Intersection of sorted arrays of distinct numbers."""
-    ordered = sorted(sets, key=len)
-    left = ordered[0]
-    for other in ordered[1:]:
-        if len(other) == 0:
-            return other
-        place = np.searchsorted(other, left)
-        left = left[other[np.minimum(place, len(other) - 1)] == left]
-    return left
 
 
 @dataclass(frozen=True)

@@ -136,5 +136,10 @@ def value_forms(value: str, kind: ValueKind, name: str = "") -> tuple[str, ...]:
             return tuple(dict.fromkeys(forms))
         month = MONTHS[day.month - 1]
         year = f"{day.year}"
-        forms += [f"{day.day} {month} {year}", f"{month} {day.day}, {year}", f"{day.day}th of {month} {year}"]
+        forms += [f"{day.day} {month} {year}", f"{month} {day.day}, {year}", f"{_ordinal(day.day)} of {month} {year}"]
     return tuple(dict.fromkeys(form for form in forms if form))
+
+
+def _ordinal(day: int) -> str:
+    last = 0 if 11 <= day % 100 <= 13 else day % 10
+    return f"{day}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"

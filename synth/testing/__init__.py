@@ -1,1 +1,1 @@
-"""."""
+"""What tests of ours and of plugins share: contract tests, small corpora, planted tasks, a model server."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.agents.loop import Rollout
+from synth.agents.scripted.cues import content_words
 from synth.agents.scripted.matching import fold, likeness, same_name, similarity, stem
 from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.phrases import NOTES, PHRASES, Thoughts, read_notes
@@ -258,6 +259,22 @@ def test_options(kind: Any, texts: list[str]) -> None:
     if kind == "entity":
         assert listed_with(options[0]) == ["Ilse Brandt", "Jon Maak"]
         assert listed_with(options[2]) == []
+
+
+def test_words_of_a_query() -> None:
+    cue = "which stadium holds 3,800 spectators, and is the city's 12-year-old ground in 1405, 2, or 3"
+    assert content_words(f"{cue} of the stadium") == [
+        "stadium",
+        "holds",
+        "3,800",
+        "spectators",
+        "city's",
+        "12-year-old",
+        "ground",
+        "1405",
+        "2",
+        "3",
+    ]
 
 
 def test_matching() -> None:

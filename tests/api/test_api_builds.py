@@ -12,6 +12,7 @@ import synth
 from synth.agents.grounding import ungrounded
 from synth.agents.trajectory import history_of
 from synth.api import BuildRequest, BuildResult, prepare
+from synth.exporters.configs import CONFIGS
 from synth.exporters.validate import validate
 from synth.schemas.adp import dump, parse
 from synth.schemas.arrow import trajectory_of
@@ -53,17 +54,22 @@ def test_the_same_build_again_runs_nothing(small: BuildResult, small_store: Path
     assert hashes(again.path) == hashes(small.path)
 
 
+GROWING = ("tasks", "trajectories", "steps", "branches", "preferences", "distractors", "rl", "contexts")
+"""Tables that keep every row when more tasks are asked for; ``difficulty`` is a fit over all of them."""
+
+
 def test_more_tasks_keep_every_row_and_run_only_the_rest(small: BuildResult, small_store: Path, tmp_path: Path) -> None:
     more = synth.build("world-search", out=tmp_path / "out", store=small_store, **{**SMALL, "tasks": 20})
     fewer_rows, more_rows = (
-        {config: {row.id: row for row in synth.load(path).rows(config)} for config in ("tasks", "trajectories")}
+        {config: {row.id: row for row in synth.load(path).rows(config)} for config in GROWING}
         for path in (small.path, more.path)
     )
     for config, rows in fewer_rows.items():
         assert rows.items() <= more_rows[config].items()
     assert len(more_rows["tasks"]) == 20
     by_label = {stage.label: stage for stage in more.report.stages}
-    assert by_label["documents"].rows_in == SMALL["settings"]["source.entities"]
+    written = synth.load(more.path).count("falsehoods")
+    assert by_label["documents"].rows_in == SMALL["settings"]["source.entities"] + written
 
 
 def test_a_parameter_of_the_last_stage_recomputes_that_stage_alone(small_store: Path, small: BuildResult) -> None:
@@ -114,6 +120,7 @@ def test_gold_entities_of_splits_never_meet(small: BuildResult) -> None:
 
 def test_the_side_table_of_errors_is_not_in_the_dataset(small: BuildResult) -> None:
     folders = {path.name for path in small.path.iterdir() if path.is_dir()}
-    assert folders <= {"tasks", "trajectories", "steps", "branches", "preferences", "documents", "rejected"}
+    assert folders <= {config.name for config in CONFIGS}
+    assert "injected_errors" not in folders
     stages = {stage.label: stage for stage in small.report.stages}
     assert stages["policy-rollouts"].rows["injected_errors"] > 0, "there is something to hide"

@@ -39,6 +39,25 @@ def test_steps_cover_every_turn(searched: BuildResult) -> None:
     assert counted == turns
 
 
+def test_another_selection_holds_as_well(searched: BuildResult, tmp_path: Path, small_store: Path) -> None:
+    from synth.exporters.validate import validate
+    from synth.preferences.select import Selection, select
+
+    wanted = {"kinds": ["perturbation", "trajectory"], "same_kind": False, "per_trajectory": 1}
+    options = {**SEARCHED, "settings": {**SEARCHED["settings"], "preferences.selection": wanted}}
+    other = synth.build("world-search", out=tmp_path / "out", store=small_store, **options)
+    assert validate(other.path) == []
+    before = list(synth.load(searched.path).rows("preferences"))
+    pairs = list(synth.load(other.path).rows("preferences"))
+    assert pairs == [
+        pair.model_copy(update={"provenance": own.provenance})
+        for pair, own in zip(select(before, Selection.model_validate(wanted)), pairs, strict=True)
+    ]
+    chosen = [pair.trajectory_id for pair in pairs if pair.selected]
+    assert chosen
+    assert len(set(chosen)) == len(chosen)
+
+
 def test_workers_change_no_byte_of_the_search(searched: BuildResult, tmp_path: Path) -> None:
     again = synth.build(
         "world-search", out=tmp_path / "out", store=tmp_path / "store", executor="processes", workers=2, **SEARCHED

@@ -1,11 +1,14 @@
 """Labels against what scripted policies really did wrong: first-error accuracy by error mode.
 
-    python tests/benchmarks/bench_labels.py --tasks 300 --seeds 7 11 --folder FOLDER
+    python tests/benchmarks/bench_labels.py --seeds 7 11 --folder FOLDER
+    python tests/benchmarks/bench_labels.py --seeds 7 11 --source DOCUMENTS --document-seeds 7 11 --folder FOLDER
 
-Builds ``world-search`` (or finds it in the store below FOLDER), labels every policy trajectory, and compares the
-labelled first error with the true one. The labeller never sees the truth: the side table ``injected_errors`` and the
-policy's own notes checked against the world's facts (``tests/labels/first_errors.py`` says how both are counted). Also
-scores recorded actions with the embedded scorer: what a teacher did should lie above 0.6, what was an error below 0.5.
+Builds ``world-search`` (--seeds) and ``docs-search`` (--document-seeds, over --source), or finds them in the store
+below FOLDER, labels every policy trajectory, and compares the labelled first error with the true one; the last lines
+are over all of them together. The labeller never sees the truth: the side table ``injected_errors`` and the policy's
+own notes checked against the facts (``tests/labels/first_errors.py`` says how both are counted, and when documents
+leave them undecided). Also scores recorded actions with the embedded scorer: what a teacher did should lie above
+0.6, what was an error below 0.5.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "labels"))
 
-from first_errors import Facts, first_error
+from first_errors import UNDECIDED, Facts, first_error
 
 from synth.agents.trajectory import history_of
 from synth.api import BuildRequest, prepare
@@ -45,6 +48,23 @@ class Measured:
     succeeded: dict[str, Cell] = field(default_factory=dict)
     scores: Counter[str] = field(default_factory=Counter)
     """``teacher +1 > 0.6`` and the like."""
+    undecided: Counter[str] = field(default_factory=Counter)
+    """Runs of which nobody can tell where they went wrong first; they count nowhere else."""
+
+    def add(self, other: Measured) -> None:
+        """Count what ``other`` counted, too."""
+        for mine, theirs in ((self.failed, other.failed), (self.succeeded, other.succeeded)):
+            for mode, cell in theirs.items():
+                mine.setdefault(mode, Counter()).update(cell)
+        self.scores.update(other.scores)
+        self.undecided.update(other.undecided)
+
+    def overall(self, *, natural: bool) -> tuple[int, int]:
+        """(right, all) over all runs with an injected error, or with ``natural`` with any, failed and succeeded."""
+        parts = [self.accuracy(natural=natural, succeeded=succeeded) for succeeded in (False, True)]
+        without = self.succeeded.get("none", Counter()) if natural else Counter[str]()
+        right, total = (sum(part[place] for part in parts) for place in (0, 1))
+        return right - without["right"], total - without.total()
 
     def accuracy(self, *, natural: bool, succeeded: bool = False) -> tuple[int, int]:
         """(right, all) over the modes of injected errors, or with ``natural`` over all."""
@@ -67,11 +87,19 @@ class _Collection:
 
 
 def built(
-    folder: Path, *, tasks: int, seed: int, settings: dict[str, Any] | None = None, teacher: bool = False
+    folder: Path,
+    *,
+    tasks: int,
+    seed: int,
+    source: Path | None = None,
+    settings: dict[str, Any] | None = None,
+    teacher: bool = False,
 ) -> Engine:
-    """The engine of a ``world-search`` build up to the policy's trajectories, with the ``teacher``'s too."""
+    """The engine of a build up to the policy's trajectories, with the ``teacher``'s too: of ``world-search``, or with a
+    ``source`` of ``docs-search`` over it."""
     request = BuildRequest(
-        dataset="world-search",
+        dataset="world-search" if source is None else "docs-search",
+        source=source,
         tasks=tasks,
         seed=seed,
         out=folder / f"out-{seed}",
@@ -80,15 +108,23 @@ def built(
     )
     engine = prepare(request, progress="quiet").engine
     roles = ("teacher-rollouts", "teacher") if teacher else ()
-    for name in ("documents", "graph", "index", "tasks", *roles, "policy-rollouts", "policy"):
+    graph = "graph" if source is None else "edges"
+    for name in ("documents", graph, "index", "tasks", *roles, "policy-rollouts", "policy"):
         engine.run_stage(name)
     return engine
+
+
+def facts_of(engine: Engine) -> Facts:
+    """What the build's source states: all there is in a world, a part of it in documents."""
+    world = any(node.label == "graph" for node in engine.plan.nodes)
+    stage = "documents" if world else "edges"
+    return Facts(engine.table(stage, "entities").rows(), engine.table(stage, "edges").rows(), world=world)
 
 
 def measure(engine: Engine, *, scores: int = 0) -> Measured:
     """Label all policy trajectories of a build; score the actions of ``scores`` trajectories of each role."""
     tasks: dict[str, Task] = {task.id: task for task in engine.table("tasks", "tasks").rows()}
-    facts = Facts(engine.table("documents", "entities").rows(), engine.table("documents", "edges").rows())
+    facts = facts_of(engine)
     injected: dict[str, list[InjectedError]] = {}
     for error in engine.table("policy-rollouts", "injected_errors").rows():
         injected.setdefault(error.trajectory_id, []).append(error)
@@ -98,6 +134,9 @@ def measure(engine: Engine, *, scores: int = 0) -> Measured:
     for row in policy:
         truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, INVERSES)
         found = next((step.step for step in label(row, tasks[row.task_id]) if step.first_error), None)
+        if truth is not None and truth.mode == UNDECIDED:
+            result.undecided["succeeded" if row.success else "failed"] += 1
+            continue
         table = result.succeeded if row.success else result.failed
         wanted = truth.turn if truth is not None else None
         table.setdefault(truth.mode if truth is not None else "none", Counter())[_outcome(found, wanted)] += 1
@@ -139,23 +178,47 @@ def report(result: Measured) -> dict[str, Any]:
         }
     for natural in (False, True):
         for succeeded in (False, True):
-            right, total = result.accuracy(natural=natural, succeeded=succeeded)
             key = f"{'succeeded' if succeeded else 'failed'}, {'injected and natural' if natural else 'injected'}"
-            lines[key] = {"right": right, "n": total, "accuracy": round(right / total, 3) if total else None}
+            lines[key] = _share(*result.accuracy(natural=natural, succeeded=succeeded))
+        lines["with natural, overall" if natural else "injected, overall"] = _share(*result.overall(natural=natural))
+    lines["undecided"] = dict(sorted(result.undecided.items()))
     lines["scores"] = dict(sorted(result.scores.items()))
     return lines
 
 
+def _share(right: int, total: int) -> dict[str, Any]:
+    return {"right": right, "n": total, "accuracy": round(right / total, 3) if total else None}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", type=int, default=300)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[7])
+    parser.add_argument("--seeds", type=int, nargs="*", default=[7], help="of worlds")
+    parser.add_argument("--tasks", type=int, default=300, help="over a world")
+    parser.add_argument("--rollouts", type=int, default=1, help="of the policy, per task over a world")
+    parser.add_argument("--source", type=Path, help="documents, for docs-search")
+    parser.add_argument("--document-seeds", type=int, nargs="*", default=[], help="of tasks over the documents")
+    parser.add_argument("--document-tasks", type=int, default=80)
+    parser.add_argument("--document-rollouts", type=int, default=3)
     parser.add_argument("--scores", type=int, default=60, help="trajectories of each role to score")
     parser.add_argument("--folder", type=Path, required=True, help="for stores")
     options = parser.parse_args()
-    for seed in options.seeds:
-        result = measure(built(options.folder, tasks=options.tasks, seed=seed, teacher=True), scores=options.scores)
-        print(json.dumps({"seed": seed, "tasks": options.tasks, **report(result)}, indent=1))
+    if options.document_seeds and options.source is None:
+        parser.error("--document-seeds needs --source")
+    runs = [("world-search", None, seed, options.tasks, options.rollouts) for seed in options.seeds]
+    runs += [
+        ("docs-search", options.source, seed, options.document_tasks, options.document_rollouts)
+        for seed in options.document_seeds
+    ]
+    total = Measured()
+    for name, source, seed, tasks, rollouts in runs:
+        settings = {"roles.policy.rollouts": rollouts}
+        teacher = options.scores > 0
+        engine = built(options.folder, tasks=tasks, seed=seed, source=source, settings=settings, teacher=teacher)
+        result = measure(engine, scores=options.scores)
+        print(json.dumps({"dataset": name, "seed": seed, "tasks": tasks, **report(result)}, indent=1), flush=True)
+        total.add(result)
+    if len(runs) > 1:
+        print(json.dumps({"together": [f"{name} {seed}" for name, _, seed, *_ in runs], **report(total)}, indent=1))
 
 
 if __name__ == "__main__":

@@ -178,6 +178,8 @@ def child(n: int, folder: Path, queries: int, walks: int) -> dict[str, Any]:
 
 
 def run_child(n: int, options: argparse.Namespace) -> dict[str, Any]:
+    if options.dir:
+        Path(options.dir).mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f"bench-{n}-", dir=options.dir))
     try:
         command = [sys.executable, __file__, "--child", str(n), "--dir", str(folder)]

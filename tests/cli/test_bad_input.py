@@ -121,6 +121,20 @@ def recipe_name_is_no_name(folder: Path) -> tuple[list[str], int, str]:
 
 
 @case
+def targets_of_the_curriculum_overlap(folder: Path) -> tuple[list[str], int, str]:
+    targets = "difficulty: {targets: [{low: 0.1, high: 0.4, share: 0.2}, {low: 0.3, high: 0.5, share: 0.2}]}\n"
+    return _recipe(folder, WORLD + targets), 2, "two targets overlap"
+
+
+@case
+def no_task_is_as_hard_as_the_curriculum_asks(folder: Path) -> tuple[list[str], int, str]:
+    """Known after the policy's runs: nothing but the store was written, and they are there for the next try."""
+    targets = "difficulty: {targets: [{low: 0.2, high: 0.4, share: 1}], tasks: 2}\n"
+    words = "target 0 asks for 2 tasks that the policy solves at a rate of 0.2 to 0.4, there are 0. More rollouts"
+    return _recipe(folder, WORLD + targets), 2, words
+
+
+@case
 def world_questions_over_documents(folder: Path) -> tuple[list[str], int, str]:
     _write(folder / "docs" / "a.html", "<h1>A</h1><p>Text.</p>")
     arguments = ["build", "world-search", "--source", str(folder / "docs"), "--out", str(folder / "out")]
@@ -231,7 +245,7 @@ def source_holds_only_binary_files(folder: Path) -> tuple[list[str], int, str]:
 def source_is_too_small_for_the_count(folder: Path) -> tuple[list[str], int, str]:
     for name in "abc":
         _write(folder / "docs" / f"{name}.html", f"<h1>{name}</h1><p>A page about {name}, and nothing else.</p>")
-    return _docs(folder, "--set", "tasks=50"), 3, "of 50"
+    return _docs(folder, "--set", "tasks=50"), 3, "fewer than the 50 tasks"
 
 
 @case

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -19,7 +20,7 @@ from synth.identity import derive_generator
 
 CONFIG = CriticalConfig()
 DESIGN = Design(CONFIG.max_pairs, CONFIG.first_look)
-RULE = Futility(CONFIG.minimal_difference, CONFIG.futility_confidence, CONFIG.futility_first)
+RULE = Futility(CONFIG.minimal_difference, CONFIG.futility_confidence, CONFIG.futility_first, CONFIG.futility_barren)
 MOST = 12
 """Candidates of a trajectory in these tests."""
 
@@ -208,11 +209,28 @@ class TestCompare:
         every = compare(tests, Coins(rates, derive_generator(0)), CONFIG, group=False)
         assert all(result.finding is Finding.VERIFIED for result in every)
 
+    def test_the_same_action_at_another_step_is_not_needed(self) -> None:
+        same = [replace(test, action="open it") for test in contests(3, 1)]
+        rates = {test.worse: 0.0 for test in same} | {test.better: 1.0 for test in same}
+        results = compare(same, Coins(rates, derive_generator(0)), CONFIG)
+        assert [result.finding for result in results] == [Finding.VERIFIED, Finding.NOT_NEEDED, Finding.NOT_NEEDED]
+        others = [replace(test, action=f"open {number}") for number, test in enumerate(same)]
+        results = compare(others, Coins(rates, derive_generator(0)), CONFIG)
+        assert all(result.finding is Finding.VERIFIED for result in results)
+        # Where the first one shows nothing, the next is tested.
+        rates |= {same[0].better: 0.0}
+        results = compare(same, Coins(rates, derive_generator(0)), CONFIG)
+        assert [result.finding for result in results] == [Finding.FUTILE, Finding.VERIFIED, Finding.NOT_NEEDED]
+
     def test_alternatives_of_a_step_share_its_original_side(self) -> None:
         tests = contests(1, 3)
         coins = Coins({tests[0].worse: 0.0} | {test.better: 0.0 for test in tests}, derive_generator(0))
         results = compare(tests, coins, CONFIG)
-        assert coins.spent == results[0].pairs + sum(result.pairs for result in results)
+        # Nothing that never succeeds is compared with anything.
+        assert coins.spent == sum(result.pairs for result in results)
+        coins = Coins({tests[0].worse: 1.0} | {test.better: 1.0 for test in tests}, derive_generator(0))
+        results = compare(tests, coins, CONFIG)
+        assert coins.spent == max(result.pairs for result in results) + sum(result.pairs for result in results)
 
     @settings(max_examples=60, deadline=None)
     @given(st.integers(0, 40), st.integers(0, 100), st.integers(0, 10**6))

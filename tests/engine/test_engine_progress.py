@@ -6,10 +6,11 @@ import io
 from pathlib import Path
 
 from engine_toys import plan
+from rich.console import Console
 
-from synth.engine import Engine, Live, LocalExecutor, Plain, Quiet, progress_for
+from synth.engine import CallsNow, Engine, Live, LocalExecutor, Plain, Quiet, progress_for
 from synth.engine.progress import report_line
-from synth.schemas.reports import StageReport
+from synth.schemas.reports import RunUse, StageReport
 from synth.store import Store
 
 
@@ -69,3 +70,44 @@ def test_a_report_on_one_line() -> None:
         label="a", stage="b", version=1, fingerprint="f", rows_in=1200, kept=1000, rejected={"empty": 200}, seconds=1.25
     )
     assert report_line(report) == "a: 1,000 kept of 1,200, 200 empty (1.2 s)"
+
+
+def test_model_calls_are_told_while_they_run() -> None:
+    use = RunUse(calls=1_204, from_store=200, failed=2, prompt_tokens=1_100_000, completion_tokens=90_000, cost=0.5153)
+    now = CallsNow(512, 83.24, use)
+    assert now.line == "512 in flight, 83 calls/s, 1,204 calls (200 from the store), 1.2M tokens, 2 failed, cost 0.5153"
+    assert CallsNow(1, 0.31, RunUse()).line == "1 in flight, 0.3 calls/s, 0 calls, 0 tokens"
+    stream = io.StringIO()
+    plain = Plain(stream, seconds=0)
+    plain.begin("rollouts", 90, 10)
+    plain.calls("rollouts", now)
+    plain.advance("rollouts", 5)
+    assert stream.getvalue().splitlines()[1:] == [
+        f"rollouts: 10 of 100; {now.line}",
+        f"rollouts: 15 of 100; {now.line}",
+    ]
+
+
+def test_a_stage_that_called_models_says_what_was_sent_and_paid() -> None:
+    report = StageReport(
+        label="rollouts",
+        stage="rollouts",
+        version=1,
+        fingerprint="f",
+        rows_in=4,
+        kept=4,
+        shards=1,
+        seconds=2.0,
+        run=RunUse(calls=30, from_store=10, cost=1.5),
+    )
+    assert report_line(report) == "rollouts: 4 kept of 4 (2.0 s, 20 calls, cost 1.50)"
+
+
+def test_the_live_table_shows_them() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=160)
+    live = Live(console)
+    live.begin("rollouts", 90, 10)
+    live.calls("rollouts", CallsNow(7, 12.0, RunUse(calls=3)))
+    live.calls("nobody", CallsNow(7, 12.0, RunUse(calls=3)))
+    live.close()
+    assert "7 in flight, 12 calls/s, 3 calls" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.environments.answers import judge, normalize, parse_date, parse_quantity
+from synth.environments.answers import check_task, judge, judge_parts, normalize, parse_date, parse_quantity
 from synth.schemas.documents import ValueKind
+from synth.schemas.tasks import AnswerPart, Task
+from synth.testing.corpus import small_tasks
 
 
 @pytest.mark.parametrize(
@@ -81,18 +83,122 @@ def test_what_no_rule_decides_is_neither_right_nor_wrong() -> None:
     assert judge("next spring", gold="the spring of the great flood", kind="date").correct is None
 
 
-def test_sets() -> None:
-    items = ("Ilse Brandt", "Jon Maak")
-    assert judge("Jon Maak and Ilse Brandt", gold="x", items=items).rule == "set"
-    assert judge("1. Jon Maak\n2. Ilse Brandt", gold="x", items=items).correct is True
-    assert judge("jon maak; ilse brandt", gold="x", items=items).correct is True
+def parts(*names: str, kind: ValueKind = "entity") -> tuple[AnswerPart, ...]:
+    return tuple(AnswerPart(answer=name, kind=kind) for name in names)
+
+
+def test_lists() -> None:
+    items = parts("Ilse Brandt", "Jon Maak")
+    for right in (
+        "Jon Maak and Ilse Brandt",
+        "1. Jon Maak\n2. Ilse Brandt",
+        "- Jon Maak\n- Ilse Brandt.",
+        "jon maak; ilse brandt",
+        "The answers are Ilse Brandt and Jon Maak.",
+        "They are Ilse Brandt, and Jon Maak",
+        "Ilse Brandt, Jon Maak and Ilse Brandt",
+    ):
+        assert judge_parts(right, items) == judge_parts(right, items[::-1])
+        assert (judge_parts(right, items).correct, judge_parts(right, items).rule) == (True, "parts"), right
     for wrong in (
         "Jon Maak",
         "Jon Maak, Ilse Brandt, Per Holm",
+        "Jon Maak and Jon Maak",
         "not Jon Maak, Ilse Brandt",
         "Jon Maak or Ilse Brandt",
+        "Jon and Ilse Brandt",
+        "Jon Maak, Ilse",
+        "",
+        None,
     ):
-        assert judge(wrong, gold="x", items=items).correct is False
+        assert judge_parts(wrong, items).correct is False, wrong
+    assert judge_parts("Jon Maak, Per Holm", items).evidence == "Missing: ['Ilse Brandt']; not wanted: ['Per Holm']."
+
+
+def test_parts_may_hold_what_parts_lists() -> None:
+    items = (
+        *parts("Hollow, Brand and Sons", "Salt and Iron"),
+        AnswerPart(answer="Vale & Co", aliases=("Vale, Tarn & Co",), kind="entity"),
+    )
+    assert judge_parts("Salt and Iron, Vale, Tarn & Co and Hollow, Brand and Sons", items).correct is True
+    assert judge_parts("Salt, Iron, Vale & Co and Hollow, Brand and Sons", items).correct is False
+    dates = parts("14 March 1871", "12,450", kind="date")[:1] + parts("12,450", kind="number")
+    assert judge_parts("March 14, 1871 and 12 450", dates).correct is True
+    assert judge_parts("12,450 and March 14, 1871", dates).correct is True
+
+
+def test_order_counts_where_it_was_asked_for() -> None:
+    items = parts("Ilse Brandt", "Jon Maak", "Ilse Brandt")
+    assert judge_parts("Ilse Brandt, Jon Maak and Ilse Brandt", items, ordered=True).correct is True
+    assert judge_parts("1) Ilse Brandt\n2) Jon Maak\n3) Ilse Brandt", items, ordered=True).correct is True
+    swapped = judge_parts("Jon Maak, Ilse Brandt and Ilse Brandt", items, ordered=True)
+    assert (swapped.correct, swapped.rule) == (False, "ordered_parts")
+    assert "order" in swapped.evidence
+    assert judge_parts("Ilse Brandt and Jon Maak", items, ordered=True).correct is False
+    with pytest.raises(ValueError, match="parts"):
+        judge_parts("x", ())
+
+
+def listing(task: Task, **changes: object) -> Task:
+    return task.model_copy(update=changes)
+
+
+def test_one_function_takes_a_task_of_any_shape() -> None:
+    task = small_tasks()[0]
+    assert check_task(task, task.answer).correct is True
+    many = listing(task, answer_parts=parts("Tarn Vale", "Orm Vale"), answer="Tarn Vale and Orm Vale")
+    assert check_task(many, "Orm Vale, Tarn Vale").correct is True
+    assert check_task(listing(many, answer_ordered=True), "Orm Vale, Tarn Vale").correct is False
+    given = listing(task, details={"answer_items": ["Tarn Vale", "Orm Vale"]})
+    assert check_task(given, "Orm Vale and Tarn Vale").correct is True
+    counted = listing(task, question="How many rivers rise on Mount Orm?", answer="3", answer_kind="number")
+    for right in ("3", "three", "Three rivers", "There are three rivers.", "3 rivers", "exactly three"):
+        assert check_task(counted, right).correct is True, right
+    for wrong in ("two", "2 rivers", "four rivers", "thirty", "three or four"):
+        assert check_task(counted, wrong).correct is not True, wrong
+    assert check_task(counted, "3 lakes").correct is None  # the noun is another: no rule decides
+    years = listing(task, question="How many years lie between?", answer="37", answer_kind="number")
+    assert check_task(years, "thirty-seven years").correct is True
+    assert check_task(years, "38 years").correct is False
+
+
+@given(st.integers(0, 999_999))
+def test_numbers_in_words_are_numbers(number: int) -> None:
+    ones = (
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen eighteen nineteen"
+    ).split()
+    tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+
+    def small(value: int) -> str:
+        if value < 20:
+            return ones[value]
+        if value < 100:
+            return tens[value // 10 - 2] + (f"-{ones[value % 10]}" if value % 10 else "")
+        return f"{ones[value // 100]} hundred" + (f" and {small(value % 100)}" if value % 100 else "")
+
+    text = small(number % 1000) if number % 1000 or number < 1000 else ""
+    if number >= 1000:
+        text = f"{small(number // 1000)} thousand {text}".strip()
+    read = parse_quantity(text)
+    assert read is not None
+    assert read.number == number
+    with_unit = parse_quantity(f"{text} metres")
+    assert with_unit is not None
+    assert (with_unit.number, with_unit.unit) == (number, "metres")
+
+
+@given(
+    st.lists(
+        st.sampled_from(("Ann and Bee", "Tarn", "Bo, Li", "Vale & Co", "Orm")), min_size=2, max_size=5, unique=True
+    )
+)
+def test_every_way_to_list_the_parts_passes(names: list[str]) -> None:
+    items = parts(*names)
+    for joined in ("\n".join(f"- {name}" for name in names), "; ".join(names), ", ".join(names)):
+        assert judge_parts(joined, items, ordered=True).correct is True
+        if len(names) > 1:
+            assert judge_parts(joined, items[1:]).correct is not True or names[0] in ("Ann", "Bo", "Co")
 
 
 @given(st.text(max_size=30), st.text(min_size=1, max_size=30))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synth.exporters.configs import config_named
+from synth.exporters.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.row import Row
 
@@ -23,6 +25,30 @@ DOCUMENTS = "documents/corpus-00000-of-00001.parquet"
 REJECTED = "rejected/rejected-00000-of-00001.parquet"
 
 Break = Callable[[Path], None]
+Mutation = tuple[Break, str, int | None, str]
+"""How to break a dataset, then the file, the row and some words of the problem that ``validate`` has to find."""
+
+
+def must_be_found(mutation: Mutation, folder: Path) -> None:
+    """Break the dataset in ``folder`` and see that ``validate`` says so, in lines that fit on a screen."""
+    broken, file, row, words = mutation
+    broken(folder)
+    found = validate(folder)
+    assert any(problem.file == file and problem.row == row and words in problem.what for problem in found), (
+        "\n".join(map(str, found)) or "nothing found"
+    )
+    for problem in found:
+        assert "\n" not in str(problem)
+        assert len(str(problem)) < 500
+
+
+def must_be_found_in(broken: Break, files: str, words: str, whole: Path, folder: Path) -> None:
+    """Break a copy of ``whole`` in ``folder`` and see that ``validate`` says so of a file whose name begins with
+    ``files``."""
+    shutil.copytree(whole, folder)
+    broken(folder)
+    found = [problem for problem in validate(folder) if problem.file.startswith(files)]
+    assert any(words in problem.what for problem in found), "\n".join(map(str, found)) or "nothing found"
 
 
 def rewrite(folder: Path, name: str, change: Callable[[pa.Table], pa.Table], **options: Any) -> None:

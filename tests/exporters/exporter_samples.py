@@ -12,6 +12,7 @@ import pyarrow as pa
 from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.arrow import to_arrow
 from synth.schemas.documents import Document, Evidence, Link, Section
+from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport, StageReport
@@ -163,6 +164,22 @@ def rejection(number: int) -> Rejection:
     )
 
 
+def entity(document: Document) -> EntityRow:
+    return EntityRow(id=document.id, name=document.title, kind=document.kind, document_id=document.id)
+
+
+def fact(document: Document) -> FactRow:
+    return FactRow(
+        subject=document.id,
+        relation="says",
+        value=document.text[:4],
+        value_kind="text",
+        document_id=document.id,
+        start=0,
+        end=4,
+    )
+
+
 def sample_tables(tasks: int = 20, rejected: int = 4) -> dict[str, pa.Table]:
     pages = [page(number) for number in range(3 * tasks + 2)]
     last = pages[-1].model_copy(update={"links": ()})
@@ -171,6 +188,8 @@ def sample_tables(tasks: int = 20, rejected: int = 4) -> dict[str, pa.Table]:
         "tasks": to_arrow([task(number) for number in range(tasks)], Task),
         "trajectories": to_arrow(rows, TrajectoryRow),
         "documents": to_arrow([*pages[:-1], last], Document),
+        "entities": to_arrow([entity(document) for document in pages], EntityRow),
+        "facts": to_arrow([fact(document) for document in pages], FactRow),
         "rejected": to_arrow([rejection(number) for number in range(rejected)], Rejection),
     }
 

@@ -18,12 +18,18 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import (
     BuildReport,
     CriticalReport,
+    DifficultyReport,
     LabelReport,
+    ModelUse,
     OutcomeReport,
     PairReport,
+    ReliabilityBin,
     RoleReport,
+    RunUse,
     SourceReport,
     SplitSize,
+    StageReport,
+    TargetReport,
 )
 from synth.schemas.row import SCHEMA_VERSION
 from synth.schemas.steps import PairKind
@@ -86,6 +92,39 @@ def test_numbers_come_from_the_report() -> None:
     assert "train 60.0 %, validation 20.0 %, test 20.0 %." in card
 
 
+def test_model_calls_by_role_over_all_stages() -> None:
+    def stage(label: str, *models: ModelUse) -> StageReport:
+        return StageReport(
+            label=label,
+            stage="rollouts",
+            version=1,
+            fingerprint="f",
+            rows_in=0,
+            kept=0,
+            models=models,
+            run=RunUse(calls=9),
+        )
+
+    teacher = ModelUse(
+        role="teacher",
+        model="big|one",
+        calls=1_200,
+        prompt_tokens=90_000,
+        cached_tokens=5,
+        completion_tokens=7,
+        cost=1.25,
+    )
+    policy = ModelUse(role="policy", model="small", calls=3, uncounted_calls=2, prompt_tokens=4, completion_tokens=5)
+    made = report(stages=(stage("teacher-rollouts", teacher), stage("critical-steps", policy, teacher)))
+    card = render_card(made)
+    assert "| teacher | big\\|one | 2,400 | 180,000 | 10 | 14 | 2.5000 |" in card
+    assert "| policy | small | 3 | 4 | 0 | 5 | - |" in card
+    assert "For 2 of the calls the server did not say" in card
+    assert "Model calls behind these rows" not in render_card(report())
+    assert '"run"' not in made.to_json()
+    assert BuildReport.model_validate_json(made.to_json()).model_uses() == made.model_uses()
+
+
 def test_numbers_of_labels_critical_steps_and_pairs() -> None:
     card = render_card(
         report(
@@ -142,9 +181,71 @@ def test_numbers_of_labels_critical_steps_and_pairs() -> None:
     assert "| `verified_step` | a \\| b | 240 | 100 | 150 | 90 | 100 |" in card
 
 
+def of_difficulty(**changes: Any) -> DifficultyReport:
+    values: dict[str, Any] = {
+        "tasks": 1_000,
+        "bins": (
+            ReliabilityBin(
+                low=0.3,
+                high=0.4,
+                tasks=1_000,
+                rollouts=4_000,
+                predicted=0.351,
+                measured=0.349,
+                measured_low=0.33,
+                measured_high=0.37,
+            ),
+        ),
+        "error": 0.002,
+        "brier": 0.2101,
+        "brier_of_mean": 0.2272,
+        "auc": 0.66,
+        "closed_book": 0.051,
+        "search_needed": 0.999,
+        "chosen": 200,
+        **changes,
+    }
+    return DifficultyReport(**values)
+
+
+def test_numbers_of_difficulty_and_of_the_curriculum() -> None:
+    card = render_card(report(difficulty=of_difficulty()))
+    assert "| 0.3 to 0.4 | 1,000 | 4,000 | 35.1 % | 34.9 % | 33.0 % to 37.0 % |" in card
+    assert "| AUC | 0.660 |" in card
+    assert "| right answers without tools | 5.1 % |" in card
+    assert "hardly tells these tasks apart" in card
+    assert "no better than the mean" not in card
+    assert "goes from easy to hard" in card
+    assert "share asked for" not in card
+    target = TargetReport(low=0.2, high=0.4, share=0.3, tasks=60)
+    card = render_card(report(difficulty=of_difficulty(targets=(target,), brier=0.2272, auc=None)))
+    assert "| 0.2 to 0.4 | 30.0 % | 60 | 30.0 % |" in card
+    assert "| AUC | - |" in card
+    assert "no better than the mean" in card
+
+
+def test_what_search_needed_tells_depends_on_who_was_asked_about_what() -> None:
+    source = SourceReport(name="manual", kind="docs", sha256="f" * 64)
+    scripted = render_card(report(difficulty=of_difficulty(), source=source))
+    assert "| tasks that need search (`search_needed`) | 99.9 % |" in scripted
+    assert "hardly tells these tasks apart" not in scripted
+    assert "where the policy is a language model" in scripted
+    model = RoleReport(role="policy", backend="openai", model="some-model")
+    modelled = render_card(report(difficulty=of_difficulty(), source=source, roles=(model,)))
+    assert "tells" not in modelled.split("How hard the tasks are")[1].split("## Tables")[0].split("The curriculum")[0]
+
+
 def test_a_dataset_without_them_does_not_speak_of_them() -> None:
     text = render_card(report()).split("\n---\n", 1)[1].split("## Tables")[0]
-    for word in ("Critical", "Labels of steps", "preference pairs", "pairs of kind", "| steps |", "| branches |"):
+    for word in (
+        "Critical",
+        "Labels of steps",
+        "preference pairs",
+        "pairs of kind",
+        "How hard",
+        "| steps |",
+        "| branches |",
+    ):
         assert word not in text
 
 

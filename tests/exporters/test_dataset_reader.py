@@ -8,10 +8,11 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 import pytest
-from critical_samples import branches, steps
+from critical_samples import branches, steps, whole_tables
 from exporter_samples import page, rejection, sample_report, sample_tables, task, trajectory
 
 from synth.errors import DatasetError, InputError
+from synth.exporters.configs import CONFIGS
 from synth.exporters.hub_layout import write_dataset
 from synth.exporters.reader import load
 from synth.schemas.arrow import arrow_schema, trajectory_of
@@ -20,7 +21,8 @@ from synth.schemas.rejections import Rejection
 
 def test_what_is_in_it(finished: Path) -> None:
     dataset = load(str(finished))
-    assert dataset.configs == ("tasks", "trajectories", "steps", "branches", "preferences", "documents", "rejected")
+    assert dataset.configs == tuple(config.name for config in CONFIGS if config.name in whole_tables())
+    assert {"tasks", "facts", "entities"} <= set(dataset.configs)
     assert dataset.splits("tasks") == ("train", "validation", "test")
     assert dataset.splits("documents") == ("corpus",)
     assert dataset.count("trajectories") == 40
@@ -132,7 +134,7 @@ def test_no_dataset(tmp_path: Path) -> None:
 
 
 def test_no_config(finished: Path) -> None:
-    with pytest.raises(InputError, match="no config 'walks'; there are tasks, trajectories, steps, branches, pref"):
+    with pytest.raises(InputError, match="no config 'walks'; there are tasks, difficulty, trajectories, steps"):
         load(finished).count("walks")
 
 

@@ -16,7 +16,7 @@ from critical_samples import whole_tables
 from exporter_samples import page, sample_report, trajectory
 
 from synth.errors import StoreError
-from synth.exporters.configs import CONFIGS, config_named
+from synth.exporters.configs import config_named
 from synth.exporters.hub_layout import write_config, write_dataset
 from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
 from synth.schemas.documents import Document
@@ -58,6 +58,8 @@ def test_names(finished: Path) -> None:
         "branches/train-00000-of-00001.parquet",
         "branches/validation-00000-of-00001.parquet",
         "documents/corpus-00000-of-00001.parquet",
+        "entities/graph-00000-of-00001.parquet",
+        "facts/graph-00000-of-00001.parquet",
         "preferences/test-00000-of-00001.parquet",
         "preferences/train-00000-of-00001.parquet",
         "preferences/validation-00000-of-00001.parquet",
@@ -98,7 +100,7 @@ def _made(folder: Path, batches: object) -> Iterator[pa.RecordBatch]:
 
 def test_rows_come_back_in_order(finished: Path) -> None:
     tables = whole_tables()
-    for config in CONFIGS:
+    for config in map(config_named, tables):
         rows = from_arrow(tables[config.name], config.row_type)
         for split in config.splits:
             file = finished / config.name / f"{split}-00000-of-00001.parquet"
@@ -130,7 +132,7 @@ def test_files_are_cut_by_size_and_numbered(tmp_path: Path) -> None:
 
 
 def test_small_row_groups_page_index_and_metadata(finished: Path) -> None:
-    for config in CONFIGS:
+    for config in map(config_named, whole_tables()):
         for path in (finished / config.name).iterdir():
             footer = pq.read_metadata(path)
             assert footer.num_rows > 0
@@ -168,15 +170,18 @@ def test_pages_follow_content(tmp_path: Path) -> None:
 
 def test_the_report_is_completed(finished: Path) -> None:
     report = BuildReport.model_validate_json((finished / "report.json").read_bytes())
-    assert report.tables == {
+    assert {config: rows for config, rows in report.tables.items() if rows} == {
         "tasks": {"train": 12, "validation": 4, "test": 4},
         "trajectories": {"train": 24, "validation": 8, "test": 8},
         "steps": {"train": 72, "validation": 24, "test": 24},
         "branches": {"train": 96, "validation": 32, "test": 32},
         "preferences": {"train": 21, "validation": 7, "test": 7},
         "documents": {"corpus": 62},
+        "entities": {"graph": 62},
+        "facts": {"graph": 62},
         "rejected": {"rejected": 4},
     }
+    assert [(of.shape, of.accepted, of.rejected) for of in report.task_yields] == [("composition", 20, {})]
     assert report.document_licences == {"CC0-1.0": 62}
     assert [(line.role, line.hops, line.trajectories, line.successes) for line in report.outcomes] == [
         ("policy", 2, 20, 10),
@@ -253,10 +258,11 @@ def test_an_empty_config_is_left_out_and_said(empty: str, tmp_path: Path) -> Non
     assert report.tables[empty] == {}
     assert not any(name.startswith(empty) for name in files)
     card = (tmp_path / "out" / "README.md").read_text()
-    assert f"without a config: `{empty}`." in card
+    (said,) = (line for line in card.splitlines() if "without a config: " in line)
+    assert f"`{empty}`" in said
     assert f"config_name: {empty}" not in card
     assert set(datasets.get_dataset_config_names(str(tmp_path / "out"))) == {
-        config.name for config in CONFIGS if config.name != empty
+        name for name in whole_tables() if name != empty
     }
     assert datasets.load_dataset(str(tmp_path / "out"), "tasks", split="train").num_rows == 12
 

@@ -13,10 +13,11 @@ from breaking import (
     PREFERENCES,
     STEPS,
     TRAJECTORIES,
-    Break,
+    Mutation,
     card,
     edit,
     item,
+    must_be_found,
     report,
     table,
 )
@@ -32,10 +33,9 @@ from critical_breaking import (
     swapped,
 )
 
-from synth.exporters.validate import validate
 from synth.schemas.adp import MessageAction, TextObservation
 
-MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
+MUTATIONS: dict[str, Mutation] = {
     # preferences
     "pair of no trajectory": (
         edit(PREFERENCES, STEP, lambda p: {"trajectory_id": "nowhere"}),
@@ -168,13 +168,13 @@ MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
         edit(PREFERENCES, GOOD, lambda p: {"selected": True}),
         PREFERENCES,
         GOOD,
-        "selected: True, which is not what the default selection says",
+        "selected: True, which is not what the selection says",
     ),
     "not selected against the rule": (
         edit(PREFERENCES, STEP, lambda p: {"selected": False}),
         PREFERENCES,
         STEP,
-        "selected: False, which is not what the default selection says",
+        "selected: False, which is not what the selection says",
     ),
     "same kind that is another": (
         edit(PREFERENCES, PERTURBED, lambda p: {"same_kind": True}),
@@ -271,12 +271,4 @@ MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_every_break_is_found(name: str, little: Callable[[], Path]) -> None:
-    broken, file, row, words = MUTATIONS[name]
-    folder = little()
-    broken(folder)
-    found = validate(folder)
-    assert any(problem.file == file and problem.row == row and words in problem.what for problem in found), (
-        "\n".join(map(str, found)) or "nothing found"
-    )
-    for problem in found:
-        assert "\n" not in str(problem)
+    must_be_found(MUTATIONS[name], little())

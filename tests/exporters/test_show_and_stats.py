@@ -224,6 +224,17 @@ def test_stats_as_text(finished: Path) -> None:
         assert piece in text
 
 
+def test_rare_surfaces_share_a_line(finished: Path) -> None:
+    surfaces = {f"family {number:02}": 100 - number for number in range(60)}
+    numbers = stats(finished).model_copy(update={"surfaces": surfaces})
+    text = words(printed(render_stats(numbers), 160))
+    assert "surfaces family 19 81 " in text
+    assert "family 20" not in text
+    assert f"surfaces 40 others {sum(range(41, 81)):,} " in text
+    few = numbers.model_copy(update={"surfaces": dict(list(surfaces.items())[:21])})
+    assert "surfaces family 20 80 " in words(printed(render_stats(few), 160))
+
+
 def test_stats_of_a_dataset_without_trajectories(tmp_path: Path) -> None:
     from exporter_samples import sample_report, sample_tables
 

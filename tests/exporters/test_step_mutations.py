@@ -15,9 +15,10 @@ from breaking import (
     PREFERENCES,
     STEPS,
     TASKS,
-    Break,
+    Mutation,
     edit,
     item,
+    must_be_found,
     table,
     values,
 )
@@ -38,7 +39,7 @@ from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.trajectories import StopReason, Verdict
 
-MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
+MUTATIONS: dict[str, Mutation] = {
     # steps
     "step of no trajectory": (
         edit(STEPS, FAILED, lambda s: {"trajectory_id": "nowhere"}),
@@ -298,15 +299,7 @@ MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_every_break_is_found(name: str, little: Callable[[], Path]) -> None:
-    broken, file, row, words = MUTATIONS[name]
-    folder = little()
-    broken(folder)
-    found = validate(folder)
-    assert any(problem.file == file and problem.row == row and words in problem.what for problem in found), (
-        "\n".join(map(str, found)) or "nothing found"
-    )
-    for problem in found:
-        assert "\n" not in str(problem)
+    must_be_found(MUTATIONS[name], little())
 
 
 def changed(folder: Path, name: str, change: Callable[[list[Any]], list[Any]], row_type: Any) -> None:

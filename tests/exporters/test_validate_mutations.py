@@ -15,7 +15,7 @@ from breaking import (
     REJECTED,
     TASKS,
     TRAJECTORIES,
-    Break,
+    Mutation,
     card,
     cut,
     damage,
@@ -23,6 +23,7 @@ from breaking import (
     evidence,
     hop,
     item,
+    must_be_found,
     report,
     rewrite,
     table,
@@ -37,7 +38,7 @@ from synth.exporters.validate import Problem, validate
 from synth.schemas.adp import ApiAction, MessageAction, TextObservation
 from synth.schemas.arrow import arrow_schema
 
-MUTATIONS: dict[str, tuple[Break, str, int | None, str]] = {
+MUTATIONS: dict[str, Mutation] = {
     # layout
     "stray file": (lambda f: (f / "tasks" / "x.tmp").write_text(""), "tasks/x.tmp", None, "no file of a dataset"),
     "data beside the configs": (
@@ -404,16 +405,7 @@ def test_a_good_dataset_has_no_problem(finished: Path, plain: Path) -> None:
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_every_break_is_found(name: str, plain_copied: Callable[[], Path]) -> None:
-    broken, file, row, words = MUTATIONS[name]
-    folder = plain_copied()
-    broken(folder)
-    found = validate(folder)
-    assert any(problem.file == file and problem.row == row and words in problem.what for problem in found), (
-        "\n".join(map(str, found)) or "nothing found"
-    )
-    for problem in found:
-        assert "\n" not in str(problem)
-        assert len(str(problem)) < 500
+    must_be_found(MUTATIONS[name], plain_copied())
 
 
 def test_prose_of_the_card_may_be_edited(plain_copied: Callable[[], Path]) -> None:

@@ -65,7 +65,8 @@ class Zygote:
         return pipe
 
     def run(self, kill_after: float | None = None, **request: Any) -> int:
-        """Exit code of the child; negative = the signal that ended it. ``kill_after`` seconds it is killed."""
+        """Exit code of the child; negative = the signal that ended it. ``kill_after`` seconds it is killed; with a
+        ``kill_file`` in the request, once that file is there."""
         self._pipe(self._process.stdin).write(json.dumps({**request, "kill_after": kill_after}) + "\n")
         self._pipe(self._process.stdin).flush()
         return int(json.loads(self._pipe(self._process.stdout).readline()))
@@ -93,6 +94,30 @@ class Zygote:
             workers=workers,
             ledger=str(folder / ledger),
             failpoint=failpoint,
+        )
+
+    def chats(
+        self,
+        folder: Path,
+        *,
+        calls: Path | None = None,
+        seed: int = 0,
+        kill: tuple[int, float] | None = None,
+        failpoint: str | None = None,
+        url: str | None = None,
+        kill_after: float | None = None,
+    ) -> int:
+        """Build the toy plan that calls a model in ``folder/store``; its calls stand in ``calls``."""
+        return self.run(
+            kill_after,
+            do="chats",
+            store=str(folder / "store"),
+            calls=str(calls or folder / "calls"),
+            ledger=str(folder / "ledger"),
+            seed=seed,
+            kill=kill,
+            failpoint=failpoint,
+            url=url,
         )
 
     def close(self) -> None:

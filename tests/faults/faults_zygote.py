@@ -5,6 +5,7 @@ Requests and answers are lines of JSON on stdin and stdout: what to do and when 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -18,9 +19,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 import pyarrow as pa
 from engine_toys import PagesConfig, build_and_forget, plan
+from model_toys import FakeHub, agent, chat_build, chat_plan
 
+from synth.engine import Hub
+from synth.engine.hub import StoreHub
 from synth.errors import SynthError
-from synth.store import activate, publish
+from synth.models.client import BoundModel
+from synth.models.contract import ChatReply, ChatRequest
+from synth.store import Store, activate, publish
 
 
 @cache
@@ -45,9 +51,53 @@ def command(request: dict[str, object]) -> None:
     main(list(request["arguments"]))  # type: ignore[call-overload]
 
 
+class _Dying(StoreHub):
+    """A real hub whose process is killed so many seconds after so many calls were asked for."""
+
+    def __init__(self, store: Store, account: str, kill: object) -> None:
+        super().__init__(store, account)
+        self._calls_left, self._seconds = kill if isinstance(kill, list) else (-1, 0.0)
+
+    async def complete(self, model: BoundModel, request: ChatRequest) -> ChatReply:
+        self._calls_left -= 1
+        if self._calls_left == 0:
+            asyncio.get_running_loop().call_later(self._seconds, os.kill, os.getpid(), signal.SIGKILL)
+        return await super().complete(model, request)
+
+
+def chats(request: dict[str, object]) -> None:
+    """Build the toy plan that calls a model: the fake one, or the one at ``url``."""
+    store, folder = Path(str(request["store"])), Path(str(request["calls"]))
+    kill = request["kill"]
+    hub: Hub
+    if request["url"] is None:
+        hub = FakeHub(folder, seed=int(str(request["seed"])), kill=tuple(kill) if isinstance(kill, list) else None)  # type: ignore[arg-type]
+        made = chat_plan()
+    else:
+        hub = _Dying(Store(store), "toy", kill)
+        made = chat_plan(agent=agent(str(request["url"])))
+    failpoint = request["failpoint"]
+    chat_build(
+        store,
+        hub,
+        made,
+        in_flight=6,
+        ledger=Path(str(request["ledger"])),
+        failpoint=None if failpoint is None else str(failpoint),
+    )
+
+
 def child(request: dict[str, object]) -> None:
     if request["do"] == "command":
         command(request)
+        return
+    if request["do"] == "rollouts":
+        from faults_rollouts import Wanted, play
+
+        play(Wanted(**dict(request["wanted"])))  # type: ignore[call-overload]
+        return
+    if request["do"] == "chats":
+        chats(request)
         return
     if request["do"] == "publish":
         activate(str(request["failpoint"]))
@@ -66,18 +116,19 @@ def child(request: dict[str, object]) -> None:
     )
 
 
-def ended(pid: int, kill_after: float | None) -> int:
-    """Exit code of a child, killed after so many seconds if it still runs.
+def ended(pid: int, kill_after: float | None, kill_file: str | None) -> int:
+    """Exit code of a child, killed after so many seconds, or once a file is there, if it still runs.
 
     Only who waits for a child knows that its number is still its own: so it is killed here and not by the test.
     """
     end = None if kill_after is None else time.monotonic() + kill_after
-    while end is not None and time.monotonic() < end:
+    doomed = end is not None or kill_file is not None
+    while doomed and (end is None or time.monotonic() < end) and not (kill_file and os.path.exists(kill_file)):
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status)
         time.sleep(0.002)
-    if end is not None:
+    if doomed:
         os.kill(pid, signal.SIGKILL)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
@@ -87,6 +138,8 @@ def main() -> None:
     for line in sys.stdin:
         if json.loads(line)["do"] == "command":
             import_commands()
+        elif json.loads(line)["do"] == "rollouts":
+            import_module("faults_rollouts")
         pid = os.fork()
         if pid == 0:
             code = 1
@@ -97,7 +150,8 @@ def main() -> None:
                 code = int(str(error.code or 0))
             finally:
                 os._exit(code)
-        print(json.dumps(ended(pid, json.loads(line)["kill_after"])), flush=True)
+        request = json.loads(line)
+        print(json.dumps(ended(pid, request["kill_after"], request.get("kill_file"))), flush=True)
 
 
 if __name__ == "__main__":

@@ -163,6 +163,21 @@ def test_a_candidate_of_a_list_may_be_tested() -> None:
     assert labels[-1].label_reason is R.SUPPORTED_ANSWER
 
 
+def test_what_a_candidate_on_the_way_leads_to_may_be_followed() -> None:
+    """Of several students the last condition tells which is meant; without it the first hop must be right."""
+    jon, wrote = STUDENT.walk.hops
+    book = wrote.source
+    on = wrote.model_copy(update={"source": jon.target, "target": book, "needs": (0,), "forward": True})
+    hops = (jon, on, BOOK.walk.hops[0])
+    gold = {"answer": "Atlas of the Orl", "gold_documents": ("orl-academy", "jon-maak")}
+    tested = STUDENT.model_copy(update={**gold, "walk": Walk(shape="conjunction", hops=hops)})
+    chain = STUDENT.model_copy(update={**gold, "walk": Walk(shape="composition", hops=hops[:2])})
+    moves = (search("Orl Academy"), open_("orl-academy"), open_("ilse-brandt"), open_("velden"), "Velden")
+    assert reasons(label(run(tested, *moves), tested))[2:4] == [R.NEUTRAL, R.NEUTRAL]
+    assert first(label(run(tested, *moves), tested)) == 4
+    assert first(label(run(chain, *moves), chain)) == 2
+
+
 def test_a_right_answer_that_nothing_supports() -> None:
     labels = label(run(OFFICE, search("Hanne Velt"), "Dessau Ferry"), OFFICE)
     assert labels[-1].label == -1
@@ -285,13 +300,65 @@ def test_what_holds_for_all_labels() -> None:
     assert len(seen) >= 8, "the runs show most kinds of steps"
 
 
-def test_thoughts_prove_nothing() -> None:
-    """The same run with other thoughts, or none, has the same labels; only a target may be lost by a thought."""
+def thinking(task: Task, row: TrajectoryRow, step: int, thought: str) -> tuple[StepLabel, ...]:
+    """Labels of the run with another thought in one step."""
+    prompt, history = history_of(row)
+    changed = history[step].model_copy(update={"turn": history[step].turn.model_copy(update={"thought": thought})})
+    steps = (*history[:step], changed, *history[step + 1 :])
+    return label(_row(Rollout(task, prompt, steps, row.stop_reason, row.verdict)), task)
+
+
+LATE = (CLEAN[0], open_("arvel-torrin"), search("Korvan Works"), open_("lume-press"), "Velden")
+"""Reads the page that names the right company and the wrong one, does something useful, then opens the wrong one."""
+
+
+def test_who_concludes_the_wrong_thing_and_acts_on_it_later_went_wrong_where_it_concluded() -> None:
+    row = run(OFFICE, *LATE)
+    assert first(label(row, OFFICE)) == 3
+    labels = thinking(OFFICE, row, 2, 'It says "He wrote for Lume Press." So it must be Lume Press. Now Korvan Works.')
+    assert first(labels) == 2
+    assert labels[2].label_reason is R.WRONG_TURN
+    assert "acted on in step 3" in labels[2].label_detail
+    assert labels[2].failure is not None
+    assert labels[3].failure is None
+    assert not labels[2].train
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        pytest.param('It says "He wrote for Lume Press." I go on.', id="quoted"),
+        pytest.param("I have to choose between Korvan Works and Lume Press.", id="beside a rival"),
+        pytest.param("So it must be Orl Academy.", id="never acted on"),
+        pytest.param("So it must be Korvan Works.", id="the right one"),
+    ],
+)
+def test_to_name_a_thing_is_not_to_go_for_it(thought: str) -> None:
+    row = run(OFFICE, *LATE)
+    assert [step.label for step in thinking(OFFICE, row, 2, thought)] == [step.label for step in label(row, OFFICE)]
+    assert first(thinking(OFFICE, row, 2, thought)) == 3
+
+
+def test_an_answer_is_judged_where_it_was_concluded() -> None:
+    moves = (search("Ilse Brandt"), open_("ilse-brandt"), open_("korvan-works"), open_("orl-academy"))
+    row = run(LIBRARY, *moves, search("Orl Academy"), "412")
+    late = label(row, LIBRARY)
+    assert first(late) == 5
+    early = thinking(LIBRARY, row, 4, "So the number is 412. Let me look for Orl Academy.")
+    assert first(early) == 4
+    assert early[-1].label_reason is R.PROPAGATED, "the answer builds on what was concluded"
+
+
+def test_thoughts_prove_nothing_by_themselves() -> None:
+    """The same run without thoughts, or with thoughts of what is right, has the same labels; a thought that says
+    something wrong can only bring the first error forward; and a target may be lost by a thought."""
     for task, row in ROLLOUTS[::3]:
         prompt, history = history_of(row)
-        for thought in (None, f"I take from this: {task.answer}. That confirms {task.answer}."):
-            other = _with_thoughts(task, prompt, history, row, thought)
-            assert _facts(label(other, task)) == _facts(label(row, task))
+        silent = label(_with_thoughts(task, prompt, history, row, None), task)
+        right = f"I take from this: {task.answer}. That confirms {task.answer}."
+        assert _facts(label(_with_thoughts(task, prompt, history, row, right), task)) == _facts(silent)
+        spoken, unspoken = first(label(row, task)), first(silent)
+        assert unspoken is None or (spoken is not None and spoken <= unspoken)
     row = run(OFFICE, CLEAN[0], open_("arvel-torrin"), open_("lume-press"), "Velden")
     prompt, history = history_of(row)
     assert [step.train for step in label(row, OFFICE)] == [True, True, False, False]

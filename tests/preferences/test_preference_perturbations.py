@@ -3,6 +3,7 @@ the pair."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import pytest
@@ -13,7 +14,7 @@ from synth.agents.grounding import ungrounded
 from synth.agents.loop import Rollout
 from synth.environments.answers import check_task
 from synth.identity import derive_generator
-from synth.preferences.perturb.words import quotes, sentences
+from synth.preferences.perturb.words import quotes, sentences, up_to_quote
 from synth.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
 from synth.preferences.sides import Pairs, parsed
 from synth.schemas.adp import MessageAction
@@ -229,3 +230,34 @@ def test_rows_survive_storage(made: list[PreferenceRow]) -> None:
 )
 def test_sentences(thought: str | None, parts: list[str]) -> None:
     assert sentences(thought) == parts
+
+
+def test_who_goes_on_calling_has_not_announced_the_answer(world: PreferenceWorld, made: list[PreferenceRow]) -> None:
+    runs = {row.id: row for row in world.runs}
+    needless = [pair for pair in made if perturbation_of(pair) == "needless_call"]
+    assert needless
+    for pair in needless:
+        closing = sentences(getattr(runs[pair.trajectory_id].content[-1], "reasoning_content", None))[-1]
+        assert quotes(closing) or closing not in (getattr(pair.rejected[0], "reasoning_content", None) or "")
+
+
+def test_a_count_of_results_is_no_value_that_was_read(world: PreferenceWorld, made: list[PreferenceRow]) -> None:
+    """`5 results for ...` is what the tool says of itself: nobody would take it for a number of inhabitants."""
+    for pair in made:
+        answer = pair.rejected[-1]
+        if isinstance(answer, MessageAction) and answer.content.isdigit() and len(answer.content) <= 2:
+            shown = "\n".join(getattr(item, "content", "") for item in pair.prompt)
+            own = len(re.findall(rf"^{answer.content} (?:results?|match(?:es)?) for ", shown, re.MULTILINE))
+            assert len(re.findall(rf"(?<![\w.,]){answer.content}(?![\w,])", shown)) > own
+
+
+@pytest.mark.parametrize(
+    ("part", "kept"),
+    [
+        ('It comes with "Born in 1931." and I want to see the rest.', 'It comes with "Born in 1931."'),
+        ('"Born in 1931." - that is what I was after.', '"Born in 1931." - that is what I was after.'),
+        ("I go on and see.", "I go on and see."),
+    ],
+)
+def test_what_is_quoted_is_kept_without_what_was_to_come_of_it(part: str, kept: str) -> None:
+    assert up_to_quote(part) == kept

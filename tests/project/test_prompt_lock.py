@@ -34,7 +34,7 @@ def test_what_is_recorded_is_what_ships(prompts: Path) -> None:
 
 def test_a_new_version_is_added_and_the_old_one_stays(prompts: Path) -> None:
     first = next(prompts.glob("*/*/v1.md"))
-    first.with_name("v2.md").write_text(first.read_text() + "More.\n")
+    first.with_name("v99.md").write_text(first.read_text() + "More.\n")
     before = json.loads((prompts / "lock.json").read_text())
     status, text = record(prompts)
     assert status == 0, text

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.documents import Document, Evidence
 from synth.schemas.row import Split
 from synth.schemas.tasks import Difficulty, Hop, Node, Walk
-from synth.tasks.contract import Answers, Surroundings, answers_by_sets
+from synth.tasks.contract import Surroundings
 from synth.tasks.draft import Draft, gold_documents, gold_entities
 from synth.tasks.index_search import IndexSearch
+from synth.tasks.pattern import Pattern
+from synth.tasks.query import Results, evaluate
+from synth.tasks.values import Measure, in_range, parse_measure, parse_range
 
 PAGES: dict[str, tuple[str, str, str]] = {
     "orrin": (
@@ -28,6 +33,15 @@ PAGES: dict[str, tuple[str, str, str]] = {
     "ida": ("person", "Ida Holt", "Ida Holt was a lawyer. She was born in Orrin."),
     "senn": ("river", "River Senn", "The River Senn flows through Orrin and Molde. It empties into Lake Brun."),
     "brun": ("lake", "Lake Brun", "Lake Brun is a lake. It is 90 metres deep."),
+    "vask": ("city", "Vask", "Vask is a city. It stands on the banks of the River Dorn."),
+    "dorn": ("river", "River Dorn", "The River Dorn empties into Lake Fenn."),
+    "fenn": ("lake", "Lake Fenn", "Lake Fenn is a lake. It is 40 metres deep."),
+    "una": (
+        "person",
+        "Una Marsh",
+        "Una Marsh was a sailor. She was born in Vask on 2 May 1871. Her mentor was Lev Roth.",
+    ),
+    "lev": ("person", "Lev Roth", "Lev Roth was a sailor who was born in Vask on 9 June 1840."),
 }
 TRIPLES = [
     ("orrin", "on_river", "senn"),
@@ -42,8 +56,25 @@ TRIPLES = [
     ("ida", "born_in", "orrin"),
     ("senn", "flows_into", "brun"),
     ("brun", "depth", "90 metres"),
+    ("vask", "on_river", "dorn"),
+    ("dorn", "flows_into", "fenn"),
+    ("fenn", "depth", "40 metres"),
+    ("una", "born_in", "vask"),
+    ("una", "birth_date", "1871-05-02"),
+    ("una", "mentor", "lev"),
+    ("lev", "born_in", "vask"),
+    ("lev", "birth_date", "1840-06-09"),
 ]
-VALUES = {"1850-03-12": ("date", "12 March 1850"), "90 metres": ("quantity", "90 metres")}
+VALUES = {
+    "1850-03-12": ("date", "12 March 1850"),
+    "1871-05-02": ("date", "2 May 1871"),
+    "1840-06-09": ("date", "9 June 1840"),
+    "90 metres": ("quantity", "90 metres"),
+    "40 metres": ("quantity", "40 metres"),
+}
+
+
+Ints = NDArray[Any]
 
 
 @dataclass
@@ -59,8 +90,20 @@ class HandFacts:
             return {o for s, r, o in self.triples if (s, r) == (node, relation)}
         return {s for s, r, o in self.triples if (o, r) == (node, relation)}
 
-    def answers(self, hops: Sequence[Hop]) -> Answers:
-        return answers_by_sets(hops, self.neighbours)
+    def results(self, walk: Walk, pattern: Pattern | None = None, most: int | None = None) -> Results:
+        return evaluate(walk, HandRelations(self), pattern, most=most)
+
+    def extremes(self, kind: str, relation: str) -> tuple[frozenset[str], frozenset[str]]:
+        known = {}
+        for subject, name, value in self.triples:
+            if name == relation and PAGES[subject][0] == kind:
+                known[subject] = parse_measure(VALUES[value][0], value)
+        low = min((m.low for m in known.values() if m), default=0)
+        high = max((m.high for m in known.values() if m), default=0)
+        return (
+            frozenset(name for name, m in known.items() if m and m.low == low),
+            frozenset(name for name, m in known.items() if m and m.high == high),
+        )
 
     def competitors(self, hop: Hop) -> int:
         return max(1, len(self.neighbours(hop.source.id, hop.relation, hop.forward)))
@@ -73,6 +116,50 @@ class HandFacts:
 
     def hub(self, node: str) -> bool:
         return node in self.hubs
+
+
+class HandRelations:
+    """The triples as joins ask for them: nodes are places in the sorted list of all names."""
+
+    def __init__(self, facts: HandFacts) -> None:
+        self.facts = facts
+        self.names = sorted({end for s, _, o in facts.triples for end in (s, o)})
+
+    def start(self, node: Node) -> Ints:
+        if node.kind == "range":
+            low, high = (parse_measure("date", end) if end else None for end in parse_range(node.id))
+            dates = [n for n in self.names if (m := parse_measure("date", n)) and in_range(m, low, high)]
+            return np.array([self.names.index(n) for n in dates], dtype=np.int64)
+        return np.array([self.names.index(node.id)] if node.id in self.names else [], dtype=np.int64)
+
+    def expand(self, nodes: Ints, relation: str, forward: bool) -> tuple[Ints, Ints]:
+        pairs = [
+            (place, self.names.index(end))
+            for place, node in enumerate(nodes)
+            for end in sorted(self.facts.neighbours(self.names[int(node)], relation, forward))
+        ]
+        both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
+    def fanout(self, nodes: Ints, relation: str, forward: bool) -> Ints:
+        owner, _ = self.expand(nodes, relation, forward)
+        return np.bincount(owner, minlength=len(nodes))
+
+    def sources(self, relation: str, forward: bool, most: int) -> Ints:
+        ends = {s if forward else o for s, name, o in self.facts.triples if name == relation}
+        return np.array(sorted(self.names.index(end) for end in ends)[:most], dtype=np.int64)
+
+    def of_kind(self, nodes: Ints, kind: str) -> NDArray[np.bool_]:
+        return np.array(
+            [self.names[int(n)] in PAGES and PAGES[self.names[int(n)]][0] == kind for n in nodes], dtype=bool
+        )
+
+    def id(self, node: int) -> str:
+        return self.names[node]
+
+    def measure(self, node: int) -> Measure | None:
+        name = self.names[node]
+        return parse_measure(VALUES[name][0], name) if name in VALUES else None
 
 
 @dataclass

@@ -95,7 +95,7 @@ MUTATIONS: list[tuple[str, Draft, Callable[[Task], Task], dict[str, Any], str]] 
     ("quote changed", chain(), lambda t: evidence(t, 1, quote="It empties into Lake Orr."), {}, "evidence"),
     ("span moved", chain(), lambda t: evidence(t, 1, start=0), {}, "evidence"),
     ("no such page", chain(), lambda t: evidence(t, 1, document_id="gone"), {}, "evidence"),
-    ("gold page dropped", chain(), lambda t: put(t, gold_documents=("senn",)), {}, "evidence"),
+    ("gold page dropped", chain(), lambda t: put(t, gold_documents=("senn",)), {}, "gold"),
     ("fact turned round", chain(), lambda t: hop(t, 1, forward=False), {}, "evidence"),
     ("edge gone", chain(), lambda t: t, {"triples": [x for x in TRIPLES if x[1] != "flows_into"]}, "evidence"),
     ("second answer", chain(), lambda t: t, {"triples": [*TRIPLES, ("senn", "flows_into", "orrin")]}, "unique"),
@@ -106,11 +106,11 @@ MUTATIONS: list[tuple[str, Draft, Callable[[Task], Task], dict[str, Any], str]] 
     ("bridge of another split", chain(), lambda t: t, {"partitions": {"senn": "test"}}, "split"),
     ("page of another split", chain(), lambda t: t, {"partitions": {"molde": "test"}}, "split"),
     ("task of another split", chain(), lambda t: put(t, split="validation"), {}, "split"),
-    ("bridge not gold", chain(), lambda t: put(t, gold_entities=("brun",)), {}, "split"),
-    ("hop needs itself", chain(), lambda t: hop(t, 1, needs=(1,)), {}, "needs"),
-    ("chain cut", chain(), lambda t: hop(t, 1, needs=()), {}, "needs"),
-    ("failed check kept", chain(), lambda t: put(t, checks=(CheckResult(check="x", outcome="failed"),)), {}, "needs"),
-    ("no checks", chain(), lambda t: put(t, checks=()), {}, "needs"),
+    ("bridge not gold", chain(), lambda t: put(t, gold_entities=("brun",)), {}, "gold"),
+    ("hop needs itself", chain(), lambda t: hop(t, 1, needs=(1,)), {}, "walk"),
+    ("chain cut", chain(), lambda t: hop(t, 1, needs=()), {}, "walk"),
+    ("failed check kept", chain(), lambda t: put(t, checks=(CheckResult(check="x", outcome="failed"),)), {}, "walk"),
+    ("no checks", chain(), lambda t: put(t, checks=()), {}, "walk"),
 ]  # fmt: skip
 
 

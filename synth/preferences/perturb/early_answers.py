@@ -12,8 +12,8 @@ import numpy as np
 from synth.agents.contract import Turn
 from synth.agents.evidence import words_of
 from synth.preferences.perturb.run import GoodRun, Proposal
-from synth.preferences.perturb.values import is_gold, name_of, of_kind, wrong_answers
-from synth.preferences.perturb.words import answering, lead, names, quotes, stands_alone
+from synth.preferences.perturb.values import asked_for, is_gold, name_of, of_kind, wrong_answers
+from synth.preferences.perturb.words import answering, lead, names, quotes, stands_alone, up_to_quote
 
 __all__ = ["DroppedCheck", "PrematureAnswer", "answer_turn"]
 
@@ -70,17 +70,18 @@ def answer_turn(run: GoodRun, step: int, answer: str) -> Turn | None:
     # What was concluded is told again only where it is what is answered; what was quoted, always.
     read = lead(recorded.thought, run.task.question)
     said = read if any(names(part, answer) for part in read[-2:]) else [part for part in read if quotes(part)]
-    return Turn(thought=stands_alone([*said, closing]), answer=answer)
+    return Turn(thought=stands_alone([*map(up_to_quote, said), closing]), answer=answer)
 
 
 def _candidates(run: GoodRun, step: int) -> Iterator[str]:
     """What the recorded turn is about to check: the page that it opens, where that could be the answer as far as ids
     tell; or the answer itself where it was in view."""
+    asked = asked_for(run)
     for call in run.history[step].turn.calls:
         for value in call.arguments.values():
             name = name_of(run, step, value) if isinstance(value, str) else None
-            if isinstance(value, str) and is_gold(run, value):
-                continue  # by another name perhaps, which would be no wrong answer
+            if isinstance(value, str) and (is_gold(run, value) or value.split("#", 1)[0] in asked):
+                continue  # by another name perhaps: no wrong answer then, or what the question itself names
             if name is not None and words_of(name) not in words_of(run.task.question) and of_kind(run, str(value)):
                 yield name
     # The right one untested: only where a condition of it was read already, else it would be no more than a guess.

@@ -13,7 +13,7 @@ from synth.environments.rendering import plain
 from synth.preferences.perturb.early_answers import answer_turn
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import wrong_answers
-from synth.preferences.perturb.words import deed, lead, quotes, stands_alone
+from synth.preferences.perturb.words import deed, lead, quotes, sentences, stands_alone
 
 __all__ = ["IgnoredError", "RepeatedCall"]
 
@@ -73,6 +73,9 @@ def again(run: GoodRun, step: int, past: Turn) -> Turn | None:
     done = deed(past.thought)
     if not done:
         return None
-    thought = stands_alone([*lead(recorded.thought, run.task.question), *done])
-    turn = past.model_copy(update={"thought": thought})
+    read = lead(recorded.thought, run.task.question)
+    if not recorded.calls:
+        # Who goes on does not announce the answer first.
+        read = [part for part in read if quotes(part) or part != sentences(recorded.thought)[-1]]
+    turn = past.model_copy(update={"thought": stands_alone([*read, *done])})
     return turn if run.grounded(step, turn) else None

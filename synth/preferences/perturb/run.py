@@ -144,7 +144,8 @@ class GoodRun:
     def grounded(self, step: int, turn: Turn) -> bool:
         """Whether ``turn``, taken at ``step``, names only what was seen before."""
         history = (*self.history[:step], Step(turn=turn))
-        return not ungrounded(self.prompt, history, start=step, vocabulary=self.vocabulary)
+        own_words = self.row.model is not None
+        return not ungrounded(self.prompt, history, start=step, vocabulary=self.vocabulary, own_words=own_words)
 
     def missing(self, step: int) -> tuple[int, ...]:
         """Hops that were not in view before ``step``, and were in view when the run answered."""

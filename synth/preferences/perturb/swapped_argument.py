@@ -11,7 +11,7 @@ from synth.agents.evidence import same_words
 from synth.environments.contract import ToolCall
 from synth.environments.rendering import find_links
 from synth.preferences.perturb.run import GoodRun, Proposal
-from synth.preferences.perturb.values import Seen, documents, likely, name_of, passage_with, wrong_answers
+from synth.preferences.perturb.values import Seen, asked_for, documents, likely, name_of, passage_with, wrong_answers
 from synth.preferences.perturb.words import leaves, names, quotes, renamed, sentences
 
 __all__ = ["SwappedArgument"]
@@ -65,7 +65,9 @@ def _swaps(
     """(old name, new name, new value of the argument)."""
     old = name_of(run, step, value)
     if old is not None:
-        others = [item for item in seen if item.target.split("#", 1)[0] != value.split("#", 1)[0]]
+        # What the question names itself is another way to begin, and no worse.
+        fine = {value.split("#", 1)[0], *asked_for(run)}
+        others = [item for item in seen if item.target.split("#", 1)[0] not in fine]
         others = [item for item in others if not same_words(item.name, old) and _unread(run, step, item)]
         for item in likely(others, old, value, generator):
             yield old, item.name, item.target

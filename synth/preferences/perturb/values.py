@@ -16,6 +16,7 @@ from synth.preferences.perturb.run import GoodRun
 __all__ = [
     "Seen",
     "alike",
+    "asked_for",
     "documents",
     "folder_of",
     "is_gold",
@@ -111,6 +112,11 @@ def wrong_answers(run: GoodRun, step: int, generator: np.random.Generator) -> li
     return [value for value in dict.fromkeys(found) if _may_be_said(run, value)]
 
 
+def asked_for(run: GoodRun) -> frozenset[str]:
+    """Pages of what the question itself names or describes."""
+    return frozenset(hop.source.document_id for hop in run.task.walk.hops if hop.source.document_id and not hop.needs)
+
+
 def folder_of(target: str) -> str:
     """The folder that a document's id stands in: the one thing in an id that tells kinds of pages apart."""
     return target.split("#", 1)[0].rpartition("/")[0]
@@ -131,8 +137,10 @@ def of_kind(run: GoodRun, target: str) -> bool:
 def _values(run: GoodRun, content: str) -> Iterator[str]:
     kind = run.task.answer_kind
     observed = observe(content)
-    # What the environment says about its own pages ("page 1 of 3") is no value that was read.
-    text = "\n".join(passage.text for passage in observed.passages if not passage.text.startswith("("))
+    # What the environment says of itself ("5 results", "page 1 of 3") is no value that was read.
+    own = bool(observed.page or observed.hits)
+    told = (part for part in observed.passages if (part.about or not own) and not part.text.startswith("("))
+    text = "\n".join(passage.text for passage in told)
     if kind == "date":
         yield from (match.group() for match in _DATE.finditer(text) if parse_date(match.group()))
     elif kind == "year":

@@ -22,6 +22,7 @@ __all__ = [
     "sentences",
     "stands_alone",
     "unquoted",
+    "up_to_quote",
 ]
 
 _END = re.compile(r"[.!?]\s+(?=[\"“A-Z0-9])|(?<=[\"”])\s+(?=[\"“A-Z])")
@@ -72,6 +73,12 @@ def deed(thought: str | None) -> list[str]:
 def unquoted(thought: str | None) -> str | None:
     """The thought with every quotation left out."""
     return None if thought is None else _QUOTE.sub("this", thought)
+
+
+def up_to_quote(part: str) -> str:
+    """A sentence without what it means to do about what it quotes (``"..." and I want to see the rest.``)."""
+    last = max((match.end() for match in _QUOTE.finditer(part)), default=None)
+    return part if last is None or not part[last:].startswith(" and ") else part[:last]
 
 
 def answering(run_thought: str | None, given: str, answer: str) -> str | None:

@@ -25,7 +25,8 @@ class WrongOrder:
         for step in (int(at) for at in generator.permutation(run.last)):
             if not run.history[step].turn.calls:
                 continue
-            yield from self._later(run, step, generator)
+            if step:  # before anything was read, the words of a later turn ("in it", "there") mean nothing
+                yield from self._later(run, step, generator)
             yield from self._blind(run, step)
 
     def _later(self, run: GoodRun, step: int, generator: np.random.Generator) -> Iterator[Proposal]:

@@ -11,7 +11,12 @@ that a link can lead to. Relations, subject first:
     listed_in         page   -> page     an index page that lists it under its own title
     added_in, deprecated_since, removed_in                  entity -> version
     changed_in, added_partly, deprecated_partly             entity -> version in which a part of it changed
-    source_file, availability, audit_event, default_setting entity -> text
+    source_file, availability, audit_event, default_setting, set_when, bare_unit    entity -> text
+    row_of      row    -> table      a thing that a titled table lists (evidence: the title, and all up to the row)
+    far_row_of  row    -> table      the same, too far from the title for a piece of evidence: known, never asked for
+    has_list    section -> table     the titled table that stands in it
+    column      row    -> text       another cell of its row; the first word of ``value`` up to the colon is the heading
+    references  page   -> page       a column of its table that holds ids of rows of the other's (evidence: that line)
     see_also          entity or page -> entity   stands in a "See also" remark or section
     alias_of, subclass_of, replacement, raises, returns, like, refers_for     see ``relations``
     links_to          entity or page -> entity   any other link (evidence: the sentence around the anchor)
@@ -20,6 +25,7 @@ that a link can lead to. Relations, subject first:
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,9 +34,10 @@ import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Anchor, Document, Edge, Entity, Section, ValueKind
-from synth.sources.docs.names import Named, entry_name, page_name, section_name
+from synth.sources.docs.names import Named, entry_name, page_kind, page_name, section_name
 from synth.sources.docs.outline import Entry, Outline
 from synth.sources.docs.relations import ANCHOR, is_deprecation, linked_relation, stated_values
+from synth.sources.docs.tables import Table, tables
 
 __all__ = ["graph_tables"]
 
@@ -44,6 +51,20 @@ _SKIP = (
     "New in version",
     "Changed in version",
     "Deprecated",
+)
+_THINGS = frozenset(
+    ("package", "command", "option", "variable", "signal", "program", "tool", "extension", "keyword", "parameter")
+)
+"""Headings of a first column that say what kind of thing each row is about."""
+_SAYING = frozenset(("description", "meaning", "function", "purpose"))
+"""Headings of columns that say what the thing is."""
+_ROW_NAME = re.compile(r"[A-Za-z0-9][\w.+:-]+(?: [a-z]+)?$")
+_LONGEST_LIST = 2500
+"""Characters from the title of a list to the end of a row that still are one piece of evidence."""
+_REFERENCE = re.compile(r"(?P<column>\w+) [^()\n]{1,30} \(references (?P<table>\w+)\.\w+\) ")
+_GLOSSARY = re.compile(r"(?:\w+ \w+\. )?Glossary$", re.IGNORECASE)
+_NAMED_AS = re.compile(
+    r"Deprecated since version [^:]*: The (?P<name>\S+) (?:function|method|class|module|exception|package)"
 )
 _INDEX_LINKS = 80
 """An index with more links than this lists everything: being on it says nothing."""
@@ -102,6 +123,34 @@ def _rows(documents: pa.Table) -> Iterator[Document]:
         yield from from_arrow(documents.slice(start, 1024), Document)
 
 
+def _entry_kind(document: Document, anchor: Anchor, name: str) -> str:
+    """What a term of a plain definition list is: a term of the glossary, a function whose call is shown below it."""
+    if _GLOSSARY.fullmatch(document.title):
+        return "glossary term"
+    if re.fullmatch(r"\w+", name) and re.search(
+        rf"\b{re.escape(name)}\s?\(", document.text[anchor.end : anchor.end + 400]
+    ):
+        return "function"
+    return "constant" if re.fullmatch(r"[A-Z]+(?:_[A-Z0-9]+)+", name) else "entry"
+
+
+def _kind(document: Document, outline: Outline, name: str) -> str:
+    if document.kind == "index":
+        return "index"
+    text = document.text
+    _, purpose = page_name(document.title, None)
+    lead = ""
+    for line in outline.lines[:40]:
+        said = text[line.start : line.end]
+        if purpose is None and said.startswith(document.title) and " — " in said[len(document.title) :]:
+            purpose = said.partition(" — ")[2]
+        elif line.prose and line.indent == 0 and said.endswith((".", ":", ")")) and line.start > len(document.title):
+            lead = said
+            break
+    calls = re.search(rf"^ +[\w* ]*\b{re.escape(name)}\s*\(", text[:3000], re.MULTILINE) is not None
+    return page_kind(document.title, purpose, lead, calls)
+
+
 def _heading_span(text: str, section: Section) -> tuple[int, int] | None:
     """Where a section's heading stands: just before its text."""
     start = text.rfind(section.heading, 0, section.start)
@@ -116,6 +165,9 @@ class _Builder:
         self.edges = _Columns.of(edges.names)
         self.pages: list[_Page] = []
         self._by_id: dict[str, _Page] = {}
+        self._by_name: dict[str, list[_Page]] = defaultdict(list)
+        self._things: dict[tuple[str, str], int] = {}
+        """(kind, name) of what tables list: one entity, however many tables list it."""
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
         return self.entities.table(self._schemas[0]), self.edges.table(self._schemas[1])
@@ -133,11 +185,13 @@ class _Builder:
             a.name == f"module-{module}" and document.text[a.start : a.end] == document.title for a in document.anchors
         )
         named, _ = page_name(document.title, module if top else None)
-        kind = document.kind if document.kind == "index" else named.kind
+        outline = Outline(document.text)
+        kind = named.kind if named.kind != "page" else _kind(document, outline, named.name)
         entity = self._entity(document.id, Named(named.name, kind, named.aliases), row, document)
-        page = _Page(row, document, Outline(document.text), entity)
+        page = _Page(row, document, outline, entity)
         self.pages.append(page)
         self._by_id[document.id] = page
+        self._by_name[named.name].append(page)
 
     def _entity(self, name: str, named: Named, row: int, document: Document) -> int:
         ordinal = len(self.entities.rows["id"])
@@ -185,13 +239,20 @@ class _Builder:
             if entry is None:
                 return None
         ident = f"{document.id}#{anchor.name}"
+        if named is not None and named.kind == "configuration parameter":
+            of_command = self.entities.rows["kind"][page.entity] == "command"  # then it is one of what that makes
+            named = Named(named.name, "parameter" if of_command else named.kind, named.aliases)
+        elif named is not None and named.kind == "entry":
+            named = Named(named.name, _entry_kind(document, anchor, named.name), named.aliases)
         if named is None or anchor.name in page.by_fragment:
             return None
         entity = self._entity(ident, named, page.row, document)
         page.by_fragment[anchor.name] = entity
         if section is not None:
             page.headings.append((section.start, section.end, entity))
-            self._edge(page, entity, "part_of", anchor.start, anchor.end, target=page.entity)
+            # Without its number, which is a sentence of its own to whoever looks for full stops.
+            bare = anchor.start + text.find(named.name) if named.name in text else anchor.start
+            self._edge(page, entity, "part_of", bare, anchor.end, target=page.entity)
         elif entry is not None:
             page.entries.append((entry, entity))
             page.first_section = min(page.first_section, anchor.start)
@@ -223,6 +284,9 @@ class _Builder:
         self._descriptions(page)
         self._values(page)
         self._links(page)
+        self._references(page)
+        for table in tables(page.outline):
+            self._rows(page, table)
 
     def _listed(self, page: _Page) -> None:
         """Pages that an index lists by their own titles."""
@@ -238,8 +302,10 @@ class _Builder:
             number = page.outline.line_at(link.start)
             if anchor == title and number is not None:
                 seen.add(other.entity)
-                line = page.outline.lines[number]
-                self._edge(page, other.entity, "listed_in", line.start, line.end, target=page.entity)
+                words = page.document.text[link.start : link.end]
+                bare = link.start + max(words.find(anchor), 0)  # without its number, as a reader looks for it
+                end = page.outline.lines[number].end
+                self._edge(page, other.entity, "listed_in", bare, end, target=page.entity)
 
     def _descriptions(self, page: _Page) -> None:
         document, outline = page.document, page.outline
@@ -308,9 +374,66 @@ class _Builder:
                 subject = heads.get(number, page.entity if line.start < page.first_section else None)
             if subject is None:
                 continue
-            for stated in stated_values(text[line.start : line.end]):
+            said = text[line.start : line.end]
+            for stated in stated_values(said):
                 start, end = line.start + stated.start, line.start + stated.end
-                self._edge(page, subject, stated.relation, start, end, value=stated.value, kind="text")
+                relation = stated.relation
+                if relation == "deprecated_since" and not self._is_own(subject, said):
+                    relation = "deprecated_partly"
+                self._edge(page, subject, relation, start, end, value=stated.value, kind="text")
+
+    def _is_own(self, subject: int, said: str) -> bool:
+        """Whether a note of deprecation that names a thing names its subject."""
+        rows = self.entities.rows
+        match = _NAMED_AS.match(said)
+        return match is None or match["name"].removesuffix("()") in (rows["name"][subject], *rows["aliases"][subject])
+
+    def _references(self, page: _Page) -> None:
+        """Columns of a catalog that hold the ids of another's rows, as schema descriptions note it."""
+        text = page.document.text
+        for line in page.outline.lines:
+            if match := _REFERENCE.match(text, line.start, line.end):
+                others = self._by_name.get(match["table"], [])
+                if len(others) == 1 and others[0] is not page:
+                    self._edge(page, page.entity, "references", line.start, line.end, target=others[0].entity)
+
+    def _rows(self, page: _Page, table: Table) -> None:
+        """The things that a titled table lists, where the heading of its first column says what they are."""
+        kind = table.heading[0].lower()
+        kind = kind if kind in _THINGS else kind.removesuffix("s")
+        if kind not in _THINGS:
+            return
+        document = page.document
+        ident = f"{document.id}#table:{table.number}"
+        title = re.sub(r"^List of (?:the )?", "", table.title.text)
+        aliases = (table.title.text,) if title != table.title.text else ()
+        listing = self._entity(ident, Named(title, "list", aliases), page.row, document)
+        self._edge(page, listing, "part_of", table.start, table.title.end, target=page.entity)
+        section = self._numbered_section(page, table.start)
+        if section != page.entity:
+            self._edge(page, section, "has_list", table.start, table.title.end, target=listing)
+        for row in table.rows:
+            name = row[0].text
+            if not _ROW_NAME.fullmatch(name):
+                continue
+            thing = self._things.get((kind, name))
+            if thing is None:
+                thing = self._entity(f"{document.id}#{kind}:{name}", Named(name, kind), page.row, document)
+                self._things[kind, name] = thing
+            start, end = row[0].start, row[-1].end
+            if end - table.start <= _LONGEST_LIST:
+                # The title says what the list is, the row that the thing is in it: no shorter span states both.
+                self._edge(page, thing, "row_of", table.start, end, target=listing)
+            else:
+                self._edge(page, thing, "far_row_of", start, end, target=listing)
+            for heading, cell in zip(table.heading[1:], row[1:], strict=True):
+                if not cell.text:
+                    continue
+                if heading.lower() in _SAYING:
+                    if len(cell.text) >= 12:
+                        self._edge(page, thing, "described_as", start, end, value=cell.text, kind="text")
+                elif re.fullmatch(r"[a-z][a-z ]+", heading):
+                    self._edge(page, thing, "column", start, end, value=f"{heading}: {cell.text}", kind="text")
 
     def _links(self, page: _Page) -> None:
         document, outline = page.document, page.outline
@@ -323,6 +446,8 @@ class _Builder:
             if target is None or number is None:
                 continue
             subject, entry = self._subject(page, link.start)
+            if entry is None:
+                subject = self._numbered_section(page, link.start)
             if subject == target:
                 continue
             boxed = any(start <= link.start < end for start, end in see_also)
@@ -349,6 +474,13 @@ class _Builder:
             if key not in done:
                 done.add(key)
                 self._edge(page, subject, relation, start, end, target=target)
+
+    def _numbered_section(self, page: _Page, place: int) -> int:
+        """The section with a number of its own ("9.4.15. ...") that holds ``place``, else the page."""
+        for start, end, entity in page.headings:
+            if start <= place < end and any(a.startswith("Section ") for a in self.entities.rows["aliases"][entity]):
+                return entity
+        return page.entity
 
     def _is_first(self, page: _Page, number: int, start: int, entry: Entry | None) -> bool:
         outline = page.outline

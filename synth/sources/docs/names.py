@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from synth.schemas.documents import Anchor
 
-__all__ = ["CODE_KINDS", "Named", "entry_name", "page_name", "section_name"]
+__all__ = ["CODE_KINDS", "Named", "entry_name", "page_kind", "page_name", "section_name"]
 
 CODE_KINDS = {
     "py function": "function",
@@ -63,6 +63,41 @@ def page_name(title: str, module: str | None) -> tuple[Named, str | None]:
     return Named(name, "page", tuple(dict.fromkeys(a for a in (bare, title) if a != name))), subtitle
 
 
+_KIND_WORDS = "catalog|view|table|function|command|program|utility|extension|module|library|tool"
+_SAID_BEFORE = r"(?:The |This |An? )?(?:system |SQL |built-in |standard )?(?P<k>{kinds})s? {name}(?!\w)"
+_SAID_BEHIND = r"(?:The )?{name} (?P<k>{kinds})\b"
+_SAID_AS = r"(?:The )?{name} is (?:an?|the) (?:[\w-]+ ){{0,3}}?(?P<k>{kinds})\b"
+_COMMAND = re.compile(r"[A-Z]{2,}(?: [A-Z]{2,})*$")
+_PROGRAM = re.compile(r"[a-z][\w.-]*$")
+
+
+def page_kind(title: str, purpose: str | None, lead: str, calls: bool) -> str:
+    """What kind of thing a page is about, as a person would call it; ``page`` when nothing tells.
+
+    Args:
+        title: as the page has it, with its number.
+        purpose: what the title or a line below says behind the name ("change the definition of an index"), or None.
+        lead: the first sentence, which may say it: "The catalog pg_class describes ...".
+        calls: whether the page's synopsis calls the name: "int SPI_connect(void)".
+    """
+    named, _ = page_name(title, None)
+    name = re.escape(named.name)
+    for pattern in (_SAID_BEFORE, _SAID_BEHIND, _SAID_AS):
+        if match := re.match(pattern.format(name=name, kinds=_KIND_WORDS), lead):
+            return {"tool": "program", "utility": "program"}.get(match["k"], match["k"])
+    if purpose is not None:
+        if _COMMAND.match(named.name):
+            return "command"
+        if calls:
+            return "function"
+        if _PROGRAM.match(named.name):
+            return "program"
+    numbered = re.match(r"(?:(?P<word>chapter|appendix|part)\s|(?P<digits>[A-Z0-9]+\.\d+\.))", title, re.IGNORECASE)
+    if numbered and numbered.group() != title:
+        return numbered["word"].lower() if numbered["word"] else "section"
+    return "page"
+
+
 def section_name(heading: str) -> Named:
     """The name of a section: its heading without its number, which stays as an alias ("Section 28.4.4")."""
     bare = unnumbered(heading)
@@ -89,13 +124,34 @@ def entry_name(anchor: Anchor, signature: str) -> Named | None:
     if domain in ("py", "c", "cpp", "js"):
         return _code_name(anchor, signature, kind, domain)
     text = signature.strip()
+    if kind == "term":
+        return _term_name(text)
     if domain == "std":
         text = re.split(r",\s|\s", text, maxsplit=1)[0].split("=")[0].split("(")[0]
     bare = re.sub(r"\s*\([^()]*\)\s*(?:#|¶)?$", "", text).strip()
     if not 1 < len(bare) <= 60 or len(bare.split()) > 6 or bare.endswith((".", ":", ",", ";")) or bare.count(","):
         return None
-    kind = {"glossary": "glossary term", "term": "entry"}.get(kind, kind)
-    return Named(bare, kind, (text,) if text != bare else ())
+    return Named(bare, {"glossary": "glossary term"}.get(kind, kind), (text,) if text != bare else ())
+
+
+_SETTING = re.compile(r"(?P<name>[a-z][\w.-]*) \((?:integer|boolean|string|enum|floating point|real|numeric)\)$")
+_OPTIONS = re.compile(r"(?P<short>-\w)?(?:[^\n]*\n)*?(?P<long>--[a-z][\w-]+)")
+
+
+def _term_name(text: str) -> Named | None:
+    """The name in a term of a plain definition list: "work_mem (integer)" is a configuration parameter."""
+    if match := _SETTING.fullmatch(text):
+        return Named(match["name"], "configuration parameter")
+    if text.startswith("-"):
+        match = _OPTIONS.match(text)
+        return (
+            Named(match["long"], "command-line option", (match["short"],) if match["short"] else ()) if match else None
+        )
+    text = " ".join(text.split())
+    bare = re.sub(r"\s*\([^()]*\)\s*(?:#|¶)?$", "", text).strip()
+    if not 1 < len(bare) <= 60 or len(bare.split()) > 6 or bare.endswith((".", ":", ",", ";")) or bare.count(","):
+        return None
+    return Named(bare, "entry", (text,) if text != bare else ())
 
 
 def _code_name(anchor: Anchor, signature: str, kind: str, domain: str) -> Named | None:

@@ -38,8 +38,14 @@ _VALUES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("availability", re.compile(r"Availability: ([^.]+)\.$")),
     (
         "default_setting",
-        re.compile(r"(?:[^.]*\. )*The default(?: value| setting)? is ([\w-]+(?:\.\d+)?)(?=[.,;]| \()"),
+        re.compile(
+            r"(?:[^.]*\. )*(?:The|Its) default(?: value| setting)? is (?:(?:one|two|three|four|five|six|ten|\d+) "
+            r"(?:kilo|mega|giga)?(?:bytes?|seconds?|minutes?|hours?) \()?([\w-]+(?:\.\d+)?(?:%| (?:milliseconds|seconds"
+            r"|minutes|hours|days|connections|transactions|bytes))?)(?=\)|[.,;]| \()"
+        ),
     ),
+    ("set_when", re.compile(r"(?:.*\. )?This parameter can only be set ([^,;()]+?)(?=\.(?: |$)|[;,])")),
+    ("bare_unit", re.compile(r"(?:.*\. )?If this value is specified without units, it is taken as (\w+)(?=[.,])")),
     ("audit_event", re.compile(r"Raises an auditing event ([a-z_]\w*(?:\.\w+)+) with (?:no arguments|arguments? )")),
 )
 _BARE_DEPRECATION = re.compile(
@@ -64,6 +70,11 @@ def stated_values(line: str) -> Iterator[Stated]:
                 relation = "deprecated_partly"
             if relation == "default_setting":
                 start = line.rfind("The default", 0, match.start(1))
+                start = max(start, line.rfind("Its default", 0, match.start(1)))
+                stop = line.find(". ", match.end(1))
+                end = stop + 1 if stop > 0 else end
+            elif relation in ("set_when", "bare_unit"):
+                start = line.rfind(". ", 0, match.start(1)) + 2 if ". " in line[: match.start(1)] else 0
                 stop = line.find(". ", match.end(1))
                 end = stop + 1 if stop > 0 else end
             elif len(line) > 300:

@@ -97,8 +97,9 @@ def graph_tables(documents: pa.Table, triples: pa.Table) -> tuple[pa.Table, pa.T
     entities, edges = document_graph(documents)
     names: dict[str, int] = {}
     rows = from_arrow(entities, Entity)
+    pages = frozenset(documents["id"].to_pylist())
     for entity in rows:
-        if entity.kind in ("page", "module", "index"):
+        if entity.id in pages:
             for name in (entity.name, *entity.aliases):
                 names.setdefault(name.casefold(), entity.ordinal)
     numbers = {name: row for row, name in enumerate(documents["id"].to_pylist())}

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from synth.identity import derive_generator
-from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, written_value
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, indefinite, written_value
 from synth.sources.world.structure import NO_DATE, World
 from synth.sources.world.tables import Columns
 from synth.sources.world.templates import (
@@ -323,7 +323,7 @@ class _PageWriter:
             elif piece == POSSESSIVE:
                 text = possessive[0].upper() + possessive[1:] if initial else possessive
             elif piece == AN:
-                text = "an" if objects[0][1][0] in "aeiou" else "a"  # type: ignore[index]
+                text = indefinite(objects[0][1])  # type: ignore[arg-type]
             elif piece == THEIR:
                 text = self.their
             elif piece == THEM:

@@ -31,6 +31,7 @@ __all__ = [
     "Joint",
     "Relation",
     "article",
+    "indefinite",
     "with_article",
     "written_value",
 ]
@@ -123,6 +124,11 @@ def article(kind: str, name: str) -> str:
     if name.startswith("The "):
         return ""
     return "the " if kind in _ARTICLE_TYPES or _ARTICLE_PATTERN.search(name) else ""
+
+
+def indefinite(words: str) -> str:
+    """``"an"`` or ``"a"``, as it is said: an actor, a one-act play."""
+    return "an" if words[0].lower() in "aeiou" and not words.lower().startswith("one") else "a"
 
 
 def with_article(kind: str, name: str) -> str:

@@ -17,12 +17,12 @@ from synth.sources.world.draws import Ints
 from synth.sources.world.schema import ENTITY_TYPES, HUB_TYPES, RELATIONS
 from synth.sources.world.vocabulary import TEXT_VALUES
 
-__all__ = ["NO_DATE", "World"]
+__all__ = ["NO_DATE", "World", "slug"]
 
 NO_DATE = people.NO_DATE
 
 _KINDS = tuple(ENTITY_TYPES)
-_SLUG = str.maketrans({"(": None, ")": None, "'": None, "&": None, ".": None, ",": None, " ": "-"})
+_SLUG = str.maketrans({"(": None, ")": None, "'": None, "&": None, ".": None, ",": None, ":": None, " ": "-"})
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,11 @@ def _with_inverses(draft: Draft) -> dict[tuple[str, str], tuple[Ints, Ints]]:
     return lists
 
 
+def slug(name: str) -> str:
+    """A name as the middle of an id."""
+    return name.lower().translate(_SLUG)
+
+
 def _ids(draft: Draft, names: list[str]) -> list[str]:
     """``type/slug-hex``: the hex digits differ between worlds, so that ids of two worlds rarely meet."""
     key = int(derive_generator(draft.config.seed, "world", "ids").integers(0, 1 << 63))
@@ -159,10 +164,7 @@ def _ids(draft: Draft, names: list[str]) -> list[str]:
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     codes = ((x ^ (x >> np.uint64(31))) & np.uint64(0xFFFF)).tolist()
     kinds = [kind for kind in ENTITY_TYPES for _ in range(draft.count[kind])]
-    ids = [
-        f"{kind}/{name.lower().translate(_SLUG)}-{code:04x}"
-        for kind, name, code in zip(kinds, names, codes, strict=True)
-    ]
+    ids = [f"{kind}/{slug(name)}-{code:04x}" for kind, name, code in zip(kinds, names, codes, strict=True)]
     seen: set[str] = set()
     for at, item in enumerate(ids):
         while item in seen:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult, Hop
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.describe import FRAMES, Descriptions, leaks, stems
+from synth.tasks.docs.describe import FRAMES, Descriptions, leaks, spells_out, stems
 from synth.tasks.draft import Draft
 from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens, value_forms
 
@@ -77,7 +77,12 @@ class Judge:
                 forms = [f for f in (node.name, *node.aliases) if len(f) > 1]
             if found := mentions(question, [form for form in forms if _telling(form)]):
                 return Failure(Reason.ANSWER_IN_QUESTION, f"the question holds {found!r}")
-        if draft.answer_kind == "entity" and (word := leaks(question, draft.answer, self._corpus.generic)):
+        if draft.shape == "masked":
+            # A word of a name may stand in the passage, as it may in what describes a thing; all of them may not.
+            for hop in draft.walk.hops:
+                if spells_out(question, hop.target.name):
+                    return Failure(Reason.ANSWER_IN_QUESTION, f"the passage spells {hop.target.name!r} out")
+        elif draft.answer_kind == "entity" and (word := leaks(question, draft.answer, self._corpus.generic)):
             return Failure(Reason.ANSWER_IN_QUESTION, f"{word!r} gives {draft.answer!r} away")
         return ""
 
@@ -116,6 +121,11 @@ class Judge:
 
     def _states(self, hop: Hop, row: int) -> bool:
         quote = hop.evidence.quote
+        if hop.relation == "masked":
+            # The other page says of the thing, in a sentence of its own, what is said around the mask.
+            held = stems(quote) - stems(hop.target.name)
+            both = held & stems(hop.cue)
+            return hop.target.document_id == hop.evidence.document_id and len(both) >= max(3, 0.4 * len(held))
         if hop.source.kind == "description":
             wanted = {w for w in stems(unframed(hop.cue)) if w not in stems(hop.target.kind)}
             held = stems(quote) | stems(hop.source.name.split(" that ")[0])
@@ -138,6 +148,11 @@ class Judge:
 
     def _no_shortcut(self, draft: Draft) -> str | Failure:
         hops = draft.walk.hops
+        if draft.shape == "masked":
+            home = hops[0].source.id.removeprefix("passage:").rpartition(":")[0]
+            if any(hop.evidence.document_id == home for hop in hops):
+                return Failure(Reason.SHORTCUT, "a name is given back by the passage's own page")
+            return "every name is given back by another page; the passage's own page stays searchable"
         if len({hop.evidence.document_id for hop in hops}) < 2:
             return Failure(Reason.SHORTCUT, "one page states everything")
         if draft.shape != "composition":

@@ -16,27 +16,16 @@ from itertools import combinations
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.steps import KIND_NOUNS
+from synth.tasks.docs.kinds import PLACES
 
 __all__ = ["Conjunction", "Conjunctions", "Constraint"]
 
 _KINDS = frozenset(
-    (
-        "function",
-        "class",
-        "exception",
-        "coroutine",
-        "decorator",
-        "C function",
-        "environment variable",
-        "module",
-        "page",
-        "section",
-        "glossary term",
-        "entry",
-    )
-)
-_STATED = ("added_in", "deprecated_since", "availability")
+    "function class exception coroutine decorator module section package command program utility catalog view".split()
+) | {"C function", "environment variable", "configuration parameter", "glossary term", "command-line option"}
+_MENTIONED = _KINDS - {"section", "glossary term"}
+"""Kinds of things that two pages can have in common by mentioning them."""
+_STATED = ("added_in", "deprecated_since", "availability", "set_when", "bare_unit", "default_setting")
 _PER_ANSWER = 10
 """Conjunctions that are kept for one answer."""
 _PER_SPLIT = 4000
@@ -64,6 +53,10 @@ class Conjunction:
     def signature(self) -> str:
         return "&".join(sorted(c.relation for c in self.constraints))
 
+    @property
+    def ends_at(self) -> int:
+        return self.answer
+
 
 class Conjunctions:
     """Conjunctions by split and signature. Their evidence is on two pages at least."""
@@ -89,7 +82,7 @@ class Conjunctions:
 
     def _usable(self, entity: Entity) -> bool:
         name = entity.name
-        if entity.kind in ("page", "section") and self._corpus.called[entity.kind, name.casefold()] > 1:
+        if entity.kind == "section" and self._corpus.called[entity.kind, name.casefold()] > 1:
             return False
         return len(name) > 3 and name not in ("None", "True", "False") and not name.startswith("__")
 
@@ -106,9 +99,7 @@ class Conjunctions:
         given = 0
         for size in (2, 3):
             for chosen in combinations(constraints, size):
-                if len({c.relation for c in chosen}) < size and not all(
-                    c.relation in ("named_on", "see_also_of") for c in chosen
-                ):
+                if len({c.relation for c in chosen}) < size and (size > 2 or not _paired(chosen)):
                     continue
                 if len({c.edge.document for c in chosen}) < 2 or len({c.source for c in chosen if c.source >= 0}) < sum(
                     c.source >= 0 for c in chosen
@@ -132,6 +123,14 @@ class Conjunctions:
             if home.kind == "module" and corpus.entities[entity].name.rpartition(".")[0] == home.name:
                 fits = self._fit(kind, "defined_in", edge.object, corpus.sources(edge.object, "defined_in"))
                 found.append(Constraint("defined_in", edge, edge.object, "", fits))
+            elif kind == "configuration parameter":
+                fits = self._fit(kind, "documented_in", edge.object, corpus.sources(edge.object, "defined_in"))
+                found.append(Constraint("documented_in", edge, edge.object, "", fits))
+        if kind == "catalog":
+            for target in sorted(corpus.targets(entity, "references")):
+                edge = next(e for n in corpus.out[entity]["references"] if (e := corpus.edges[n]).object == target)
+                fits = self._fit(kind, "references", target, corpus.sources(target, "references"))
+                found.append(Constraint("references", edge, target, "", fits))
         for number in corpus.out[entity].get("listed_in", ())[:1]:
             edge = corpus.edges[number]
             fits = self._fit(kind, "listed_in", edge.object, corpus.sources(edge.object, "listed_in"))
@@ -139,12 +138,23 @@ class Conjunctions:
         for relation in _STATED:
             for number in corpus.out[entity].get(relation, ())[:1]:
                 edge = corpus.edges[number]
+                if relation == "default_setting" and edge.value not in ("on", "off"):
+                    continue
                 if edge.value and not (relation == "availability" and ("not " in edge.value or "," in edge.value)):
                     partly = relation.split("_")[0] + "_partly"  # may be meant as well, so it counts as a rival
                     numbers = [*corpus.by_value[relation, edge.value], *corpus.by_value[partly, edge.value]]
                     stated = {corpus.edges[n].subject for n in numbers}
+                    if relation == "default_setting":
+                        # Defaults are written in many ways: where none was read, it may be the same.
+                        stated |= {e for e in self._by_kind[kind] if not corpus.out[e].get(relation)}
                     fits = self._fit(kind, relation, edge.value, stated)
                     found.append(Constraint(relation, edge, -1, edge.value, fits))
+        for number in corpus.out[entity].get("row_of", ()):
+            edge = corpus.edges[number]
+            # Those too far from the title to be asked for are in the list all the same.
+            listed = corpus.sources(edge.object, "row_of") | corpus.sources(edge.object, "far_row_of")
+            fits = self._fit(kind, "row_of", edge.object, listed)
+            found.append(Constraint("row_of", edge, edge.object, "", fits))
         seen: set[int] = set()
         for number in corpus.into[entity].get("see_also", ()):
             edge = corpus.edges[number]
@@ -152,24 +162,19 @@ class Conjunctions:
             if (
                 edge.document != own
                 and edge.subject not in seen
-                and source.kind in ("module", "page")
-                and source.id == corpus.columns.ids[edge.document]
+                and source.kind != "index"
+                and corpus.is_page(edge.subject)
             ):
                 seen.add(edge.subject)
                 fits = self._fit(kind, "see_also_of", edge.subject, corpus.targets(edge.subject, "see_also"))
                 found.append(Constraint("see_also_of", edge, edge.subject, "", fits))
-        for relation in ("links_to", "refers_for", "raises", "like"):
+        for relation in ("links_to", "refers_for", "raises", "like") if kind in _MENTIONED else ():
             for number in corpus.into[entity].get(relation, ()):
                 edge = corpus.edges[number]
                 page = corpus.entities[edge.document]  # a page's entity has its row number
-                if (
-                    edge.document == own
-                    or edge.document in seen
-                    or page.kind not in ("module", "page")
-                    or len(seen) > 5
-                ):
+                if edge.document == own or edge.document in seen or page.kind == "index" or len(seen) > 5:
                     continue
-                if page.kind == "page" and len(corpus.text(edge.document)) > 60_000:
+                if page.kind in PLACES and len(corpus.text(edge.document)) > 60_000:
                     continue  # a book on one page: that it names something says little
                 seen.add(edge.document)
                 fits = frozenset(e for e in self._named_on(edge.document, kind))
@@ -181,8 +186,7 @@ class Conjunctions:
         """Whether the question can name the page: no other page goes by its name."""
         if source < 0:
             return True
-        found = self._corpus.entities[source]
-        return self._corpus.called[found.kind, found.name.casefold()] == 1
+        return self._corpus.naming(source) is not None
 
     def _fit(self, kind: str, relation: str, key: int | str, entities: set[int]) -> frozenset[int]:
         known = self._fits.get((relation, key, kind))
@@ -216,6 +220,13 @@ class Conjunctions:
         return known
 
 
+def _paired(chosen: Sequence[Constraint]) -> bool:
+    """Whether two statements of one relation can be told as "both A and B"."""
+    return all(c.relation == chosen[0].relation for c in chosen) and chosen[0].relation in (
+        "named_on", "see_also_of", "row_of", "references",
+    )  # fmt: skip
+
+
 def _needed(chosen: Sequence[Constraint], entity: int) -> bool:
     """Together they leave the answer only; without any one of them something else fits too."""
     if frozenset.intersection(*(c.fits for c in chosen)) != {entity}:
@@ -223,7 +234,3 @@ def _needed(chosen: Sequence[Constraint], entity: int) -> bool:
     return all(
         len(frozenset.intersection(*(c.fits for j, c in enumerate(chosen) if j != i))) > 1 for i in range(len(chosen))
     )
-
-
-def noun_of(kind: str) -> str:
-    return KIND_NOUNS.get(kind, kind)

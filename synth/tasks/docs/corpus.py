@@ -114,10 +114,35 @@ class Corpus:
         row = self.entities[entity].document
         return row if row >= 0 else None
 
+    def is_page(self, entity: int) -> bool:
+        """Whether the entity is a whole document, and no place in one."""
+        found = self.entities[entity]
+        return found.document >= 0 and found.id == self.columns.ids[found.document]
+
     def node(self, entity: int) -> Node:
         found = self.entities[entity]
         page = self.columns.ids[found.document] if found.document >= 0 else None
-        return Node(id=found.id, name=found.name, aliases=found.aliases, kind=found.kind, document_id=page)
+        kind = "page" if self.is_page(entity) and found.kind != "module" else found.kind
+        return Node(id=found.id, name=found.name, aliases=found.aliases, kind=kind, document_id=page)
+
+    def naming(self, entity: int) -> str | None:
+        """A noun phrase that names the entity in a sentence ("the pg_dump program"); None when another thing of its
+        kind has the same name."""
+        found = self.entities[entity]
+        kind, name = found.kind, found.name
+        if self.called[kind, name.casefold()] != 1:
+            return None
+        if kind in ("function", "coroutine", "method", "class method", "static method") and "." in name:
+            return f"{name}()"
+        if kind in ("chapter", "section", "appendix", "page", "part"):
+            return f"the {kind} “{name}”" if not any(c in name for c in "“”") else None
+        if kind == "index":
+            return f"the chapter “{name}”"
+        if kind == "list":
+            return f"the list of {name[0].lower() + name[1:] if name[1:2].islower() else name}"
+        if kind == "glossary term":
+            return f"the term “{name}”"
+        return f"the {name} {kind}" if len(name) < 60 else None
 
     def owned(self, rows: Iterable[int], split: Split) -> bool:
         """Whether every page of ``rows`` that is no hub belongs to ``split``."""

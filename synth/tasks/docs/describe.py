@@ -10,42 +10,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from synth.schemas.documents import Edge
 from synth.tasks.docs.corpus import Corpus, name_words
 from synth.tasks.docs.english import VERBS, clause, is_fragment
+from synth.tasks.docs.kinds import MEMBERS, PLACES, is_nameable, noun_of
 from synth.tasks.text import content_words, tokens
 
-__all__ = ["Description", "Descriptions", "leaks"]
+__all__ = ["Description", "Descriptions", "Start", "leaks"]
 
-_NOUNS = {
-    "module": "module",
-    "page": "page",
-    "section": "section",
-    "function": "function",
-    "coroutine": "coroutine",
-    "class": "class",
-    "exception": "exception",
-    "decorator": "decorator",
-    "variable": "variable",
-    "constant": "constant",
-    "method": "method",
-    "class method": "class method",
-    "static method": "static method",
-    "attribute": "attribute",
-    "property": "property",
-    "environment variable": "environment variable",
-    "command-line option": "command-line option",
-    "bytecode instruction": "bytecode instruction",
-    "C function": "C function",
-    "C macro": "C macro",
-    "C type": "C type",
-    "C variable": "C variable",
-    "C struct member": "member",
-    "glossary term": "term",
-    "entry": "entry",
-}
-FRAMES = ("that documents how to ", "summed up in its title as “")
-"""What is put before the words of a title."""
-MEMBERS = frozenset(("method", "class method", "static method", "attribute", "property", "C struct member"))
+FRAMES = ("described as “",)
+"""What is put before words that are quoted as a description."""
 _PARAMETER = re.compile(r"(?<![\w.'\"=])\*{0,2}([A-Za-z_]\w*)(?=\s*[,)=\[\]:/]|\s*$)")
 _WORD = re.compile(r"[\w.]*\w|\w")
 _DETERMINERS = frozenset("the a an its given specified any each every another all both".split())
@@ -76,6 +50,23 @@ class Description:
         return f"{self.noun} {self.clause}"
 
 
+@dataclass(frozen=True)
+class Start:
+    """What a question begins with: a thing that it describes, or one that it names."""
+
+    entity: int
+    phrase: str
+    """With its article: "the class that ...", "the pg_dump program"."""
+    kind: str
+    description: Description | None = None
+    """None: it is named."""
+
+    @property
+    def context(self) -> int:
+        """What is named beside a description, or -1."""
+        return self.description.context if self.description else -1
+
+
 class Descriptions:
     """All entities that can be described, and a search for others that a description would fit as well.
 
@@ -92,6 +83,11 @@ class Descriptions:
             word for edge in corpus.edges if edge.relation == "described_as" for word in set(tokens(edge.value or ""))
         )
         for number, edge in enumerate(corpus.edges):
+            if edge.relation == "links_to":
+                if found := self._elsewhere(edge, number):
+                    self.of[edge.object].append(found)
+                    words_of[edge.object].update(stems(corpus.quote(edge)))
+                continue
             if edge.relation not in ("described_as", "subtitle") or edge.value is None:
                 continue
             entity = corpus.entities[edge.subject]
@@ -112,12 +108,14 @@ class Descriptions:
 
     def _describe(self, entity: int, number: int, sentence: str) -> Description | None:
         found = self.corpus.entities[entity]
-        noun = _NOUNS.get(found.kind)
+        if self.corpus.out[entity].get("row_of") or self.corpus.out[entity].get("far_row_of"):
+            return self._row(entity, number, sentence)
+        noun = noun_of(found.kind)
         owner = -1
         if found.kind in MEMBERS:
             # What a method does is said in terms of its class, so the class must be named beside it.
             owner = min(self.corpus.targets(entity, "member_of"), default=-1)
-        if noun is None or found.kind == "section" or (found.kind in MEMBERS and owner < 0):
+        if not is_nameable(found.kind) or found.kind == "section" or (found.kind in MEMBERS and owner < 0):
             return None
         short = found.name.rsplit(".", 1)[-1]
         if not 20 <= len(sentence) <= 400:
@@ -125,7 +123,7 @@ class Descriptions:
         said = clause(sentence, found.name, found.kind) or (
             clause(sentence, short, found.kind) if short != found.name else None
         )
-        if said is None or is_fragment(said) or leaks(said, found.name, self.corpus.generic):
+        if said is None or is_fragment(said, most=140) or spells_out(said, found.name):
             return None
         if self._has_bare(said, self._parameters(entity)):
             return None
@@ -133,12 +131,32 @@ class Descriptions:
         if not said:
             return None
         if found.kind == "glossary term":
-            said = re.sub(r"^that is (?=an? )", "for ", said)
-        if found.kind == "page":
-            noun = _page_noun(sentence)
+            said = re.sub(r"^that is (?=an? |the )", "for ", said)
+            if not said.startswith("for "):
+                return None
+        if found.kind in PLACES:
+            noun = _page_noun(sentence, found.kind)
         if owner >= 0:
             noun = f"{noun} of {self.corpus.entities[owner].name}"
         return Description(entity, number, noun, said, owner)
+
+    def _elsewhere(self, edge: Edge, number: int) -> Description | None:
+        """What another page says of a thing in a sentence that begins with its name."""
+        corpus = self.corpus
+        found = corpus.entities[edge.object]
+        if edge.document == found.document or not is_nameable(found.kind) or found.kind in PLACES | {"glossary term"}:
+            return None
+        sentence = corpus.quote(edge)
+        name = next((n for n in (found.name, *found.aliases) if sentence.startswith((f"{n} ", f"The {n} "))), None)
+        if name is None or not 30 <= len(sentence) <= 300:
+            return None
+        said = clause(sentence, name, found.kind)
+        if _NEWS.search(corpus.columns.titles[edge.document]) or _REMARK.search(said or ""):
+            return None
+        if said is None or is_fragment(said, least=30, most=140) or spells_out(said, found.name):
+            return None
+        noun, said = _without_repeat(noun_of(found.kind), said, found.kind)
+        return Description(edge.object, number, noun, said) if said else None
 
     def unique(self, description: Description) -> Description | None:
         """The description, with the name of the module beside it where it would fit things elsewhere; None when it fits
@@ -174,15 +192,29 @@ class Descriptions:
         words = subtitle.rstrip(".")
         if any(c in words for c in "“”«»"):
             return None  # it is quoted itself
-        if (
-            is_fragment(words, least=12, most=110)
-            or spells_out(words, found.name)
-            or found.kind not in ("page", "module")
-        ):
+        if is_fragment(words, least=12, most=110) or spells_out(words, found.name):
             return None
-        if found.kind == "page" and words.split()[0] in VERBS:
-            return Description(entity, number, "page", f"{FRAMES[0]}{words}")
-        return Description(entity, number, found.kind, f"{FRAMES[1]}{words}”")
+        if not self.corpus.is_page(entity) or found.kind in PLACES:
+            return None
+        return self._quoted(entity, number, words)
+
+    def _row(self, entity: int, number: int, words: str) -> Description | None:
+        """A thing by what the table that lists it says of it."""
+        name = self.corpus.entities[entity].name
+        words = words.rstrip(".")
+        if any(c in words for c in "“”«»") or is_fragment(words, least=14, most=110):
+            return None
+        return (
+            None if spells_out(words, name) or leaks(words, name, frozenset()) else self._quoted(entity, number, words)
+        )
+
+    def _quoted(self, entity: int, number: int, words: str) -> Description | None:
+        """A clause where the words begin with a verb, else the words themselves between quotation marks."""
+        found = self.corpus.entities[entity]
+        if words.split()[0].lower() in VERBS:
+            said = clause(words[0].upper() + words[1:], found.name, "function")
+            return Description(entity, number, noun_of(found.kind), said) if said else None
+        return Description(entity, number, noun_of(found.kind), f"{FRAMES[0]}{words}”")
 
     def _has_bare(self, said: str, parameters: Sequence[str]) -> bool:
         """Whether a parameter stands in the words as a name, and not as an ordinary noun ("the file")."""
@@ -273,6 +305,15 @@ def _without_repeat(noun: str, said: str, kind: str) -> tuple[str, str]:
     return (noun, "") if re.match(rf"that is (?:an?|the) (?:[\w-]+ ){{0,3}}?(?:{heads})\b", said) else (noun, said)
 
 
-def _page_noun(sentence: str) -> str:
+_NEWS = re.compile(r"What’s New|What's New|Release|Change ?log|History|Migrat", re.IGNORECASE)
+_REMARK = re.compile(
+    r"^that (?:can|is (?:meant|used|much|more|now|useful|available|similar|like|equivalent|one of|required)|has|have"
+    r"|currently|works?|uses?|appears?|lets)\b|\b(?:more|better|faster|than|alternat\w+|fancier|different|new|newer|old|older|other"
+    r"|another|example|instead|same|such|only)\b"
+)
+"""What one page says of another's subject is a remark about it more often than it is a definition."""
+
+
+def _page_noun(sentence: str, kind: str) -> str:
     match = re.match(r"This (chapter|section|document|tutorial|guide|appendix|article|page|FAQ|HOWTO)\b", sentence)
-    return match[1] if match else "page"
+    return match[1] if match else kind

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from synth.tasks.text import content_words
 
-__all__ = ["VERBS", "clause", "condition", "indefinite", "is_fragment", "plain", "third_person"]
+__all__ = ["VERBS", "clause", "condition", "gerund", "indefinite", "is_fragment", "plain", "third_person"]
 
 VERBS = frozenset(
     """
@@ -64,6 +64,15 @@ def third_person(verb: str) -> str:
     if re.search(r"[^aeiou]y$", verb):
         return verb[:-1] + "ies"
     return verb + "s"
+
+
+def gerund(verb: str) -> str:
+    """ "write" -> "writing", "get" -> "getting", "see" -> "seeing"."""
+    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
+        return verb[:-1] + "ing"
+    if re.fullmatch(r"[^aeiou]*[aeiou][bdgmnprt]", verb):
+        return f"{verb}{verb[-1]}ing"
+    return verb + "ing"
 
 
 _THIRD = frozenset(third_person(verb) for verb in VERBS) | {"has", "does"}
@@ -159,7 +168,7 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         finite = words[1] if adverb else verb
         if finite in ("is", "was") and len(words) > 1:
             if re.match(
-                r"(?:is|was) (?:only|also|not|now|deprecated|intended|currently|still|obsolete"
+                r"(?:is|was) (?:meant|mostly|only|also|not|now|deprecated|intended|currently|still|obsolete"
                 r"|part|always|where|for|what|how|why|just|organi[sz]ed|divided|the same)\b",
                 rest,
             ):
@@ -168,7 +177,7 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
         if finite in _THIRD or finite in ("can", "lets"):
             return None if finite == "can" and not rest.startswith("can be used") else f"that {rest}"
         return None
-    if kind in ("page", "section"):
+    if kind in ("page", "section", "chapter", "appendix", "part"):
         return None  # only what a page says of itself ("This chapter describes ...") is about the page
     if kind in _THINGS:  # "Print statistics during collection" is said of what a flag makes another thing do
         return _nominal(text) if _NOUN_START.match(text) else None
@@ -178,9 +187,16 @@ def clause(sentence: str, name: str, kind: str) -> str | None:
 _OWN = re.compile(r"(?:\(\))?(?: (?!is\b|can\b|are\b|has\b)[a-z]+(?= [a-z]))? (?=[a-z])")
 
 
+_BEFORE_NAME = re.compile(
+    r"The (?:(?:system|SQL|standard|built-in) )?(?:(?:catalog|view|table|function|command|program|utility|extension"
+    r"|module|library|parameter) )?"
+)
+
+
 def _after_name(text: str, name: str) -> int:
-    """Where the text goes on when it begins with ``name``, perhaps behind "The"; else 0."""
-    start = 4 if text.startswith("The ") else 0
+    """Where the text goes on when it begins with ``name``, perhaps behind "The" or "The view"; else 0."""
+    match = _BEFORE_NAME.match(text)
+    start = match.end() if match else 0
     return start + len(name) if text.startswith(name, start) else 0
 
 

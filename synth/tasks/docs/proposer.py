@@ -13,12 +13,14 @@ from synth.identity import digest
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
+from synth.schemas.tasks import AnswerPart, CheckResult, Difficulty, Hop, Node, Walk
 from synth.tasks.docs.checks import Failure, Judge
-from synth.tasks.docs.conjunctions import Conjunction, Conjunctions, Constraint, noun_of
+from synth.tasks.docs.conjunctions import Conjunction, Conjunctions, Constraint
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.describe import Description, Descriptions
 from synth.tasks.docs.entries import Entries
+from synth.tasks.docs.kinds import noun_of, plural
+from synth.tasks.docs.masked import Masked, Passage, frames
 from synth.tasks.docs.steps import Step, Steps
 from synth.tasks.docs.walks import Composition, Compositions
 from synth.tasks.docs.wording import Worded, constraint_words, word_composition, word_conjunction
@@ -34,8 +36,10 @@ class DocsTasksConfig(BaseModel):
 
     conjunction_share: float = Field(default=0.3, ge=0, le=1)
     """Share of candidates that are conjunctions; the others are compositions."""
+    masked_share: float = Field(default=0.08, ge=0, le=1)
+    """Share of candidates that are passages with masked names."""
     quoted_share: float = Field(default=0.15, ge=0, le=1)
-    """Share of compositions that may quote a sentence with a gap."""
+    """Share of compositions that may quote a sentence, with a gap or for the reference that it gives."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
     k: int = Field(default=10, ge=1)
@@ -88,6 +92,9 @@ class DocsProposer:
         self.descriptions = Descriptions(self.corpus, overlap=config.overlap)
         self._compositions = Compositions(self.corpus, self.descriptions, Steps(self.corpus, Entries(self.corpus)))
         self._conjunctions = Conjunctions(self.corpus)
+        self._masked = Masked(self.corpus)
+        self._by_answer: dict[int, dict[Any, list[Any]]] = {}
+        """Walks of a signature by their answers; the lists live as long as this object, so their ids stay theirs."""
         self._judge = Judge(self.corpus, self.descriptions, search, k=config.k, overlap=config.overlap)
 
     @property
@@ -99,7 +106,8 @@ class DocsProposer:
         """How many different walks there are for a split; each is at most one question."""
         compositions = self._compositions.by_signature.get(split, {})
         conjunctions = self._conjunctions.by_signature.get(split, {})
-        return sum(map(len, compositions.values())) + sum(map(len, conjunctions.values()))
+        masked = self._masked.by_signature.get(split, {}) if self.config.masked_share else {}
+        return sum(sum(map(len, groups.values())) for groups in (compositions, conjunctions, masked))
 
     def propose(self, index: int, split: Split, generator: np.random.Generator) -> Proposed | Rejection:
         """Candidate ``index`` for ``split``, or why there is none."""
@@ -108,38 +116,59 @@ class DocsProposer:
             return _rejection(index, split, draft, "")
         judged = self._judge.run(draft)
         if isinstance(judged, Failure):
+            judged = Failure(judged.reason, f"{draft.shape}: {judged.detail}")
             return _rejection(index, split, judged, draft.question)
         return Proposed(draft, judged)
 
     def _draft(self, split: Split, generator: np.random.Generator) -> Draft | Failure:
-        if float(generator.random()) < self.config.conjunction_share:
+        drawn = float(generator.random())
+        if drawn >= 1 - self.config.masked_share:
+            passage = self._pick(self._masked.by_signature.get(split, {}), generator)
+            if passage:
+                return self._passage(passage, split, generator)
+        if drawn < self.config.conjunction_share:
             group = self._pick(self._conjunctions.by_signature.get(split, {}), generator)
             return self._conjunction(group, split, generator) if group else _NOTHING
         groups = self._compositions.by_signature.get(split, {})
         quoted = float(generator.random()) < self.config.quoted_share
-        chosen = {s: walks for s, walks in groups.items() if ("quoted" in s) == quoted} or groups
+        chosen = {s: w for s, w in groups.items() if ("quoted" in s or "cited_for" in s) == quoted} or groups
         walks = self._pick(chosen, generator)
         return self._composition(walks, split, generator) if walks else _NOTHING
 
     def _pick(self, groups: dict[str, list[Any]], generator: np.random.Generator) -> Any:
-        """A walk: first its signature, by the root of how many have it, so that no template crowds out the others."""
+        """A walk: first its signature, by the root of how many have it (of a hundred at most), so that no template
+        crowds out the others."""
         if not groups:
             return None
-        weights = np.sqrt(np.array([len(walks) for walks in groups.values()], dtype=np.float64))
+        weights = np.sqrt(np.array([min(len(walks), _ENOUGH) for walks in groups.values()], dtype=np.float64))
         names = list(groups)
         place = int(np.searchsorted(np.cumsum(weights), float(generator.random()) * weights.sum(), side="right"))
         walks = groups[names[min(place, len(names) - 1)]]
-        return walks[int(generator.integers(len(walks)))]
+        # Then an answer, by the root of how many walks end at it: else a few things that all else refers to are asked
+        # for again and again.
+        by_answer = self._by_answer.get(id(walks))
+        if by_answer is None:
+            by_answer = self._by_answer[id(walks)] = {}
+            for walk in walks:
+                by_answer.setdefault(walk.ends_at, []).append(walk)
+        weights = np.sqrt(np.array([len(same) for same in by_answer.values()], dtype=np.float64))
+        place = int(np.searchsorted(np.cumsum(weights), float(generator.random()) * weights.sum(), side="right"))
+        same = list(by_answer.values())[min(place, len(by_answer) - 1)]
+        return same[int(generator.integers(len(same)))]
 
     # Compositions.
 
     def _composition(self, walk: Composition, split: Split, generator: np.random.Generator) -> Draft | Failure:
         kinds = [self.corpus.entities[s.target].kind if s.target >= 0 else "" for s in walk.steps]
-        worded = word_composition(walk.description, walk.steps, kinds, generator)
-        hops = [self._described(walk.description, worded.cues[0])]
-        for step, cue in zip(walk.steps, worded.cues[1:], strict=True):
-            hops.append(self._hop(step, hops[-1].target, len(hops) - 1, cue))
-        branching = [1, *(step.branching for step in walk.steps)]
+        worded = word_composition(walk.start, walk.steps, kinds, generator)
+        hops: list[Hop] = []
+        cues = list(worded.cues)
+        if walk.start.description is not None:
+            hops.append(self._described(walk.start.description, cues.pop(0)))
+        for step, cue in zip(walk.steps, cues, strict=True):
+            source = hops[-1].target if hops else self.corpus.node(walk.start.entity)
+            hops.append(self._hop(step, source, len(hops) - 1, cue))
+        branching = [1] * (len(hops) - len(walk.steps)) + [step.branching for step in walk.steps]
         return self._finish("composition", worded, hops, branching, split)
 
     def _described(self, description: Description, cue: str) -> Hop:
@@ -160,7 +189,7 @@ class DocsProposer:
             target=target,
             relation=step.relation,
             forward=step.forward,
-            needs=(need,),
+            needs=(need,) if need >= 0 else (),
             evidence=self.corpus.evidence(step.edge),
             cue=cue,
         )
@@ -182,11 +211,9 @@ class DocsProposer:
                     described[number] = description
                     source = f"the {description.phrase}"
                 else:
-                    source = _called(corpus.entities[constraint.source])
-            kind = corpus.entities[constraint.source].kind if constraint.source >= 0 else ""
-            said.append(constraint_words(constraint.relation, source, kind, constraint.value, generator))
-        relations = [c.relation for c in found.constraints]
-        worded = word_conjunction(noun, _plural(noun), said, relations, generator)
+                    source = corpus.naming(constraint.source) or ""
+            said.append(constraint_words(constraint.relation, source, constraint.value, generator))
+        worded = word_conjunction(noun, plural(noun), said, generator)
         hops: list[Hop] = []
         branching: list[int] = []
         target = corpus.node(found.answer)
@@ -223,13 +250,40 @@ class DocsProposer:
                 return unique
         return None
 
-    # Both.
+    # Masked passages.
+
+    def _passage(self, passage: Passage, split: Split, generator: np.random.Generator) -> Draft | Failure:
+        corpus = self.corpus
+        written = self._masked.written(passage)
+        if written is None:
+            return Failure(Reason.ANSWER_IN_QUESTION, "the passage names a thing beside its mask")
+        text, cues = written
+        options = frames(len(passage.masks))
+        number = int(generator.integers(len(options)))
+        marks = [f"[{n}]" for n in range(1, len(cues) + 1)]
+        listed = marks[0] if len(marks) == 1 else f"{', '.join(marks[:-1])} and {marks[-1]}"
+        place = f"{corpus.columns.ids[passage.row]}:{passage.start}-{passage.end}"
+        hops = [
+            Hop(
+                source=Node(id=f"passage:{place}#{n}", name=cue, kind="description"),
+                target=corpus.node(mask.entity),
+                relation="masked",
+                forward=False,
+                evidence=corpus.evidence(mask.evidence),
+                cue=cue,
+            )
+            for n, (mask, cue) in enumerate(zip(passage.masks, cues, strict=True), 1)
+        ]
+        worded = Worded(options[number].format(m=listed, p=text), cues, f"masked/{number}/{len(hops)}")
+        return self._finish("masked", worded, hops, [1 + mask.rivals for mask in passage.masks], split)
+
+    # All of them.
 
     def _finish(
         self, shape: Any, worded: Worded, hops: list[Hop], branching: list[int], split: Split
     ) -> Draft | Failure:
         question = worded.question
-        if len(question) > self.config.max_characters:
+        if len(question) > self.config.max_characters + (_PASSAGE if shape == "masked" else 0):
             return Failure(Reason.UNNATURAL, f"{len(question)} characters")
         if any(mark in question for mark in ("«", "»", "{", "}")):
             return Failure(Reason.UNNATURAL, "a mark of the grammar in the question")
@@ -240,10 +294,17 @@ class DocsProposer:
         walk = Walk(shape=shape, hops=tuple(hops))
         documents = gold_documents(walk)
         licences = {self.corpus.columns.licences[self.corpus.columns.ids.index(name)] for name in documents}
+        parts = tuple(
+            AnswerPart(answer=hop.target.name, aliases=hop.target.aliases, kind="entity")
+            for hop in hops
+            if shape == "masked" and len(hops) > 1
+        )
         return Draft(
             question=question,
-            answer=last.name,
-            answer_aliases=last.aliases,
+            answer=_listed([part.answer for part in parts]) if parts else last.name,
+            answer_aliases=() if parts else last.aliases,
+            answer_parts=parts,
+            answer_ordered=bool(parts),
             answer_kind="entity" if last.document_id is not None else "text",
             shape=shape,
             walk=walk,
@@ -261,24 +322,20 @@ class DocsProposer:
         )
 
 
+_ENOUGH = 100
+"""Walks of a signature beyond which it is drawn no more often."""
+_PASSAGE = 300
+"""A passage may be so much longer than a question of our own words."""
 _NOTHING = Failure(Reason.NO_WALK, "the documents offer no walk for this split")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _value(value: str) -> Node:
     bare = value.strip("'\"")
     return Node(id=value, name=value, aliases=(bare,) if bare != value else (), kind="text")
-
-
-def _called(entity: Entity) -> str:
-    if entity.kind == "module":
-        return f"the {entity.name} module"
-    return f"the page “{entity.name}”" if entity.kind == "page" else f"“{entity.name}”"
-
-
-def _plural(noun: str) -> str:
-    if noun.endswith("s"):
-        return noun + "es"
-    return noun[:-1] + "ies" if noun.endswith("ty") else noun + "s"
 
 
 def _rows(rows: Any, kind: type[Any]) -> list[Any]:

@@ -6,34 +6,30 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from synth.schemas.documents import Edge
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.english import condition, is_fragment, plain
+from synth.tasks.docs.english import condition, is_fragment
 from synth.tasks.docs.entries import Entries, parameters
-from synth.tasks.text import content_words
+from synth.tasks.docs.kinds import CALLABLE, DISTINCTIVE, PLACES, SETTINGS, TYPES, group_of, is_nameable
+from synth.tasks.docs.notes import alike, change, defaults, gap, purpose, remark, worthy
 
-__all__ = ["KIND_NOUNS", "Step", "Steps"]
+__all__ = ["Step", "Steps"]
 
-KIND_NOUNS = {
-    "module": "module", "page": "page", "section": "section", "function": "function", "coroutine": "coroutine",
-    "class": "class", "exception": "exception", "decorator": "decorator", "method": "method", "attribute": "attribute",
-    "class method": "class method", "static method": "static method", "environment variable": "environment variable",
-    "command-line option": "command-line option", "C function": "C function", "C macro": "C macro", "C type": "C type",
-    "variable": "variable",
-    "constant": "constant", "glossary term": "glossary term",
-    "entry": "entry", "bytecode instruction": "bytecode instruction",
-}  # fmt: skip
-_CALLABLE = frozenset(
-    ("function", "coroutine", "method", "class method", "static method", "decorator", "C function", "C macro")
-)
-_TYPE = frozenset(("class", "exception"))
 _PLAIN_CONSTANTS = frozenset(("None", "True", "False", "NotImplemented", "Ellipsis", "__debug__", "NULL"))
 _LINKS = ("links_to", "like", "raises", "returns", "subclass_of", "replacement", "alias_of")
-_SETTINGS = frozenset(("entry", "attribute", "environment variable", "command-line option", "C struct member"))
-"""Kinds of things that have one default; a function has one per parameter."""
+_FOR_MORE = re.compile(r"For (?:more|further) (?:information|details?), see ")
+_WHOLE_PAGE = 24_000
+"""Characters of a page that can be read through for the one thing of a kind that it mentions."""
+_TOLD_COLUMNS = frozenset(
+    ("size", "type", "protocol", "command", "keyword", "licence", "license", "default", "function")
+)
+"""Headings of cells that a question can ask for."""
 _VALUES = (
     "default_setting",
+    "set_when",
+    "bare_unit",
     "added_in",
     "deprecated_since",
     "removed_in",
@@ -67,6 +63,7 @@ class Steps:
     def __init__(self, corpus: Corpus, entries: Entries) -> None:
         self.corpus = corpus
         self.entries = entries
+        self._words_of: tuple[int, list[str]] = (-1, [])
         self._named: dict[str, set[str]] = defaultdict(set)
         """Last part of a name -> kinds of the things that are called so."""
         for entity in corpus.entities:
@@ -88,9 +85,15 @@ class Steps:
                 edge = corpus.edges[out[relation][0]]
                 yield Step(relation, edge, entity, edge.object, branching=self._degree(entity))
         yield from self._see_also(entity)
-        if is_entry or corpus.entities[entity].kind in ("module", "page"):
+        if is_entry or corpus.is_page(entity) or corpus.entities[entity].kind == "module":
             yield from self._mentions(entity, "mentions" if is_entry else "introduction_mentions")
         yield from self._quoted(entity)
+        yield from self._sole_mention(entity)
+        yield from self._cross_reference(entity)
+        yield from self._cited(entity)
+        yield from self._references(entity)
+        yield from self._more(entity)
+        yield from self._also_listed(entity)
         homes = corpus.targets(entity, "defined_in")
         if len(homes) == 1 and corpus.entities[home := next(iter(homes))].kind == "module":
             edge = corpus.edges[out["defined_in"][0]]
@@ -101,7 +104,7 @@ class Steps:
         found = self.corpus.entities[entity]
         if found.kind in ("glossary term", "entry") and not re.fullmatch(r"[\w][\w .()/-]+", found.name):
             return False
-        return found.kind in KIND_NOUNS and found.name not in _PLAIN_CONSTANTS and len(found.name) > 2
+        return is_nameable(found.kind) and found.name not in _PLAIN_CONSTANTS and len(found.name) > 2
 
     def _degree(self, entity: int) -> int:
         return max(1, len({self.corpus.edges[n].object for r in _LINKS for n in self.corpus.out[entity].get(r, ())}))
@@ -163,8 +166,11 @@ class Steps:
             for number in corpus.out[entity].get(name, ()):
                 edge = corpus.edges[number]
                 degree += 1
+                kind = corpus.entities[edge.object].kind
+                if kind in DISTINCTIVE and corpus.is_page(entity):
+                    continue  # the whole page is read for those
                 if corpus.quote(edge) in body:
-                    by_kind[_group(corpus.entities[edge.object].kind)].setdefault(edge.object, edge)
+                    by_kind[group_of(corpus.entities[edge.object].kind)].setdefault(edge.object, edge)
         own = corpus.entities[entity].name
         for group, targets in by_kind.items():
             if len(targets) != 1 or group == "":
@@ -178,6 +184,116 @@ class Steps:
             if f" {corpus.entities[target].kind} module" in body:
                 continue
             yield Step(relation, edge, entity, target, branching=max(1, degree))
+
+    def _sole_mention(self, entity: int) -> Iterator[Step]:
+        """Things of a distinctive kind that are the only one of it that the whole page mentions, linked or not."""
+        corpus = self.corpus
+        if not corpus.is_page(entity) or corpus.entities[entity].kind == "index":
+            return
+        row = corpus.entities[entity].document
+        if len(corpus.text(row)) > _WHOLE_PAGE:
+            return
+        for kind in DISTINCTIVE:
+            found = self._mentioned(row, kind) - {entity}
+            if len(found) != 1:
+                continue
+            target = next(iter(found))
+            edge = next((e for e in self._links_on[row] if e.object == target), None)
+            if edge is not None and self._nameable(target):
+                yield Step("sole_mention", edge, entity, target, branching=len(self._links_on[row]))
+
+    @cached_property
+    def _links_on(self) -> dict[int, list[Edge]]:
+        found: dict[int, list[Edge]] = defaultdict(list)
+        for edge in self.corpus.edges:
+            if edge.object >= 0 and edge.relation in (*_LINKS, "refers_for", "see_also"):
+                found[edge.document].append(edge)
+        return found
+
+    @cached_property
+    def _names(self) -> dict[str, dict[str, int]]:
+        found: dict[str, dict[str, int]] = {kind: {} for kind in DISTINCTIVE}
+        for entity in self.corpus.entities:
+            if entity.kind in found:
+                found[entity.kind][entity.name] = entity.ordinal
+        return found
+
+    def _mentioned(self, row: int, kind: str) -> set[int]:
+        """Entities of a distinctive kind whose name stands in a page's text, the longest name at each place."""
+        if row != self._words_of[0]:
+            self._words_of = row, re.findall(r"[\w-]*\w", self.corpus.text(row))
+        words, names = self._words_of[1], self._names[kind]
+        found = set()
+        for place in range(len(words)):
+            for length in range(5, 0, -1):
+                if (entity := names.get(" ".join(words[place : place + length]))) is not None:
+                    found.add(entity)
+                    break
+        return found
+
+    def _cross_reference(self, entity: int) -> Iterator[Step]:
+        """The one other section that a numbered section refers to."""
+        corpus = self.corpus
+        if corpus.entities[entity].kind != "section":
+            return
+        edges = [corpus.edges[n] for r in (*_LINKS, "refers_for", "see_also") for n in corpus.out[entity].get(r, ())]
+        targets = {e.object for e in edges if corpus.entities[e.object].kind in PLACES}
+        if len(targets) == 1 and corpus.naming(next(iter(targets))) is not None:
+            edge = next(e for e in edges if e.object in targets)
+            name = corpus.entities[edge.object].name
+            if name in corpus.quote(edge) and edge.relation != "refers_for":
+                yield Step("cross_reference", edge, entity, edge.object, branching=max(1, len(edges)))
+
+    def _cited(self, entity: int) -> Iterator[Step]:
+        """A section that a statement names as its source or continuation: "... depends on the locale (see ...)"."""
+        corpus = self.corpus
+        if corpus.entities[entity].kind not in PLACES:
+            return
+        edges = [corpus.edges[n] for n in corpus.out[entity].get("links_to", ())]
+        said = defaultdict(set)
+        for edge in edges:
+            said[edge.start].add(edge.object)
+        for edge in edges:
+            if corpus.entities[edge.object].kind not in PLACES or len(said[edge.start]) != 1:
+                continue
+            words = remark(corpus.quote(edge))
+            if words is not None and corpus.entities[edge.object].name.lower() not in words.lower():
+                yield Step("cited_for", edge, entity, edge.object, extra=words, branching=max(1, len(edges)))
+
+    def _references(self, entity: int) -> Iterator[Step]:
+        """A catalog whose rows a column holds ids of."""
+        corpus = self.corpus
+        numbers = corpus.out[entity].get("references", ())
+        if corpus.entities[entity].kind not in ("catalog", "view", "table"):
+            return
+        for number in numbers:
+            edge = corpus.edges[number]
+            column = corpus.quote(edge).split(" ", 1)[0]
+            yield Step("references", edge, entity, edge.object, extra=column, branching=len(numbers))
+
+        sources = corpus.sources(entity, "references")
+        if len(sources) == 1:
+            edge = corpus.edges[corpus.into[entity]["references"][0]]
+            yield Step("referenced_by", edge, entity, edge.subject, forward=False, branching=len(numbers) or 1)
+
+    def _more(self, entity: int) -> Iterator[Step]:
+        """Where an entry sends its readers for more: "For more information, see ANALYZE."."""
+        corpus = self.corpus
+        if not self.entries.is_entry(entity):
+            return
+        edges = [corpus.edges[n] for r in ("links_to", "refers_for") for n in corpus.out[entity].get(r, ())]
+        edges = [e for e in edges if _FOR_MORE.match(corpus.quote(e))]
+        if len({e.object for e in edges}) == 1 and self._nameable(edges[0].object):
+            yield Step("more_in", edges[0], entity, edges[0].object, branching=self._degree(entity))
+
+    def _also_listed(self, entity: int) -> Iterator[Step]:
+        """The lists that a thing stands in, where there are two, on different pages."""
+        corpus = self.corpus
+        edges = [corpus.edges[n] for r in ("row_of", "far_row_of") for n in corpus.out[entity].get(r, ())]
+        if len({e.object for e in edges}) == 2 and len({e.document for e in edges}) == 2:
+            for edge in edges:
+                if edge.relation == "row_of" and corpus.naming(edge.object) is not None:
+                    yield Step("also_listed", edge, entity, edge.object, branching=2)
 
     def _quoted(self, entity: int) -> Iterator[Step]:
         """Sentences of the entry that name something once, with a gap in its place (MaskSearch, 2505.20285)."""
@@ -210,7 +326,7 @@ class Steps:
         if group == "type":
             words = set(re.findall(r"(?<![\w.])(?:[\w.]+\.)?(\w+)", body))
             return any(
-                w not in short and _TYPE & self._named.get(w, set()) and (w[0].isupper() or len(w) > 3) for w in words
+                w not in short and TYPES & self._named.get(w, set()) and (w[0].isupper() or len(w) > 3) for w in words
             )
         words = set(re.findall(r"-{0,2}\w[\w-]*", body))
         return any(word not in short and group in self._named.get(word, ()) for word in words)
@@ -225,19 +341,53 @@ class Steps:
             if len(values) != 1:
                 continue
             edge, value = corpus.edges[out[relation][0]], next(iter(values))
-            if relation == "default_setting" and (corpus.entities[entity].kind not in _SETTINGS or not _worthy(value)):
+            if relation == "default_setting" and (corpus.entities[entity].kind not in SETTINGS or not worthy(value)):
                 continue
             if relation == "audit_event" and value in (corpus.entities[entity].name, *corpus.entities[entity].aliases):
                 continue
             if relation == "availability" and (" not " in f" {value} " or "(" in value or value.count(",") > 2):
                 continue
-            yield Step(relation, edge, entity, -1, value, branching=sum(len(out.get(r, ())) for r in _VALUES))
+            extra = ("when" if value.startswith("at ") else "where") if relation == "set_when" else ""
+            yield Step(relation, edge, entity, -1, value, extra, branching=sum(len(out.get(r, ())) for r in _VALUES))
         yield from self._changes(entity)
         yield from self._defaults(entity)
         homes = corpus.targets(entity, "listed_in")
         if len(homes) == 1:
             edge = corpus.edges[out["listed_in"][0]]
             yield Step("listed_in", edge, entity, edge.object)
+        yield from self._chapter(entity)
+        if corpus.entities[entity].kind == "configuration parameter":
+            for number in out.get("defined_in", ())[:1]:
+                edge = corpus.edges[number]
+                if corpus.naming(edge.object) is not None:
+                    yield Step("documented_in", edge, entity, edge.object)
+        lists = corpus.targets(entity, "has_list")
+        if len(lists) == 1:
+            edge = corpus.edges[out["has_list"][0]]
+            yield Step("has_list", edge, entity, edge.object)
+        yield from self._columns(entity)
+
+    def _chapter(self, entity: int) -> Iterator[Step]:
+        corpus = self.corpus
+        numbers = corpus.out[entity].get("part_of", ())
+        if len(numbers) == 1 and corpus.entities[entity].kind in ("section", "list"):
+            edge = corpus.edges[numbers[0]]
+            if corpus.entities[edge.object].kind in ("chapter", "appendix"):
+                yield Step("chapter_of", edge, entity, edge.object)
+
+    def _columns(self, entity: int) -> Iterator[Step]:
+        """Cells of a listed thing's row, where all its rows agree."""
+        corpus = self.corpus
+        numbers = corpus.out[entity].get("column", ())
+        said: dict[str, list[tuple[str, Edge]]] = defaultdict(list)
+        for number in numbers:
+            edge = corpus.edges[number]
+            heading, _, value = (edge.value or "").partition(": ")
+            said[heading].append((value, edge))
+        for heading, cells in said.items():
+            if heading in _TOLD_COLUMNS and len({value for value, _ in cells}) == 1 and _cell(cells[0][0]):
+                for value, edge in cells:
+                    yield Step("column", edge, entity, -1, value, extra=heading, branching=len(said))
 
     def _changes(self, entity: int) -> Iterator[Step]:
         corpus = self.corpus
@@ -248,7 +398,7 @@ class Steps:
             if read := change(said):
                 found.append((*read, edge))
         for relation, words, edge in found:
-            same = [e for _, other, e in found if e is not edge and _alike(words, other)]
+            same = [e for _, other, e in found if e is not edge and alike(words, other)]
             if not same and edge.value and not is_fragment(words, least=8, most=110) and not edge.value.endswith("."):
                 yield Step(
                     relation, edge, entity, -1, edge.value, extra=words, branching=len(corpus.out[entity]["changed_in"])
@@ -257,7 +407,7 @@ class Steps:
     def _defaults(self, entity: int) -> Iterator[Step]:
         corpus = self.corpus
         numbers = corpus.out[entity].get("defined_in", ())
-        if len(numbers) != 1 or corpus.entities[entity].kind not in (*_CALLABLE, "class"):
+        if len(numbers) != 1 or corpus.entities[entity].kind not in (*CALLABLE, "class"):
             return
         edge = corpus.edges[numbers[0]]
         found = defaults(corpus.quote(edge))
@@ -265,144 +415,6 @@ class Steps:
             yield Step("default", edge, entity, -1, value, extra=parameter, branching=len(found))
 
 
-GAP = "[…]"
-
-
-_NAMED = "module|package|function|method|class|exception|decorator|object|instance|error"
-
-
-def gap(sentence: str, name: str) -> str | None:
-    """The sentence with the one mention of ``name`` replaced by a gap; None when it does not stand on its own."""
-    last = name.rsplit(".", 1)[-1]
-    # What fills the gap must be plain from the words around it: "[...]()", "the [...] module", "a [...] object".
-    found = re.findall(rf"(?<![\w.])(?:\w+\.)*{re.escape(last)}(?!\w)", sentence)
-    pattern = re.compile(rf"(?<![\w.])(?:\w+\.)*{re.escape(last)}(?:\(\)(?!\w)|(?= (?:{_NAMED})s?\b))")
-    if len(last) < 3 or len(found) != 1 or not pattern.search(sentence):
-        return None
-    gapped = pattern.sub(GAP, sentence).rstrip(".")
-    around = gapped.replace(GAP, "thing")
-    if is_fragment(around, least=50, most=190) or not around[0].isupper() or len(content_words(around)) < 7:
-        return None
-    return None if any(c in gapped for c in "“”") or last.lower() in around.lower() else gapped
-
-
-def _group(kind: str) -> str:
-    if kind in _CALLABLE:
-        return "callable"
-    if kind in _TYPE:
-        return "type"
-    return kind if kind in ("module", "environment variable", "command-line option") else ""
-
-
-_PURPOSE = (
-    re.compile(r"^(?:Please )?(?:[Ss]ee|[Rr]efer to|[Cc]onsult) [^,]*? for (?P<p>.+)$"),
-    re.compile(r"^For (?P<p>[^,]+), (?:please )?(?:see|refer to|consult) "),
-)
-_EMPTY_PURPOSE = re.compile(
-    r"(?:(?:some|more|further|additional|full|complete|other|the|an?) )*(?:details?"
-    r"|information|examples?|explanations?|descriptions?"
-    r"|discussion|reference|documentation|usage|overview|background|links)$"
-)
-
-
-def purpose(sentence: str) -> str | None:
-    """What readers are sent elsewhere for: "See X for the order of calls." -> "the order of calls"."""
-    text = re.sub(r" \([^()]*\)", "", sentence).rstrip(" .")
-    for pattern in _PURPOSE:
-        if (match := pattern.match(text)) and not _EMPTY_PURPOSE.match(match["p"]):
-            words = match["p"]
-            return words if len(words.split()) >= 3 else None
-    return None
-
-
-_GAINS = (
-    re.compile(
-        r"^(?:The )?(?P<p>(?:(?:optional|keyword-only|new) )?\w+ (?:parameter|argument"
-        r"|attribute|method|option|keyword argument|constant|flag)s?) (?:was|were|has been"
-        r"|have been|is|are)? ?added$"
-    ),
-    re.compile(
-        r"^Added (?:the )?(?P<p>(?:(?:optional|keyword-only|new) )?\w+ (?:parameter|argument"
-        r"|attribute|method|option|keyword argument|constant|flag)s?)$"
-    ),
-    re.compile(r"^Added (?P<s>support (?:for|of) .+)$"),
-    re.compile(r"^(?P<s>Support (?:for|of) [^.]+?) (?:was|has been|is)? ?added$"),
-    re.compile(r"^(?:Now s|S|It now s|This (?:function|method|class) now s)upports? (?P<n>(?!both|either)[^.]+)$"),
-)  # fmt: skip
-_STARTS = re.compile(
-    r"^(?:(?:It|This (?:function|method|class)) )?(?:[Nn]ow )?(?P<v>[Aa]ccepts?|[Rr]aises?"
-    r"|[Rr]eturns?|[Uu]ses?) (?P<r>an? .+|the .+|all .+|any .+|None.*)$"
-)
-_GERUND = {"accept": "accepting", "raise": "raising", "return": "returning", "use": "using"}
-
-
-def change(said: str) -> tuple[str, str] | None:
-    """(``gained``, what) or (``started``, doing what) for the text of a change note; None when it is another change."""
-    text = plain(said.split(". ")[0])
-    for pattern in _GAINS:
-        if match := pattern.match(text):
-            groups = match.groupdict()
-            if groups.get("p"):
-                return "gained", "the " + groups["p"]
-            if groups.get("n"):
-                return "gained", f"support for {groups['n']}"
-            words = groups["s"]
-            return "gained", words[0].lower() + words[1:]
-    if match := _STARTS.match(text):
-        verb = match["v"].lower().removesuffix("s")
-        return "started", f"{_GERUND[verb]} {match['r']}"
-    return None
-
-
-def defaults(signature: str) -> dict[str, str]:
-    """Parameters of a signature with defaults worth asking for: no None, truth value, zero, one or empty thing."""
-    _, bracket, inside = signature.partition("(")
-    if not bracket or not inside.endswith(")") or "[" in inside:
-        return {}
-    parts, depth, quote, last = [], 0, "", 0
-    for i, c in enumerate(inside[:-1]):
-        if quote:
-            quote = "" if c == quote else quote
-        elif c in "'\"":
-            quote = c
-        elif c in "([{":
-            depth += 1
-        elif c in ")]}":
-            depth -= 1
-        elif c == "," and depth == 0:
-            parts.append(inside[last:i])
-            last = i + 1
-    parts.append(inside[last:-1])
-    found = {}
-    for part in parts:
-        name, equals, value = part.partition("=")
-        name, value = name.split(":")[0].strip(" *"), value.strip()
-        if equals and re.fullmatch(r"[A-Za-z_]\w+", name) and _worthy(value):
-            found[name] = value
-    return found
-
-
-def _worthy(value: str) -> bool:
-    if value in (
-        "None",
-        "True",
-        "False",
-        "0",
-        "1",
-        "-1",
-        "...",
-        "''",
-        '""',
-        "()",
-        "[]",
-        "{}",
-        "b''",
-        "<unrepresentable>",
-    ):
-        return False
-    return bool(re.fullmatch(r"-?\d+(?:\.\d+)?|'[^']{2,30}'|\"[^\"]{2,30}\"|[A-Za-z_][\w.]{2,40}", value))
-
-
-def _alike(left: str, right: str) -> bool:
-    a, b = set(content_words(left)), set(content_words(right))
-    return bool(a & b - {"parameter", "argument", "support", "attribute", "method", "option"})
+def _cell(value: str) -> bool:
+    """Whether a cell is a word or a number that an answer can give."""
+    return bool(re.fullmatch(r"[\w.+/-]{2,24}(?: [\w.+/-]+)?", value)) and value not in ("no", "yes", "any", "both")

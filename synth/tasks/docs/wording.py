@@ -8,16 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.tasks.docs.describe import Description
+from synth.tasks.docs.describe import Start
 from synth.tasks.docs.english import indefinite
-from synth.tasks.docs.phrases import CLOSINGS, OPENINGS, PHRASES
-from synth.tasks.docs.steps import KIND_NOUNS, Step
+from synth.tasks.docs.kinds import PLACES, noun_of, short
+from synth.tasks.docs.phrases import CLOSINGS, PHRASES
+from synth.tasks.docs.steps import Step
 
-__all__ = ["Worded", "choose", "say", "word_composition"]
+__all__ = ["Said", "Worded", "constraint_words", "word_composition", "word_conjunction"]
 
 _MARKED = re.compile("«(.*?)»")
+_TOLD = ("cross_reference", "also_listed", "cited_for", "refers_for", "more_in")
+"""Where one text points to another, "the section that the section refers to" is hard to read: it gets its sentence."""
 _LONG = 90
-"""A known thing of more characters stands at the end of its question."""
+"""A known thing of more characters stands at the end of its question, and no further thing is told by it."""
 
 
 @dataclass(frozen=True)
@@ -41,55 +44,85 @@ def say(template: str, **slots: str) -> tuple[str, str]:
 
 
 def word_composition(
-    description: Description, steps: Sequence[Step], kinds: Sequence[str], generator: np.random.Generator
+    start: Start, steps: Sequence[Step], kinds: Sequence[str], generator: np.random.Generator
 ) -> Worded:
-    """A question for the described thing and ``steps`` from it. ``kinds``: of each step's target, "" for values."""
-    nouns = [KIND_NOUNS.get(kind, "page") for kind in kinds]
-    style = _style(steps, generator)
-    cues = [description.phrase]
-    known = f"the {description.phrase}"
+    """A question for ``steps`` from a start. ``kinds``: of each step's target, "" for values. The first cue is that of
+    the start when it is described."""
+    nouns = [noun_of(kind) if kind else "value" for kind in kinds]
+    style = _style(start, steps, generator)
+    cues = [] if start.description is None else [start.description.phrase]
+    known = start.phrase
     sentences: list[str] = []
-    if style == "story":
-        article = indefinite(description.phrase).split(" ", 1)[0]
-        opening = choose(OPENINGS, generator)
-        sentences.append(opening.format(a=article, d=description.phrase))
-        text, cue = say(choose(PHRASES[steps[0].relation].tell, generator), **_slots(steps[0], nouns[0], "it"))
-        sentences.append(text)
+    family = ""
+    called = [noun_of(start.kind)]
+    for step, noun in zip(steps[:-1], nouns[:-1], strict=True):
+        phrases = PHRASES[step.relation]
+        options = phrases.tell if style == "story" else phrases.noun
+        text, cue, number = _say(options, _slots(step, noun, known), generator)
+        family += f".{number}"
         cues.append(cue)
-        known = f"that {nouns[0]}"
-    else:
-        for step, noun in zip(steps[:-1], nouns[:-1], strict=True):
-            text, cue = say(choose(PHRASES[step.relation].noun, generator), **_slots(step, noun, known))
-            cues.append(cue)
+        if style == "story":
+            sentences.append(text)
+            known = f"that {short(noun)}" if noun not in called else f"that other {short(noun)}"
+            called.append(noun)
+        else:
             known = text
     last, noun = steps[-1], nouns[-1]
     slots = _slots(last, noun, known)
     if style == "request":
-        text, cue = say(choose(PHRASES[last.relation].noun, generator), **slots)
-        closing = choose(CLOSINGS, generator).format(n=text)
+        text, cue, number = _say(PHRASES[last.relation].noun, slots, generator)
+        closing = int(generator.integers(len(CLOSINGS)))
+        sentences.append(CLOSINGS[closing].format(n=text))
+        family += f".{number}.{closing}"
     else:
         asks = PHRASES[last.relation].ask
-        ends = [ask for ask in asks if ask.endswith("{s}?")]
-        closing, cue = say(choose(ends if len(known) > _LONG and ends else asks, generator), **slots)
+        ends = tuple(ask for ask in asks if ask.endswith("{s}?"))
+        text, cue, number = _say(ends if len(known) > _LONG and ends else asks, slots, generator)
+        sentences.append(text)
+        family += f".{number}"
     cues.append(cue)
-    sentences.append(closing)
     relations = ">".join(step.relation for step in steps)
+    begins = "named" if start.description is None else "described"
     question = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
-    return Worded(question, tuple(_as_written(cue, question) for cue in cues), f"composition/{style}/{relations}")
+    surface = f"composition/{begins}/{style}{family}/{relations}"
+    return Worded(question, tuple(_as_written(cue, question) for cue in cues), surface)
 
 
-def _style(steps: Sequence[Step], generator: np.random.Generator) -> str:
-    styles = ["nested", "nested"]
-    if len(steps) == 2 and PHRASES[steps[0].relation].tell:
-        styles += ["story", "story"]
-    if PHRASES[steps[-1].relation].noun:
-        styles.append("request")
+def _say(options: Sequence[str], slots: dict[str, str], generator: np.random.Generator) -> tuple[str, str, int]:
+    number = int(generator.integers(len(options)))
+    template = options[number]
+    if _PLACE.match(slots["s"]):
+        template = template.replace(" the documentation of»", "»").replace(" the documentation of {s}", " {s}")
+        template = template.replace("The documentation of {s}", "{S}")
+    if slots["s"].startswith(("the page ", "that page", "that other page")):
+        template = re.sub(r"\b([Ii])n(?=»? \{s\})", lambda m: "On" if m[1] == "I" else "on", template)
+    return *say(template, **slots), number
+
+
+_PLACE = re.compile(rf"(?:the|that)(?: other)? (?:{'|'.join(sorted(PLACES))})\b")
+"""Of a stretch of text one says "in the section", of other things "in the documentation of"."""
+
+
+def _style(start: Start, steps: Sequence[Step], generator: np.random.Generator) -> str:
+    """One noun may be nested in another where both are short; else every hop gets a sentence of its own."""
+    told = len(steps) > 1 and all(PHRASES[step.relation].tell for step in steps[:-1])
+    nested = len(steps) == 1 or (
+        len(steps) == 2
+        and bool(PHRASES[steps[0].relation].noun)
+        and len(start.phrase) + len(steps[0].extra) <= _LONG
+        and steps[0].relation not in (steps[1].relation, *_TOLD)
+    )
+    styles = ["story", "story"] if told else []
+    if nested or not told:
+        styles.append("nested")
+        if PHRASES[steps[-1].relation].noun:
+            styles.append("request")
     return choose(styles, generator)
 
 
 def _slots(step: Step, noun: str, known: str) -> dict[str, str]:
     extra = step.extra
-    return {"s": known, "k": noun, "x": extra, "X": extra[:1].upper() + extra[1:]}
+    return {"s": known, "S": known[0].upper() + known[1:], "k": noun, "x": extra, "X": extra[:1].upper() + extra[1:]}
 
 
 def _as_written(cue: str, question: str) -> str:
@@ -106,107 +139,191 @@ def _as_written(cue: str, question: str) -> str:
 class Said:
     """A constraint in words."""
 
+    relation: str
+    source: str
     after: str
     """Follows the noun: "added in version 3.5"."""
     verb: str
     """Follows the subject: "was added in version 3.5"."""
 
 
-def constraint_words(relation: str, source: str, kind: str, value: str, generator: np.random.Generator) -> Said:
-    """``source``: a noun phrase ("the os module", "the page “Exceptions”") of ``kind``."""
-    place = f"on {source}" if kind == "page" else f"in the documentation of {source}"
-    if relation == "defined_in":
-        return Said(f"from {source}", choose((f"belongs to {source}", f"is part of {source}"), generator))
-    if relation == "listed_in":
-        return Said(
-            f"listed under {source}",
-            choose((f"is listed under {source}", f"is listed in the chapter {source}"), generator),
-        )
-    if relation == "added_in":
-        return Said(
-            f"added in version {value}",
-            choose((f"was added in version {value}", f"is new in version {value}"), generator),
-        )
-    if relation == "deprecated_since":
-        return Said(f"deprecated since version {value}", f"has been deprecated since version {value}")
-    if relation == "availability":
-        return Said(f"with {value} as its stated availability", f"has {value} as its stated availability")
-    if relation == "see_also_of":
-        words = f"listed under “See also” {place}"
-        return Said(words, f"is {words}")
-    words = choose((f"mentioned {place}", f"referred to {place}"), generator)
-    return Said(words, f"is {words}")
+_VERBS: dict[str, tuple[tuple[str, str], ...]] = {
+    "defined_in": (("from {s}", "belongs to {s}"), ("from {s}", "is part of {s}"), ("in {s}", "comes from {s}")),
+    "documented_in": (
+        ("documented in {s}", "is documented in {s}"),
+        ("described in {s}", "is described in {s}"),
+    ),
+    "references": (("that references {s}", "has a column that references {s}"),),
+    "listed_in": (("in {s}", "belongs to {s}"), ("from {s}", "is found in {s}"), ("in {s}", "is part of {s}")),
+    "added_in": (("added in version {v}", "was added in version {v}"), ("new in version {v}", "is new in version {v}")),
+    "deprecated_since": (("deprecated since version {v}", "has been deprecated since version {v}"),),
+    "availability": (("available on {v}", "is available on {v}"),),
+    "set_when": (("that can only be set {v}", "can only be set {v}"),),
+    "bare_unit": (("taken as {v} when no unit is given", "is taken as {v} when no unit is given"),),
+    "default_setting": (
+        ("with the default “{v}”", "is {v} by default"),
+        ("with “{v}” as the default", "defaults to {v}"),
+    ),
+    "row_of": (("in {s}", "is in {s}"), ("from {s}", "is found in {s}")),
+    "see_also_of": (("listed under “See also” for {s}", "is listed under “See also” for {s}"),),
+    "named_on": (
+        ("mentioned in the documentation of {s}", "is mentioned in the documentation of {s}"),
+        ("that comes up in the documentation of {s}", "comes up in the documentation of {s}"),
+    ),
+}
 
 
-def word_conjunction(
-    noun: str, plural: str, said: Sequence[Said], relations: Sequence[str], generator: np.random.Generator
-) -> Worded:
+def constraint_words(relation: str, source: str, value: str, generator: np.random.Generator) -> Said:
+    """``source``: a noun phrase ("the os module", "the section “Exceptions”"), or "" for a value."""
+    after, verb = choose_pair(_VERBS[relation], generator)
+    if _PLACE.match(source):
+        where = "on {s}" if source.startswith("the page ") else "in {s}"
+        after, verb = (text.replace("in the documentation of {s}", where) for text in (after, verb))
+    slots = {"s": source, "v": value}
+    return Said(relation, source, after.format(**slots), verb.format(**slots))
+
+
+def choose_pair(options: Sequence[tuple[str, str]], generator: np.random.Generator) -> tuple[str, str]:
+    return options[int(generator.integers(len(options)))]
+
+
+_BOTH: dict[str, tuple[str, ...]] = {
+    "named_on": (
+        "Which {n} is mentioned both in «the documentation of {a}» and in «that of {b}»?",
+        "A reader of «the documentation of {a}» and a reader of «that of {b}» come across the same {n}. Which one?",
+        "I came across one and the same {n} in «the documentation of {a}» and in «that of {b}». Which one was it?",
+        "Name the {n} that comes up both in «the documentation of {a}» and in «that of {b}».",
+        "What {n} do «the documentation of {a}» and «that of {b}» have in common?",
+        "Both «the documentation of {a}» and «that of {b}» bring up a certain {n}. What is it called?",
+    ),
+    "references": (
+        "Which {n} has columns that reference both «{a}» and «{b}»?",
+        "Name the {n} that references «{a}» as well as «{b}».",
+        "Which {n} could I use to join «{a}» with «{b}»?",
+        "Rows of one {n} point both to «{a}» and to «{b}». Which one is it?",
+        "What is the only {n} with references to «{a}» and to «{b}»?",
+        "I need the {n} that has references both to «{a}» and to «{b}». What is it called?",
+    ),
+    "see_also_of": (
+        "Which {n} is listed under “See also” for «both {a}» and «{b}»?",
+        "The “See also” lists «for {a}» and «for {b}» have one {n} in common. Which one?",
+        "Name the {n} that the “See also” lists of «both {a}» and «{b}» recommend.",
+        "Readers «about {a}» and readers «about {b}» are pointed to the same {n} under “See also”. Which one?",
+        "Which {n} do the “See also” lists «for {a}» and «for {b}» share?",
+        "What related {n} would I find under “See also” «for {a}» as well as «for {b}»?",
+    ),
+    "row_of": (
+        "Which {n} is «in {a}» as well as «in {b}»?",
+        "Which {n} do «{a}» and «{b}» have in common?",
+        "Name the {n} that appears both «in {a}» and «in {b}».",
+        "One {n} is found both «in {a}» and «in {b}». Which one?",
+        "I am looking for a {n} that is «in {a}» and also «in {b}». What is it called?",
+        "There is a {n} that both «{a}» and «{b}» include. Which is it?",
+    ),
+}
+
+
+def word_conjunction(noun: str, plural: str, said: Sequence[Said], generator: np.random.Generator) -> Worded:
     """A question for the one ``noun`` that satisfies all of ``said`` (two or three)."""
-    style = choose(("which", "which", "request", "riddle", "several"), generator)
-    order = list(range(len(said)))
-    clauses: list[str]
-    if style == "several":
-        # The constraint that the question opens with must be one that a page states of many things.
-        opener = next((i for i in order if relations[i] in ("named_on", "see_also_of", "defined_in")), None)
-        if opener is None:
-            style = "which"
-        else:
-            rest = [i for i in order if i != opener]
-            start = choose(
-                (f"Several {plural} are {_bare(said[opener])}.", f"More than one {noun} is {_bare(said[opener])}."),
-                generator,
-            )
-            verbs = [said[i].verb for i in rest]
-            question = f"{start} Which of them {_joined(verbs)}?"
-            clauses = ["" for _ in said]
-            clauses[opener] = _bare(said[opener])
-            for i, verb in zip(rest, verbs, strict=True):
-                clauses[i] = verb
-    if style == "which":
-        front = [
-            i
-            for i in order
-            if relations[i] in ("defined_in", "listed_in", "added_in", "deprecated_since", "availability")
-        ]
-        front = front[: len(order) - 1]
-        rest = [i for i in order if i not in front]
-        middle = "".join(f", {said[i].after}," for i in front[1:]).replace(",,", ",")
-        head = f"{noun} {said[front[0]].after}{middle}" if front else noun
-        verbs = [said[i].verb for i in rest]
-        question = f"Which {head} {_joined(verbs)}?"
-        clauses = [said[i].after if i in front else said[i].verb for i in order]
-    elif style == "request":
-        verbs = [said[i].verb for i in order]
-        start = choose(("Name the", "Find the", "Give the name of the", "Identify the"), generator)
-        question = f"{start} {noun} that {_joined(verbs)}."
-        clauses = verbs
-    elif style == "riddle":
-        first, *others = [said[i].verb for i in order]
-        start = choose(("I am looking for", "I need the name of", "We want to find"), generator)
-        end = choose(("Which one is it?", "What is it called?", "What is its name?"), generator)
-        tail = " ".join(
-            f"It {verb.replace('is ', 'is also ', 1) if verb.startswith('is ') else verb}." for verb in others
+    relations = [one.relation for one in said]
+    if len(said) == 2 and relations[0] == relations[1]:
+        return _both(noun, said, generator)
+    front = next((i for i, one in enumerate(said) if one.relation in _SCOPES), None)
+    style = choose(
+        ("which", "request", "riddle", "of_all") if front is not None else ("which", "request", "riddle"), generator
+    )
+    # A clause with a clause of its own stands last, so that no other can be taken for a part of it.
+    order = sorted(range(len(said)), key=lambda i: said[i].relation in ("references", "bare_unit"))
+    clauses = [one.verb for one in said]
+    variant = 0
+    if style == "of_all":
+        assert front is not None
+        start, variant = _choose_numbered(
+            ("Of all {p} {a}, which {v}?", "Among the {p} {a}, which one {v}?", "Which of the {p} {a} {v}?"), generator
         )
-        question = f"{start} {indefinite(noun)} that {first}. {tail} {end}"
-        clauses = [
-            first,
-            *(
-                verb.removeprefix("is ") if f"It is also {verb.removeprefix('is ')}" in question else verb
-                for verb in others
+        clauses[front] = said[front].after
+        verbs = [said[i].verb for i in order if i != front]
+        question = start.format(p=plural, a=said[front].after, v=_joined(verbs))
+    elif style == "which":
+        rest = order
+        head = noun
+        if front is not None:
+            clauses[front] = said[front].after
+            rest, head = [i for i in order if i != front], f"{noun} {said[front].after}"
+        start, variant = _choose_numbered(("Which {n} {v}?", "What {n} {v}?"), generator)
+        question = start.format(n=head, v=_joined([said[i].verb for i in rest]))
+    elif style == "request":
+        start, variant = _choose_numbered(
+            (
+                "Name the {n} that {v}.",
+                "Find the {n} that {v}.",
+                "Which is the {n} that {v}?",
+                "Please find the {n} that {v}.",
             ),
-        ]
-    # "is A and is B" may have become "is A and B".
-    cues = tuple(cue if cue in question else cue.removeprefix("is ") for cue in clauses)
-    return Worded(question, cues, f"conjunction/{style}/{'&'.join(sorted(relations))}")
+            generator,
+        )
+        question = start.format(n=noun, v=_joined([clauses[i] for i in order]))
+    else:
+        first, *others = [clauses[i] for i in order]
+        start, variant = _choose_numbered(
+            ("I am looking for {n} that {v}.", "I need the name of {n} that {v}.", "There is {n} that {v}."), generator
+        )
+        end, number = _choose_numbered(("Which one is it?", "What is it called?", "What is its name?"), generator)
+        variant = 3 * variant + number
+        tail = " ".join(_also(verb) for verb in others)
+        question = f"{start.format(n=indefinite(noun), v=first)} {tail} {end}"
+    cues = tuple(_cue(cue, question) for cue in clauses)
+    return Worded(question, cues, f"conjunction/{style}.{variant}/{'&'.join(sorted(relations))}")
 
 
-def _bare(said: Said) -> str:
-    return said.after if not said.after.startswith("from ") else said.after.replace("from ", "found in ", 1)
+_SCOPES = frozenset(
+    (
+        "defined_in",
+        "listed_in",
+        "added_in",
+        "deprecated_since",
+        "set_when",
+        "row_of",
+        "default_setting",
+        "documented_in",
+    )
+)
+
+
+def _both(noun: str, said: Sequence[Said], generator: np.random.Generator) -> Worded:
+    template, variant = _choose_numbered(_BOTH[said[0].relation], generator)
+    if said[0].relation == "named_on":
+        # A section is a text itself; of anything else one reads the documentation.
+        places = [bool(_PLACE.match(one.source)) for one in said]
+        template = template.replace("the documentation of {a}", "{a}") if places[0] else template
+        template = template.replace(
+            "that of {b}", "{b}" if places[1] else f"{'the documentation' if places[0] else 'that'} of {{b}}"
+        )
+    text = template.format(n=noun, a=said[0].source, b=said[1].source)
+    cues = tuple(_MARKED.findall(text))
+    question = text.replace("«", "").replace("»", "").replace(f" a {noun}", f" {indefinite(noun)}")
+    return Worded(question, cues, f"conjunction/both.{variant}/{said[0].relation}&{said[1].relation}")
+
+
+def _choose_numbered(options: Sequence[str], generator: np.random.Generator) -> tuple[str, int]:
+    number = int(generator.integers(len(options)))
+    return options[number], number
+
+
+def _also(verb: str) -> str:
+    """ "was added" -> "It was also added."."""
+    first, _, rest = verb.partition(" ")
+    auxiliary = first in ("is", "was", "can") or verb.startswith("has been ")
+    return f"It {first} also {rest}." if auxiliary else f"It also {verb}."
+
+
+def _cue(clause: str, question: str) -> str:
+    return clause if clause in question else clause.partition(" ")[2]
 
 
 def _joined(verbs: Sequence[str]) -> str:
-    """ "is A and is B" -> "is both A and B" where both begin alike."""
-    if len(verbs) == 2 and all(verb.startswith("is ") for verb in verbs):
+    """ "is listed here and is listed there" -> "is listed here and listed there"."""
+    if len(verbs) == 2 and all(verb.startswith(("is listed ", "is mentioned ", "is found ")) for verb in verbs):
         return f"{verbs[0]} and {verbs[1][3:]}"
     if len(verbs) <= 2:
         return " and ".join(verbs)

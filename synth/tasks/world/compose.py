@@ -11,14 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, capitalise, indefinite, mark, unmark
-from synth.tasks.world.links import HEADS, Link, ask_options, choose, noun_phrases, statements
+from synth.tasks.world.grammar import NAME, Phrase, capitalise, indefinite, mark, unmark
+from synth.tasks.world.links import HEADS, Link, ask_options, choose, clause_phrases, noun_phrases, statements
+from synth.tasks.world.registers import ALONE
 
-__all__ = ["Worded", "word_chain"]
+__all__ = ["Worded", "tell", "word_chain"]
 
-_OPENERS = ("Take", "Consider", "Think of", "Start with")
+_OPENERS = ("Take", "Consider", "Think of", "Start with", "Look at", "Let's start with")
 _INLINE_HOPS = 3
 """So many hops at most go into one question: its verb and two noun phrases inside one another."""
+_LONG = 5
+"""From so many hops on each sentence holds two at most."""
+_ORDINALS = ("", "another", "a third", "a fourth")
+_REFERENCES = ("", "that other", "that third", "that fourth")
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,13 @@ def word_chain(links: Sequence[Link], rng: np.random.Generator) -> Worded | None
 def _plans(hops: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     """Ways to cut a chain: sizes of the sentences told first (1 or 2 hops each), last the hops of the question."""
     plans: list[tuple[int, ...]] = []
+    inline = _INLINE_HOPS if hops < _LONG else 2
 
     def extend(done: tuple[int, ...], left: int) -> None:
-        if 1 <= left <= _INLINE_HOPS:
+        if 1 <= left <= inline:
             plans.append((*done, left))
         for size in (1, 2):
-            if left > size and len(done) < max(2, hops - 3):
+            if left > size and len(done) < max(2, hops - 2):
                 extend((*done, size), left - size)
 
     extend((), hops)
@@ -71,7 +77,7 @@ def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Genera
     at = 0
     for size in plan[:-1]:
         part = links[at : at + size]
-        found = _tell(part, known, told, rng, first=at == 0)
+        found = tell(part, known, told, rng, first=at == 0)
         if found is None:
             return None
         sentence, known, family = found
@@ -89,23 +95,28 @@ def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Genera
     if not asks:
         return None
     if sentences:
-        asks.pop("quiz", None)  # "this city" already means the one that was told of
+        asks = {name: texts for name, texts in asks.items() if name not in ALONE}
+    if not asks:
+        return None
     family = choose(rng, sorted(asks))
     sentences.append(capitalise(choose(rng, asks[family])))
     return " ".join(sentences), "+".join(["chain", *families, family])
 
 
-def _tell(
+def tell(
     part: Sequence[Link], known: Phrase, told: list[str], rng: np.random.Generator, *, first: bool
 ) -> tuple[str, Phrase, str] | None:
-    """A sentence that covers ``part``: (sentence, how the next one refers to its end, family)."""
+    """A sentence that covers ``part``: (sentence without capital, how the next one refers to its end, family).
+
+    ``told`` are the heads of what earlier sentences have introduced; ``first``: nothing has been told, so that a topic
+    ("Take the city where ...") may open. None when no wording fits.
+    """
     end = part[-1]
     head = HEADS[end.kind][0]
-    refer = Phrase(f"{choose(rng, ('that', 'this'))} {head}", NAME)
-    if head in told:
-        if told.count(head) > 1:
-            return None  # a third city could not be told from the other two
-        refer = Phrase(f"that other {head}", NAME)
+    before = told.count(head)
+    if before >= len(_ORDINALS):
+        return None  # a fifth city could not be told from the others
+    refer = Phrase(f"{_REFERENCES[before] or choose(rng, ('that', 'this'))} {head}", NAME)
     options: dict[str, list[str]] = {}
     if first:
         inner = known
@@ -115,15 +126,20 @@ def _tell(
                 return None
             inner = choose(rng, choose(rng, ways))
         phrases = [phrase.text for way in noun_phrases(end, inner, head) for phrase in way]
-        options["topic"] = [f"{opener} {text}." for text in phrases for opener in _OPENERS]
-    if len(part) == 1 and not end.person:
-        sought = f"{indefinite(head)}" if head not in told else f"another {head}"
+        openers = [opener for opener in _OPENERS if not (end.person and opener == "Look at")]
+        options["topic"] = [f"{opener} {text}." for text in phrases for opener in openers]
+    if len(part) == 1:
+        certain = "someone" if end.person else indefinite(f"certain {head}")
+        sought = f"{_ORDINALS[before]} {head}" if before else certain
         options["statement"] = [mark(end.number, text) + "." for text in statements(end, known, sought)]
-        if head not in told:
+        if not before:
+            one = "someone" if end.person else indefinite(head)
             options["existence"] = [
-                mark(end.number, f"{indefinite(head)} {predicate.finite(known.text)}") + "."
-                for predicate in end.does()
-                if known.weight < CLAUSE
+                f"{opening} {mark(end.number, f'{one} {text}')}."
+                for phrase in clause_phrases(end, known, head)
+                for text in [phrase.text.removeprefix(f"{head} ")]
+                for opening in ("there is", "there's", "I know of")
+                if opening != "I know of" or (first and not (end.person and end.wording.past))
             ]
     if len(part) == 2:
         options["statement2"] = _two_hops(part[0], end, known, told, head)
@@ -138,10 +154,12 @@ def _two_hops(one: Link, two: Link, known: Phrase, told: list[str], head: str) -
     """Statements over a bridge that is never named: "X was founded by someone who was born in a city"."""
     if two.person or two.kind == one.kind or head in told:
         return []
+    if HEADS[one.kind][0] in told:
+        return []
     bridge = "someone who" if one.person else f"{indefinite(HEADS[one.kind][0])} that"
     found = []
     for inner in two.undergoes():
-        if inner.prep.endswith("a(n)"):
+        if inner.prep.endswith("a(n)") or inner.clausal or head in inner.tail.split():
             continue
         clause = f"{bridge} {mark(two.number, inner.finite(indefinite(head)))}"
         found += [mark(one.number, text) + "." for text in statements(one, known, clause)]

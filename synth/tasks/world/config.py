@@ -6,7 +6,22 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.tasks.contract import CheckConfig
 
-__all__ = ["WorldTasksConfig"]
+__all__ = ["SHAPE_NAMES", "WorldTasksConfig"]
+
+SHAPE_NAMES = (
+    "comparison",
+    "composition",
+    "computation",
+    "conjunction",
+    "count",
+    "cycle",
+    "intersection",
+    "parallel",
+    "superlative",
+    "temporal",
+)
+"""Shapes that can be asked about the world; each but composition and conjunction is a module of
+``synth.tasks.world.shapes``."""
 
 
 class WorldTasksConfig(BaseModel):
@@ -16,8 +31,32 @@ class WorldTasksConfig(BaseModel):
 
     fractions: dict[str, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of the candidates that is drawn for each split, in order; sums to 1. Gold entities then belong to it."""
-    composition_share: float = Field(default=0.55, ge=0, le=1)
-    """Share of the candidates that are chains; the rest are conjunctions."""
+    shapes: dict[str, float] = {
+        "composition": 0.4,
+        "conjunction": 0.5,
+        "comparison": 0.12,
+        "superlative": 0.13,
+        "temporal": 0.12,
+        "computation": 0.07,
+        "intersection": 0.08,
+        "count": 0.05,
+        "parallel": 0.06,
+        "cycle": 0.08,
+    }
+    """Weights of the shapes of questions among the candidates. What is accepted also depends on how many of each pass
+    the checks: these weights make about half of the tasks compositions and conjunctions. A shape that is left out or
+    has weight 0 is not asked."""
+    obfuscation: dict[int, float] = {0: 0.6, 1: 0.15, 2: 0.15, 3: 0.1}
+    """Weights of the levels of obfuscation of compositions and conjunctions (OpenSeeker, arXiv 2603.15594): 0 = all
+    that a question starts from is named, 1 = dates and numbers are blurred ("in the 1870s"), 2 = one named entity is
+    described instead, 3 = nothing is named but one anchor. A chain has no value to blur: what would be a composition at
+    level 1 is a conjunction."""
+    described: float = Field(default=0.6, ge=0, le=1)
+    """Share of the sets and candidates (superlative, count, temporal, comparison, computation) that are reached by one
+    hop more: "the films of the director who ..." for "the films of X"."""
+    members: tuple[int, int] = (2, 8)
+    """Least and greatest size of a set whose members must all be found. Superlatives and temporal questions take at
+    least 3."""
     hops: dict[int, float] = {2: 0.5, 3: 0.35, 4: 0.15}
     """Weights of the lengths of chains (1 to 8 hops)."""
     constraints: dict[int, float] = {2: 0.65, 3: 0.35}
@@ -46,6 +85,17 @@ class WorldTasksConfig(BaseModel):
         unknown = set(self.fractions) - {"train", "validation", "test"}
         if unknown:
             raise ValueError(f"fractions: no split is called {sorted(unknown)[0]!r}")
+        strange = set(self.shapes) - set(SHAPE_NAMES)
+        if strange:
+            raise ValueError(f"shapes: no shape is called {min(strange)!r}; there are {', '.join(SHAPE_NAMES)}")
+        if not self.shapes or min(self.shapes.values()) < 0 or sum(self.shapes.values()) <= 0:
+            raise ValueError("shapes: weights must not be negative, and one must be more than 0")
+        if not self.obfuscation or min(self.obfuscation.values()) < 0 or sum(self.obfuscation.values()) <= 0:
+            raise ValueError("obfuscation: weights must not be negative, and one must be more than 0")
+        if min(self.obfuscation) < 0 or max(self.obfuscation) > 3:
+            raise ValueError("obfuscation: levels are 0, 1, 2 and 3")
+        if not 2 <= self.members[0] <= self.members[1]:
+            raise ValueError("members: the least size is at least 2, the greatest no less than it")
         for name, weights, low, high in (("hops", self.hops, 1, 8), ("constraints", self.constraints, 2, 4)):
             if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
                 raise ValueError(f"{name}: weights must not be negative, and one must be more than 0")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.world.compose import Worded
 from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, Predicate, capitalise, indefinite, mark, unmark
-from synth.tasks.world.links import HEADS, Link, ask_options, choose, identify
+from synth.tasks.world.links import HEADS, Link, ask_options, choose
+from synth.tasks.world.registers import ALONE, Core, identify, put
 
-__all__ = ["HEAD_RELATIONS", "word_conjunction"]
+__all__ = ["HEAD_RELATIONS", "joined", "joint_ways", "pick", "word_conjunction"]
 
 HEAD_RELATIONS = frozenset({"occupation", "genre", "medium"})
 """Relations whose value can stand for the kind of thing: "Which painter ..." for a person who worked as a painter."""
+
+_COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def word_conjunction(links: Sequence[Link], tail: Link | None, rng: np.random.Generator) -> Worded | None:
@@ -22,31 +26,63 @@ def word_conjunction(links: Sequence[Link], tail: Link | None, rng: np.random.Ge
 
     Returns None when a constraint has no predicate whose subject is the sought end.
     """
-    order = [links[int(i)] for i in rng.permutation(len(links))]
-    noun = next((link for link in order if link.wording.relation in HEAD_RELATIONS), None)
-    if noun is not None and (len(order) < 2 or rng.random() < 0.2):
-        noun = None
-    rest = [link for link in order if link is not noun]
-    if not all(link.does() for link in rest):
+    families = joint_ways(links, rng, tail)
+    if not families:
         return None
-    kind = links[0].kind
-    head = mark(noun.number, noun.known) if noun is not None else choose(rng, HEADS[kind])
-    picked = [(link, choose(rng, link.does())) for link in rest]
-    families = _tailed(picked, head, kind, noun, tail, rng) if tail else _plain(picked, head, kind, noun, rng)
-    families = {name: texts for name, texts in families.items() if texts}
     family = choose(rng, sorted(families))
     question, cues = unmark(choose(rng, families[family]), len(links) + (tail is not None))
     return Worded(question, tuple(cues), "+".join(["both", *(["tail"] if tail else []), family]))
 
 
-def _verbs(
+def joint_ways(links: Sequence[Link], rng: np.random.Generator, tail: Link | None = None) -> dict[str, list[str]]:
+    """Questions for the end that ``links`` share, by family, marked, with capital; none when they can't be said."""
+    order = [links[int(i)] for i in rng.permutation(len(links))]
+    noun = next((link for link in order if link.wording.relation in HEAD_RELATIONS), None)
+    if noun is not None and (len(order) < 2 or rng.random() < 0.2):
+        noun = None
+    rest = [link for link in order if link is not noun]
+    picked = pick(rest, rng)
+    if not picked:
+        return {}
+    kind = links[0].kind
+    head = mark(noun.number, noun.known) if noun is not None else choose(rng, HEADS[kind])
+    families = _tailed(picked, head, kind, noun, tail, rng) if tail else _plain(picked, head, kind, noun, rng)
+    return {name: texts for name, texts in families.items() if texts}
+
+
+def pick(links: Sequence[Link], rng: np.random.Generator, *, relative: bool = False) -> list[tuple[Link, Predicate]]:
+    """A predicate for each link, the sought end its subject, no verb twice where that can be; empty when one has none.
+    What is long comes last. ``relative``: they go into a relative clause ("the city that is where" is none)."""
+    fitting: dict[int, list[Predicate]] = {}
+    for link in links:
+        found = [predicate for predicate in link.does() if predicate.fits(link.heavy)]
+        if relative and any(not predicate.clausal for predicate in found):
+            found = [predicate for predicate in found if not predicate.clausal]
+        if link.heavy and any(not predicate.tail for predicate in found):
+            found = [predicate for predicate in found if not predicate.tail]
+        if not found:
+            return []
+        fitting[link.number] = found
+    chosen: dict[int, Predicate] = {}
+    for link in sorted(links, key=lambda link: len(fitting[link.number])):
+        said = {(predicate.base, predicate.middle) for predicate in chosen.values()}
+        fresh = [p for p in fitting[link.number] if (p.base, p.middle) not in said]
+        chosen[link.number] = choose(rng, fresh or fitting[link.number])  # not "lies at 36 metres and lies in Weninga"
+    return [(link, chosen[link.number]) for link in sorted(links, key=lambda link: link.heavy)]
+
+
+def joined(
     picked: Sequence[tuple[Link, Predicate]], rng: np.random.Generator, *, plural: bool = False, also: bool = False
 ) -> str:
     """Coordinated predicates: "was born in X, studied at Y and taught at Z"; a repeated auxiliary may be left out."""
     parts = []
     elide = all(p.participle for _, p in picked) and len({p.first for _, p in picked}) == 1 and rng.random() < 0.5
     for place, (link, predicate) in enumerate(picked):
-        text = predicate.finite(link.known, plural=plural, also=also and place == 0, elided=elide and place > 0)
+        left_out = elide and place > 0
+        said, known = predicate, link.known
+        if predicate.prep == "in" and not predicate.tail and known in (other.known for other, _ in picked[:place]):
+            said, known = replace(predicate, prep=""), "there"  # "was born in that city and died there"
+        text = said.finite(known, heavy=link.heavy, plural=plural, also=also and place == 0, elided=left_out)
         parts.append(mark(link.number, text))
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
@@ -57,41 +93,52 @@ def _plain(
     person = kind == "person"
     who = "who" if person else choose(rng, ("that", "which"))
     wh = "who" if person and noun is None else f"which {head}"
-    verbs = _verbs(picked, rng)
-    thing = f"{head} {who} {verbs}"
-    endings = identify(person, HEADS[kind][0])
-    families = {
-        "which": [capitalise(f"{wh} {verbs}?")],
-        "name": [f"What is the name of the {thing}?"],
-        "request": [f"{opening} the {thing}?" for opening in ("Can you name", "Could you name", "Can you identify")],
-        "indirect": [f"{opening} {wh} {verbs}?" for opening in ("Can you tell me", "Do you know", "Could you tell me")],
-        "looking": [
-            f"{opening} the {thing}. {ending}?"
-            for opening in ("I am looking for", "I'm trying to find", "I would like to identify")
-            for ending in endings
-        ],
-        "riddle": [
-            capitalise(f"{'someone' if person and noun is None else indefinite(head)} {verbs}. {ending}?")
-            for ending in (("Who is it", "Who is meant") if person else ("What is it called", "What is its name"))
-        ],
-    }
-    if len(picked) > 1:
-        first, others = picked[:1], picked[1:]
+    verbs = joined(picked, rng)
+    thing = f"the {head} {who} {verbs}"
+    plain = HEADS[kind][0]
+    endings = identify(person, plain)
+    asked = f"{wh} {verbs}"
+    families = put(Core(kind, plain, direct=(asked,), clause=(asked,), phrase=(thing,)))
+    someone = "someone" if person and noun is None else indefinite(head)
+    called = ("Who is it", "Who is meant") if person else ("What is it called", "What is its name")
+    families["riddle"] = [f"{someone} {verbs}. {ending}?" for ending in called]
+    families["existence"] = [
+        f"{opening} {indefinite(head)} {who} {verbs}. {ending}?"
+        for opening in ("there is", "there's", "somewhere there is")
+        for ending in called
+        if not person
+    ]
+    families["this"] = [
+        f"this {head} {verbs}. {end}"
+        for end in (("Give me the name.",) if person else ("Name it.", "Give me its name."))
+    ]
+    first, others = picked[:1], picked[1:]
+    if others:
         same = "the same person" if person else "it"
         families["quiz"] = [
-            f"This {head} {_verbs(first, rng)}. {capitalise(same)} {_verbs(others, rng, also=True)}. {ending}?"
+            f"this {head} {joined(first, rng)}. {capitalise(same)} {joined(others, rng, also=True)}. {ending}?"
             for ending in endings
         ]
         that = "who" if person else "that"
-        families["also"] = [f"Which {head} {that} {_verbs(first, rng)} {_verbs(others, rng, also=True)}?"]
+        families["restrictive"] = [f"which {head} {that} {joined(first, rng)} {joined(others, rng)}?"]
+        if first[0][1].participle:
+            reduced = mark(first[0][0].number, first[0][1].finite(first[0][0].known, elided=True))
+            families["restrictive"].append(f"which {head} {reduced} {joined(others, rng)}?")
+            families["opening"] = [f"{reduced}, this {head} {joined(others, rng)}. {ending}?" for ending in endings]
+        families["facts"] = [
+            f"{opening} {indefinite(head)}: it {joined(first, rng)}, and it {joined(others, rng)}. {ending}?"
+            for opening in (f"{_COUNTS[len(picked)]} things are known about", f"{_COUNTS[len(picked)]} facts about")
+            for ending in endings
+            if not person and len(picked) == 2
+        ]
         if noun is None and first[0][1].plain_plural:
             plural = ENTITY_TYPES[kind].plural
             one = choose(rng, ("which", "which one")) if not person else choose(rng, ("who", "which one"))
             families["among"] = [
-                f"{opening} the {plural} {who} {_verbs(first, rng, plural=True)}, {one} {_verbs(others, rng)}?"
-                for opening in ("Of", "Among")
+                f"{opening} the {plural} {who} {joined(first, rng, plural=True)}, {one} {joined(others, rng)}?"
+                for opening in ("of", "among")
             ]
-    return families
+    return {name: [capitalise(text) for text in texts] for name, texts in families.items()}
 
 
 def _tailed(
@@ -105,7 +152,7 @@ def _tailed(
     """The constraints describe a bridge; the question is about what ``tail`` leads to from it."""
     person = kind == "person"
     who = "who" if person else choose(rng, ("that", "which"))
-    verbs = _verbs(picked, rng)
+    verbs = joined(picked, rng)
     tail_head = "" if tail.is_value else choose(rng, HEADS[tail.kind])
     plain = noun.known if noun is not None else head
     refer = Phrase(f"{choose(rng, ('that', 'this'))} {plain}", NAME)
@@ -114,14 +161,14 @@ def _tailed(
     def ask(known: Phrase) -> str:
         asks = ask_options(tail, known, tail_head)
         if known.weight == NAME:
-            asks.pop("quiz", None)
+            asks = {name: texts for name, texts in asks.items() if name not in ALONE}
         return capitalise(choose(rng, asks[choose(rng, sorted(asks))])) if asks else ""
 
     families = {
         "statement": [f"{capitalise(f'{bridge} {verbs}')}. {question}" for question in [ask(refer)] if question],
         "topic": [
             f"{opener} the {head} {who} {verbs}. {question}"
-            for opener in ("Take", "Consider", "Think of")
+            for opener in ("Take", "Consider", "Think of", "Start with", "Look at")
             for question in [ask(refer)]
             if question
         ],

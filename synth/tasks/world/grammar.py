@@ -36,6 +36,7 @@ NAME, NOMINAL, CLAUSE, NESTED = 0, 1, 2, 3
 
 _PLURAL = {"was": "were", "is": "are", "has": "have", "does": "do"}
 _AUXILIARY = frozenset(_PLURAL) - {"does"}
+_PLURAL_NAMES = ("Highlands", "Islands", "Laboratories")
 _MARK = 0xE000  # private use area: hop i lies between chr(_MARK + 2i) and chr(_MARK + 2i + 1)
 _CONSONANT_SOUND = ("uni", "use", "eu", "one", "ut")
 
@@ -98,7 +99,12 @@ class Predicate:
     def plain_plural(self) -> bool:
         """Whether the plural needs no more than another verb: not "are a landmark of", "have its seat in"."""
         words = {*self.middle.split(), *self.tail.split()}
-        return not words & {"a", "an", "the", "its", "one"}
+        return not words & {"a", "an", "the", "its", "one", "where"}
+
+    @property
+    def clausal(self) -> bool:
+        """Whether the object is the subject of a clause: "is where | _ died"."""
+        return self.middle.endswith("where")
 
     @property
     def participle(self) -> bool:
@@ -108,11 +114,17 @@ class Predicate:
     @property
     def light(self) -> bool:
         """Whether the object can be asked for and relativised: "was born in", not "rises on the slopes of"."""
-        return len(self.middle.split()) <= 1 and self.first != "has" and not self.prep.endswith("a(n)")
+        return (
+            len(self.middle.split()) <= 1
+            and self.middle != "home"  # "a museum that Orrin is home to"
+            and self.first != "has"
+            and not self.prep.endswith("a(n)")
+            and not self.clausal
+        )
 
     def fits(self, heavy: bool) -> bool:
         """Whether a heavy object can stand in the predicate: "is led by X as rector" has no place for one."""
-        return not (heavy and self.tail and self.prep)
+        return not (heavy and self.tail and (self.prep or self.clausal))
 
     def finite(
         self, obj: str, *, heavy: bool = False, plural: bool = False, also: bool = False, elided: bool = False
@@ -142,25 +154,40 @@ class Predicate:
             return f"{self.first} {subject} {self.middle}"
         return f"{'does' if self.present else 'did'} {subject} {self.base} {self.middle}"
 
-    def questions(self, wh: str, subject: str, *, person: bool) -> list[str]:
-        """Questions for the object, without capital and question mark: "in which city was X born", "which city was X
-        born in". ``wh`` is "which city" or "whom". Empty when the predicate is too heavy for inversion."""
-        if not self.light:
+    def questions(self, wh: str, subject: str, *, person: bool, strand: bool = True) -> list[str]:
+        """Questions for the object, without capital and question mark: "in which city was X born" and, with
+        ``strand``, "which city was X born in". ``wh`` is "which city" or "whom". Empty when the predicate is too heavy
+        for inversion, or a person would be the agent of a passive ("by whom was X founded": nobody asks so)."""
+        if not self.light or self._agent(person):
             return []
-        body = self._inverted(subject)
+        return self._asked(wh, self._inverted(subject), person, strand)
+
+    def clauses(self, wh: str, subject: str, *, person: bool, strand: bool = True) -> list[str]:
+        """The same questions as parts of a sentence: "in which city X was born"."""
+        if not self.light or self._agent(person):
+            return []
+        return self._asked(wh, f"{subject} {self.first} {self.middle}", person, strand)
+
+    def _asked(self, wh: str, body: str, person: bool, strand: bool) -> list[str]:
         if not self.prep:
-            return [tidy(f"{wh} {body} {self.tail}")]
+            return [tidy(f"{'who' if person and not self.tail else wh} {body} {self.tail}")]
         found = [tidy(f"{self.prep} {wh} {body} {self.tail}")]
-        if not person and not self.tail:
+        if strand and not person and not self.tail:
             found.append(tidy(f"{wh} {body} {self.prep}"))
         return found
 
-    def gaps(self, subject: str, *, person: bool, place: bool) -> list[str]:
-        """Relative clauses whose gap is the object: "in which X was born", "where X was born", "X was born in"."""
-        if not self.light:
+    def _agent(self, person: bool) -> bool:
+        """Whether the object is the agent of a passive."""
+        return person and self.prep == "by"
+
+    def gaps(self, subject: str, *, person: bool, place: bool, strand: bool = True) -> list[str]:
+        """Relative clauses whose gap is the object: "in which X was born", "where X was born", "X was born in"; none
+        whose gap is the agent of a passive."""
+        if not self.light or self.prep == "by":
             return []
         body = f"{subject} {self.first} {self.middle}"
-        that = "which" if strip_marks(subject).startswith("that ") else "that"  # not "the river that that city"
+        pointed = strip_marks(subject).startswith(("that ", "this "))
+        that = "which" if pointed else "that"  # not "the river that that city"
         if not self.prep:
             return [tidy(f"{'whom' if person else that} {body} {self.tail}")]
         found = [tidy(f"{self.prep} {'whom' if person else 'which'} {body} {self.tail}")]
@@ -168,8 +195,8 @@ class Predicate:
             return found
         if place and self.prep in ("in", "at"):
             found.append(tidy(f"where {body}"))
-        elif not person:
-            found.append(tidy(f"{that} {body} {self.prep}"))
+        elif strand and not person and not pointed:
+            found.append(tidy(f"that {body} {self.prep}"))
         return found
 
 
@@ -198,8 +225,8 @@ def indefinite(noun: str) -> str:
 
 
 def possessive(text: str) -> str:
-    """The possessive, by one rule for all names: "Tarn Vale's", "Tarn Wells's"."""
-    return f"{text}'s"
+    """The possessive, by one rule for all names but plurals: "Tarn Vale's", "Tarn Wells's", "the Highlands'"."""
+    return f"{text}'" if strip_marks(text).endswith(_PLURAL_NAMES) else f"{text}'s"
 
 
 def mark(hop: int, text: str) -> str:

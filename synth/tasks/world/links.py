@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from synth.sources.world.schema import ENTITY_TYPES
-from synth.tasks.world.grammar import CLAUSE, NAME, NESTED, NOMINAL, Phrase, Predicate, mark, possessive, tidy
+from synth.tasks.world.grammar import (
+    CLAUSE,
+    NAME,
+    NESTED,
+    NOMINAL,
+    Phrase,
+    Predicate,
+    mark,
+    possessive,
+    strip_marks,
+    tidy,
+)
+from synth.tasks.world.registers import Core, identify, put
 from synth.tasks.world.wording import Wording
 
-__all__ = ["HEADS", "Link", "ask_options", "choose", "noun_phrases", "statements"]
+__all__ = [
+    "HEADS",
+    "Link",
+    "as_clause",
+    "ask_options",
+    "choose",
+    "clause_phrases",
+    "core_of",
+    "identify",
+    "noun_phrases",
+    "statements",
+]
 
 T = TypeVar("T")
 
@@ -44,6 +68,10 @@ class Link:
     """Entity type or value kind of the sought end."""
     known: str = ""
     """The known end as the question names it, with its article; empty when an earlier hop finds it."""
+    heavy: bool = False
+    """The known end is a description with a clause of its own: it goes last."""
+    timed: bool = False
+    """The known end is a range of dates that brings its own preposition ("in the 1870s")."""
 
     @property
     def person(self) -> bool:
@@ -54,7 +82,10 @@ class Link:
         return self.kind not in ENTITY_TYPES
 
     def does(self) -> tuple[Predicate, ...]:
-        return self.wording.does(sought_is_object=self.sought_is_object)
+        found = self.wording.does(sought_is_object=self.sought_is_object)
+        if self.timed:
+            return tuple(replace(item, prep="") for item in found if item.prep in ("in", "on") and not item.tail)
+        return found
 
     def undergoes(self) -> tuple[Predicate, ...]:
         return self.wording.undergoes(sought_is_object=self.sought_is_object)
@@ -98,26 +129,27 @@ def nominal_phrases(link: Link, known: Phrase) -> list[Phrase]:
 
 def _echoes(predicate: Predicate, head: str) -> bool:
     """Whether the predicate says the head again: "the company that is the parent company of"."""
-    return predicate.auxiliary and head in predicate.middle.split()
+    return predicate.auxiliary and head in (*predicate.middle.split(), *predicate.tail.split())
 
 
 def clause_phrases(link: Link, known: Phrase, head: str) -> list[Phrase]:
     """In words, without the article: "city where X was born", "person who founded X"."""
-    if known.weight == NESTED:
-        return []
+    if known.weight >= CLAUSE:
+        return []  # two clauses inside one another are as much as one sentence bears, and the question is the first
     pronouns = ("who",) if link.person else ("that", "which")
     found = []
-    heavy = known.weight > NOMINAL
     for predicate in link.does():
-        if not predicate.fits(heavy) or _echoes(predicate, head):
-            continue
-        for pronoun in pronouns[: 1 if heavy else 2]:
-            text = f"{head} {pronoun} {predicate.finite(known.text, heavy=heavy)}"
-            found.append(Phrase(text, _around(known.weight)))
-    if known.weight <= NOMINAL:
-        for predicate in link.undergoes():
-            for gap in predicate.gaps(known.text, person=link.person, place=link.kind in _PLACES):
-                found.append(Phrase(f"{head} {gap}", CLAUSE))
+        if _echoes(predicate, head) or predicate.clausal:
+            continue  # "the city that is where X died" is the city where X died
+        found += [Phrase(f"{head} {pronoun} {predicate.finite(known.text)}", CLAUSE) for pronoun in pronouns]
+        if predicate.participle:
+            found.append(Phrase(f"{head} {predicate.finite(known.text, elided=True)}", CLAUSE))
+    for predicate in link.undergoes():
+        if predicate.tail.startswith("among") or (predicate.tail and predicate.base == "have"):
+            continue  # "the person whom the station had on its staff"
+        strand = known.weight == NAME
+        for gap in predicate.gaps(known.text, person=link.person, place=link.kind in _PLACES, strand=strand):
+            found.append(Phrase(f"{head} {gap}", CLAUSE))
     return found
 
 
@@ -130,83 +162,103 @@ def noun_phrases(link: Link, known: Phrase, head: str) -> list[list[Phrase]]:
 def statements(link: Link, known: Phrase, sought: str) -> list[str]:
     """Finite clauses whose subject is the known end and whose object is ``sought``: "X was born in a city"."""
     heavy = len(sought.split()) > 4
+    predicates = link.undergoes()
+    if any(not predicate.tail for predicate in predicates):  # not "the book has someone as its author"
+        predicates = tuple(predicate for predicate in predicates if not predicate.tail)
     return [
         tidy(f"{known.text} {predicate.finite(sought, heavy=heavy)}")
-        for predicate in link.undergoes()
-        if known.weight <= NOMINAL and predicate.fits(heavy) and not predicate.prep.endswith("a(n)")
+        for predicate in predicates
+        if known.weight <= NOMINAL
+        and predicate.fits(heavy)
+        and not predicate.prep.endswith("a(n)")
+        and not predicate.clausal
+        and not any(word[:5] == link.kind[:5] for word in predicate.middle.split())  # not "was awarded an award"
     ]
+
+
+def _said(link: Link, heavy: bool, head: str) -> list[Predicate]:
+    """Predicates over the known end. A heavy one stands best at the end: "has as its mayor the person who ..." is the
+    last resort."""
+    found = [p for p in link.does() if p.fits(heavy) and not _echoes(p, head)]
+    return [p for p in found if not (heavy and (p.tail or p.clausal))] or found
+
+
+def core_of(link: Link, known: Phrase, head: str) -> Core:
+    """What is asked of one hop: as a question, as a clause and as a noun phrase, all marked."""
+    if link.is_value:
+        asks = [text for template in link.wording.asks if (text := _fill(template, known)) is not None]
+        clauses = [
+            text
+            for template in link.wording.asks
+            if (told := as_clause(template)) and (text := _fill(told, known)) is not None
+        ]
+        return Core(
+            link.kind,
+            direct=tuple(mark(link.number, text[0].lower() + text[1:].rstrip("?")) for text in asks),
+            clause=tuple(mark(link.number, text) for text in clauses),
+            phrase=tuple(phrase.text for phrase in nominal_phrases(link, known)),
+        )
+    wh = "who" if link.person else f"which {head}"
+    whom = "whom" if link.person else f"which {head}"
+    heavy = known.weight > NOMINAL
+    finite = [
+        mark(link.number, f"{wh} {predicate.finite(known.text, heavy=heavy)}") for predicate in _said(link, heavy, head)
+    ]
+    direct, clauses = list(finite), list(finite)
+    if not heavy:
+        for predicate in link.undergoes():
+            if predicate.tail.startswith("among"):
+                continue  # "which region does Sarn count among its regions"
+            ways = {"person": link.person, "strand": known.weight == NAME}
+            direct += [mark(link.number, text) for text in predicate.questions(whom, known.text, **ways)]
+            clauses += [mark(link.number, text) for text in predicate.clauses(whom, known.text, **ways)]
+    nominal = [phrase.text for phrase in nominal_phrases(link, known)]
+    if link.person:
+        verb = "was" if link.wording.past else "is"
+        direct += [f"who {verb} {text}" for text in nominal]
+        clauses += [f"who {text} {verb}" for text in nominal if not heavy]
+    else:
+        direct += [f"which {head} is {text}" for text in nominal if head not in strip_marks(text).split()]
+    described = tuple(phrase.text for way in noun_phrases(link, known, head) for phrase in way)
+    return Core(link.kind, head, tuple(direct), tuple(clauses), described)
 
 
 def ask_options(link: Link, known: Phrase, head: str) -> dict[str, list[str]]:
     """Questions for the sought end, by family, marked, without capital. Families without any are left out."""
-    if link.is_value:
-        return _ask_value(link, known)
-    wh = "who" if link.person else f"which {head}"
-    whom = "whom" if link.person else f"which {head}"
-    families: dict[str, list[str]] = {}
-
-    heavy = known.weight > NOMINAL
-    finite = [p.finite(known.text, heavy=heavy) for p in link.does() if p.fits(heavy) and not _echoes(p, head)]
-    families["subject"] = [mark(link.number, f"{wh} {text}") + "?" for text in finite]
-    families["indirect"] = [
-        f"{opening} {mark(link.number, f'{wh} {text}')}?"
-        for text in finite
-        for opening in ("can you tell me", "do you know", "could you tell me")
-    ]
-    families["quiz"] = [
-        f"{mark(link.number, f'this {head} {text}')}. {ending}?"
-        for text in finite
-        for ending in identify(link.person, head)
-    ]
-    if known.weight <= NOMINAL:
-        families["inverted"] = [
-            mark(link.number, text) + "?"
-            for predicate in link.undergoes()
-            for text in predicate.questions(whom, known.text, person=link.person)
+    core = core_of(link, known, head)
+    families = put(core)
+    if not link.is_value:
+        heavy = known.weight > NOMINAL
+        said = [p.finite(known.text, heavy=heavy) for p in _said(link, heavy, head)]
+        families["quiz"] = [
+            f"{mark(link.number, f'this {head} {text}')}. {ending}?"
+            for text in said
+            for ending in identify(link.person, head)
         ]
-    nominal = [phrase.text for phrase in nominal_phrases(link, known)]
-    if link.person:
-        verb = "was" if link.wording.past else "is"
-        families["nominal"] = [f"who {verb} {text}?" for text in nominal]
-    else:
-        families["nominal"] = [f"which {head} is {text}?" for text in nominal if f" {head} " not in text]
-    described = [phrase.text for way in noun_phrases(link, known, head) for phrase in way]
-    families["name"] = [f"what is the name of {text}?" for text in described]
-    families["request"] = [f"{opening} {text}?" for text in described for opening in ("can you name", "could you name")]
-    families["looking"] = [
-        f"{opening} {text}. {ending}?"
-        for text in described
-        for opening in ("I am looking for", "I'm trying to find", "I would like to identify")
-        for ending in identify(link.person, head)
-    ]
     return {name: options for name, options in families.items() if options}
 
 
-def identify(person: bool, head: str) -> tuple[str, ...]:
-    """Questions that ask what a thing or person just described is called, without question mark."""
-    if person:
-        return ("Who is it", "What is this person's name", "Who is meant")
-    return ("What is it called", "What is its name", f"Which {head} is it")
+_INVERTED = re.compile(r"(?P<wh>.+?) (?P<verb>was|is|has|did|does) (?P<x>\{x\})(?: (?P<rest>.+))?")
+_PAST = {
+    "die": "died", "pass": "passed", "do": "did", "appear": "appeared", "gain": "gained", "come": "came",
+    "follow": "followed",
+}  # fmt: skip
 
 
-def _ask_value(link: Link, known: Phrase) -> dict[str, list[str]]:
-    families: dict[str, list[str]] = {}
-    asks = [text for template in link.wording.asks if (text := _fill(template, known)) is not None]
-    families["direct"] = [mark(link.number, text[0].lower() + text[1:].rstrip("?")) + "?" for text in asks]
-    nominal = [phrase.text for phrase in nominal_phrases(link, known)]
-    families["what"] = [f"what is {text}?" for text in nominal if " in which " not in text]
-    families["indirect"] = [
-        f"{opening} {text}?"
-        for text in nominal
-        for opening in ("can you tell me", "do you know", "could you tell me", "can you give me")
-    ]
-    families["looking"] = [
-        f"{opening} {text}. {ending}?"
-        for text in nominal
-        for opening, ending in (
-            ("I am looking for", "What is it"),
-            ("I'm trying to find out", "What is it"),
-            ("I would like to know", "Can you tell me"),
-        )
-    ]
-    return {name: options for name, options in families.items() if options}
+def as_clause(ask: str) -> str | None:
+    """A question about a value as part of a sentence: "How long is {x}?" -> "how long {x} is"; None where that takes
+    more than moving the verb."""
+    text = ask.rstrip("?")
+    text = text[0].lower() + text[1:]
+    match = _INVERTED.fullmatch(text)
+    if match is None:
+        subject_first = not re.search(r" (?:is|was|has|did|does|can) ", text) and text.endswith("{x}")
+        return text if subject_first else None
+    verb, rest = match["verb"], match["rest"] or ""
+    if verb in ("did", "does"):
+        base, _, after = rest.partition(" ")
+        if verb == "did" and base not in _PAST:
+            return None
+        third = "has" if base == "have" else base + ("es" if base.endswith(("s", "ch", "sh", "o")) else "s")
+        verb, rest = (_PAST[base] if verb == "did" else third), after
+    return f"{match['wh']} {{x}} {verb} {rest}".strip()

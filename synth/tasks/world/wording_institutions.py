@@ -9,23 +9,22 @@ __all__ = ["WORDINGS"]
 WORDINGS: tuple[Wording, ...] = (
     entity(
         "founded_by",
-        subject_does="was founded | by; was established | by; owes~owe its existence | to; was started | by",
-        object_does="founded~found |; was the founder | of; established~establish |; is remembered as the founder | of",
+        subject_does="was founded | by; was established | by; was started | by",
+        object_does="founded~found |; was the founder | of; established~establish |",
         object_is="the founder of {x}; {x's} founder",
     ),
     entity(
         "located_in",
-        subject_does="is located | in; stands~stand | in; is found | in; is situated | in",
+        subject_does="is located | in; stands~stand | in; is situated | in",
         object_does="is the site | of; is home | to; is the location | of",
         object_is="the home city of {x}; {x's} home city; the city that is home to {x}",
         past=False,
     ),
     entity(
         "headquartered_in",
-        subject_does="has its headquarters | in; is headquartered | in; has its head office | in; "
-        "is run from a head office | in",
+        subject_does="has its headquarters | in; is headquartered | in; has its head office | in",
         object_does="houses~house the head office | of; is the headquarters | of; is home to the head office | of",
-        object_is="the headquarters city of {x}; the city that houses the head office of {x}",
+        object_is="the city where {x} has its headquarters; the city that houses the head office of {x}",
         past=False,
     ),
     entity(
@@ -45,7 +44,7 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "affiliated_with",
-        subject_does="is affiliated | with; is attached for research | to; belongs~belong | to",
+        subject_does="is affiliated | with; belongs~belong | to",
         object_does="is the parent institution | of; oversees~oversee |; counts~count | _ among its affiliates",
         object_is="the parent institution of {x}; {x's} parent institution; the university behind {x}",
         subject_is="the laboratory affiliated with {x}",
@@ -63,23 +62,22 @@ WORDINGS: tuple[Wording, ...] = (
     entity(
         "editor",
         subject_does="is edited | by; has | _ as its editor",
-        object_does="is the editor | of; edits~edit |; holds~hold the post of editor | at; runs~run | _ as editor",
+        object_does="is the editor | of; edits~edit |; holds~hold the post of editor | at",
         object_is="the editor of {x}; {x's} editor",
         subject_is="the newspaper edited by {x}; the newspaper whose editor is {x}",
         past=False,
     ),
     entity(
         "owned_by",
-        subject_does="is owned | by; is the property | of; belongs~belong | to",
-        object_does="owns~own |; is the owner | of; has | _ among its media holdings",
+        subject_does="is owned | by; belongs~belong | to",
+        object_does="owns~own |; is the owner | of",
         object_is="the owner of {x}; {x's} owner",
         subject_is="the newspaper owned by {x}",
         past=False,
     ),
     entity(
         "parent_company",
-        subject_does="is a subsidiary | of; is controlled | by; has | _ as its parent company; "
-        "is a daughter company | of",
+        subject_does="is a subsidiary | of; is controlled | by; has | _ as its parent company",
         object_does="is the parent company | of; controls~control |; has | _ among its subsidiaries",
         object_is="the parent company of {x}; {x's} parent company",
         subject_is="the subsidiary of {x}; {x's} subsidiary",
@@ -96,7 +94,7 @@ WORDINGS: tuple[Wording, ...] = (
     entity(
         "home_city",
         subject_does="is based | in; represents~represent |; has | _ as its home city; comes~come | from",
-        object_does="is the home city | of; is the base | of; is represented in sport | by",
+        object_does="is the home city | of; is the base | of; is represented | by",
         object_is="the home city of {x}; {x's} home city",
         subject_is="the team based in {x}; the team from {x}",
         past=False,
@@ -111,15 +109,15 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "coach",
-        subject_does="is coached | by; has | _ as its head coach; trains~train | under _ as head coach",
-        object_does="is the head coach | of; coaches~coach |; holds~hold the post of head coach | of",
+        subject_does="is coached | by; has | _ as its head coach; plays~play under the coach |",
+        object_does="is the head coach | of; coaches~coach |; serves~serve as head coach | of",
         object_is="the head coach of {x}; {x's} head coach; the coach of {x}",
         subject_is="the team coached by {x}; the team whose head coach is {x}",
         past=False,
     ),
     entity(
         "crosses",
-        subject_does="crosses~cross |; spans~span |; carries~carry traffic | over; links~link the two banks | of",
+        subject_does="crosses~cross |; spans~span |",
         object_does="is crossed | by; is spanned | by; flows~flow | under; passes~pass | beneath",
         object_is="the river under {x}; the river beneath {x}; the river crossed by {x}",
         subject_is="the bridge over {x}; the bridge across {x}",
@@ -150,32 +148,27 @@ WORDINGS: tuple[Wording, ...] = (
     entity(
         "named_after",
         subject_does="is named | after; bears~bear the name | of; takes~take its name | from",
-        object_does="is the namesake | of; is honoured in the name | of",
+        object_does="is the namesake | of; gave~give a name | to",
         object_is="the namesake of {x}; {x's} namesake",
         past=False,
     ),
     value(
         "founding_year",
         subject_does="was founded | in; has existed | since; dates~date | from",
-        object_is="the founding year of {x}; {x's} founding year; the year in which {x} was founded; "
-        "the year of {x's} foundation; the year of the foundation of {x}",
-        asks="In what year was {x} founded?; When was {x} founded?; Since what year has {x} existed?; "
-        "What year saw the foundation of {x}?",
+        object_is="the founding year of {x}; {x's} founding year; the year in which {x} was founded",
+        asks="In what year was {x} founded?; When was {x} founded?; In which year was {x} founded?",
     ),
     value(
         "opening_year",
         subject_does="was opened | in; has been in use | since; opened~open | in",
-        object_is="the opening year of {x}; {x's} opening year; the year in which {x} was opened; "
-        "the year of the opening of {x}",
-        asks="In what year was {x} opened?; When was {x} opened?; Since what year has {x} been in use?; "
-        "What year saw the opening of {x}?",
+        object_is="the opening year of {x}; {x's} opening year; the year in which {x} was opened",
+        asks="In what year was {x} opened?; When was {x} opened?; When did {x} open?",
     ),
     value(
         "first_awarded",
         subject_does="was first awarded | in; has been awarded | since; was awarded for the first time | in",
         object_is="the year in which {x} was first awarded; the inaugural year of {x}; {x's} inaugural year",
-        asks="In what year was {x} first awarded?; When was {x} first awarded?; Since what year has {x} been awarded?; "
-        "What year saw the first presentation of {x}?",
+        asks="In what year was {x} first awarded?; When was {x} first awarded?; In which year was {x} first awarded?",
     ),
     value(
         "student_count",
@@ -196,35 +189,32 @@ WORDINGS: tuple[Wording, ...] = (
     value(
         "circulation",
         subject_does="has a daily circulation | of; sells~sell | _ copies a day",
-        object_is="the daily circulation of {x}; {x's} daily circulation; the number of daily copies of {x}",
+        object_is="the daily circulation of {x}; {x's} daily circulation",
         asks="How many copies a day does {x} sell?; What daily circulation does {x} have?; "
-        "How many copies does {x} print every day?; How large is the daily circulation of {x}?",
+        "How large is the daily circulation of {x}?",
     ),
     value(
         "capacity",
         subject_does="has a capacity | of; holds~hold | _ spectators; seats~seat | _ spectators",
         object_is="the capacity of {x}; {x's} capacity; the spectator capacity of {x}; the seating capacity of {x}",
-        asks="How many spectators does {x} hold?; How many spectators fit into {x}?; How many people can {x} seat?; "
-        "How large a crowd can {x} hold?",
+        asks="How many spectators does {x} hold?; How many people can {x} seat?; What is the capacity of {x}?",
     ),
     value(
         "bridge_length",
         subject_does="has a length | of",
         object_is="the length of {x}; {x's} length; the length from bank to bank of {x}; the total length of {x}",
-        asks="How long is {x}?; How many metres long is {x}?; How far does {x} stretch from bank to bank?; "
-        "What length does {x} have?",
+        asks="How long is {x}?; How many metres long is {x}?; What is the length of {x}?",
     ),
     value(
         "industry",
         subject_does="is active | in; specialises~specialise | in; made~make its name | in",
         object_is="the industry of {x}; the line of business of {x}; {x's} line of business",
-        asks="In what industry is {x} active?; What is the business of {x}?; In what does {x} specialise?; "
-        "What line of business is {x} in?",
+        asks="In what industry is {x} active?; In what does {x} specialise?; What line of business is {x} in?",
     ),
     value(
         "collection",
         subject_does="is devoted | to; has a collection | of",
-        object_is="the subject of the collection of {x}; the speciality of {x}; the focus of {x's} collection",
+        object_is="the subject of the collection of {x}; the speciality of {x}",
         asks="What is {x} devoted to?; What does {x} collect?; What can visitors see in {x}?; To what is {x} devoted?",
     ),
     value(

@@ -9,70 +9,69 @@ __all__ = ["WORDINGS"]
 WORDINGS: tuple[Wording, ...] = (
     entity(
         "born_in",
-        subject_does="was born | in; was a native | of; was born | in; "
-        "came~come into the world | in; began~begin life | in",
-        object_does="is the birthplace | of; is the city of birth | of; saw~see the birth | of",
-        object_is="the birthplace of {x}; {x's} birthplace; the city of {x's} birth; the native city of {x}",
+        subject_does="was born | in; was a native | of; was born | in; hailed~hail | from",
+        object_does="is the birthplace | of; is where | _ was born; is the native city | of",
+        object_is="the birthplace of {x}; {x's} birthplace; the native city of {x}; {x's} native city",
     ),
     entity(
         "died_in",
-        subject_does="died~die | in; passed~pass away | in; died~die | in; "
-        "spent~spend the last days of life | in; met~meet death | in",
-        object_does="is the place of death | of; is the city of death | of; saw~see the death | of",
-        object_is="the city of {x's} death; the place of death of {x}; {x's} place of death",
+        subject_does="died~die | in; passed~pass away | in; died~die | in",
+        object_does="is where | _ died; is the place where | _ died; is where | _ passed away",
+        object_is="the place of death of {x}; {x's} place of death",
     ),
     entity(
         "citizen_of",
         subject_does="was a citizen | of; held~hold the citizenship | of; was a national | of",
-        object_does="counted~count | _ among its citizens; had~have | _ among its citizens",
-        object_is="the country of citizenship of {x}; {x's} country of citizenship; the country of {x's} citizenship",
+        object_does="was the home country | of; counts~count | _ among its citizens; is the homeland | of",
+        object_is="the country of citizenship of {x}; {x's} country of citizenship",
     ),
     entity(
         "studied_at",
         subject_does="studied~study | at; was educated | at; took~take a degree | at; graduated~graduate | from",
-        object_does="educated~educate |; counts~count | _ among its graduates; has | _ among its alumni",
+        object_does="is where | _ studied; educated~educate |; "
+        "counts~count | _ among its graduates; has | _ among its alumni",
         object_is="the alma mater of {x}; {x's} alma mater",
     ),
     entity(
         "taught_at",
         subject_does="taught~teach | at; lectured~lecture | at; held~hold a chair | at; was a professor | at",
-        object_does="had~have | _ as a professor; counts~count | _ among its former professors; gave~give a chair | to",
+        object_does="had~have | _ as a professor; counts~count | _ among its former professors; is where | _ taught",
     ),
     entity(
         "worked_at",
         subject_does="did~do research | at; worked~work | at; carried~carry out research | at; was a researcher | at",
         object_does="had~have | _ on its research staff; counts~count | _ among its former researchers; "
-        "gave~give a research post | to",
+        "is where | _ did research",
     ),
     entity(
         "employed_by",
-        subject_does="was employed | by; made~make a career | at; was an employee | of; was on the payroll | of",
-        object_does="employed~employ |; had~have | _ on its payroll; was the employer | of; gave~give employment | to",
+        subject_does="was employed | by; worked~work | for; was an employee | of",
+        object_does="employed~employ |; was the employer | of; had~have | _ on its staff",
         object_is="the employer of {x}; {x's} employer",
     ),
     entity(
         "wrote_for",
         subject_does="wrote~write | for; reported~report | for; was a journalist | at; "
         "contributed~contribute articles | to",
-        object_does="printed~print the articles | of; had~have | _ as a contributor; "
+        object_does="published~publish articles | by; had~have | _ as a contributor; "
         "counts~count | _ among its contributors",
     ),
     symmetric(
         "spouse",
-        does="was married | to; married~marry |; was the spouse | of; shared~share a married life | with",
+        does="was married | to; married~marry |; was the spouse | of",
         names="the spouse of {x}; {x's} spouse; the person married to {x}",
     ),
     entity(
         "mentor",
-        subject_does="was a pupil | of; was mentored | by; learned~learn the profession | from; was trained | by",
-        object_does="was the mentor | of; mentored~mentor |; trained~train |; taught~teach the profession | to",
+        subject_does="was a pupil | of; was mentored | by; learned~learn the trade | from; was trained | by",
+        object_does="was the mentor | of; mentored~mentor |; trained~train |; taught~teach the trade | to",
         object_is="the mentor of {x}; {x's} mentor",
         subject_is="the pupil of {x}; {x's} pupil",
     ),
     entity(
         "child_of",
-        subject_does="was a child | of; grew~grow up as a child | of; had~have | _ as a parent",
-        object_does="was a parent | of; had~have | _ as a child; raised~raise |",
+        subject_does="was a child | of; was born | to; was raised | by",
+        object_does="was a parent | of; raised~raise |; brought~bring up |",
         object_is="the parent of {x}; {x's} parent",
         subject_is="the child of {x}; {x's} child",
     ),
@@ -94,24 +93,21 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "played_for",
-        subject_does="played~play | for; wore~wear the colours | of; was a player | of; "
-        "appeared~appear on the field | for",
+        subject_does="played~play | for; wore~wear the colours | of; was a player | for",
         object_does="fielded~field |; had~have | _ as a player; counts~count | _ among its former players",
-        object_is="the team of {x's} playing career; the team of {x's} playing days",
+        object_is="the former team of {x}; {x's} former team",
     ),
     value(
         "birth_date",
-        subject_does="was born | on; came~come into the world | on",
-        object_is="the date of birth of {x}; {x's} date of birth; the exact date of {x's} birth",
-        asks="When was {x} born?; On what date was {x} born?; On which day was {x} born?; On what date did {x} come "
-        "into the world?; What day saw the birth of {x}?",
+        subject_does="was born | on",
+        object_is="the date of birth of {x}; {x's} date of birth; the exact date of birth of {x}",
+        asks="When was {x} born?; On what date was {x} born?; On which day was {x} born?",
     ),
     value(
         "death_date",
         subject_does="died~die | on; passed~pass away | on",
-        object_is="the date of death of {x}; {x's} date of death; the exact date of {x's} death",
-        asks="When did {x} die?; On what date did {x} die?; On which day did {x} pass away?; "
-        "What day saw the death of {x}?",
+        object_is="the date of death of {x}; {x's} date of death; the exact date of death of {x}",
+        asks="When did {x} die?; On what date did {x} die?; On which day did {x} pass away?",
     ),
     value(
         "occupation",

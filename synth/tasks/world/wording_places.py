@@ -17,84 +17,83 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "official_language",
-        subject_does="has | _ as its official language; conducts~conduct its public affairs | in",
-        object_does="is the official language | of; has official status | in; is the language of government | in",
-        object_is="the official language of {x}; {x's} official language; the language of government in {x}",
+        subject_does="has | _ as its official language; uses~use | _ as its official language",
+        object_does="is the official language | of; has official status | in",
+        object_is="the official language of {x}; {x's} official language",
         subject_is="the country whose official language is {x}",
         past=False,
     ),
     entity(
         "part_of",
         subject_does="is part | of; belongs~belong | to; is one of the regions | of; lies~lie | in",
-        object_does="counts~count | _ among its regions; has | _ among its regions",
+        object_does="includes~include |; counts~count | _ among its regions; has | _ among its regions",
         object_is="the country that includes {x}; the country of which {x} is part",
         past=False,
     ),
     entity(
         "seat",
-        subject_does="is administered | from; has its administrative seat | in; has | _ as its seat",
-        object_does="is the administrative seat | of; is the seat of the regional council | of; "
-        "houses~house the regional assembly | of",
-        object_is="the administrative seat of {x}; {x's} administrative seat; the seat of the regional council of {x}",
+        subject_does="is administered | from; has its administrative seat | in; is governed | from",
+        object_does="is the administrative seat | of; is the seat of government | of",
+        object_is="the administrative seat of {x}; {x's} administrative seat; the seat of government of {x}",
         subject_is="the region administered from {x}; the region whose administrative seat is {x}",
         past=False,
     ),
     entity(
         "in_region",
-        subject_does="lies~lie | in; is situated | in; is one of the cities | of; belongs~belong | to",
+        subject_does="lies~lie | in; is situated | in; is one of the cities | of",
         object_does="contains~contain |; counts~count | _ among its cities; includes~include |; "
         "has | _ among its cities",
-        object_is="the region around {x}; the region that contains {x}",
+        object_is="the region where {x} lies; the region that contains {x}",
         past=False,
     ),
     symmetric(
         "twinned_with",
-        does="is twinned | with; is the twin city | of; is linked by a twinning agreement | with; is a twin city | of",
+        does="is twinned | with; is a twin city | of; has | _ as a twin city",
         names="the twin city of {x}; {x's} twin city; the city twinned with {x}",
         past=False,
     ),
     entity(
         "mayor",
-        subject_does="has | _ as its mayor; is headed | by _ as mayor; is governed | by _ as mayor",
-        object_does="is the mayor | of; holds~hold the office of mayor | of; heads~head the city council | of",
+        subject_does="has | _ as its mayor; is governed | by _ as mayor",
+        object_does="is the mayor | of; holds~hold the office of mayor | of; serves~serve as mayor | of",
         object_is="the mayor of {x}; {x's} mayor",
-        subject_is="the city whose mayor is {x}; the city headed by {x} as mayor",
+        subject_is="the city whose mayor is {x}",
         past=False,
     ),
     entity(
         "lies_in",
         subject_does="lies~lie | in; is a landmark | of; is situated | in; is found | in",
-        object_does="contains~contain |; counts~count | _ among its landmarks; surrounds~surround |",
-        object_is="the region around {x}; the region that surrounds {x}",
+        object_does="contains~contain |; counts~count | _ among its landmarks; is where | _ lies",
+        object_is="the region where {x} lies; the region that contains {x}",
         past=False,
     ),
     entity(
         "rises_on",
         subject_does="rises~rise on the slopes | of; has its source | on; rises~rise | on; springs~spring | from",
-        object_does="is the source | of; gives~give rise | to; feeds~feed the headwaters | of",
-        object_is="the mountain at the source of {x}; the mountain that gives rise to {x}",
+        object_does="is where | _ rises; gives~give rise | to; is the source | of",
+        object_is="the mountain at the source of {x}; the mountain where {x} rises",
         subject_is="the river that rises on {x}; the river that springs from {x}",
         past=False,
     ),
     entity(
         "flows_into",
-        subject_does="flows~flow | into; empties~empty | into; drains~drain | into; ends~end its course | in",
-        object_does="is fed | by; receives~receive the waters | of; takes~take in the waters | of",
+        subject_does="flows~flow | into; empties~empty | into; drains~drain | into",
+        object_does="is fed | by; receives~receive the waters | of; is where | _ ends",
         object_is="the lake at the end of {x}; the lake fed by {x}",
         subject_is="the river that feeds {x}; the river that empties into {x}",
         past=False,
     ),
     entity(
         "flows_through",
-        subject_does="flows~flow | through; passes~pass | through; runs~run | through; takes~take its course | through",
-        object_does="stands~stand on the banks | of; lies~lie | on; is crossed | by; is situated | on",
+        subject_does="flows~flow | through; passes~pass | through; runs~run | through",
+        object_does="stands~stand on the banks | of; lies~lie | on; is situated | on",
         object_is="the city on the banks of {x}; the city on {x}",
         subject_is="the river that flows through {x}; the river that passes through {x}",
         past=False,
     ),
     entity(
         "first_climbed_by",
-        subject_does="was first climbed | by; was conquered for the first time | by; owes~owe its first ascent | to",
+        subject_does="was first climbed | by; was climbed for the first time | by; owes~owe its first ascent | to",
         object_does="made~make the first ascent | of; was the first to climb | ; "
         "was the first to reach the summit | of",
         object_is="the first climber of {x}; the first person to climb {x}; "
@@ -104,7 +103,7 @@ WORDINGS: tuple[Wording, ...] = (
     entity(
         "native_to",
         subject_does="is native | to; is found in the wild only | in; lives~live in the wild only | in",
-        object_does="is the natural home | of; has | _ among its native species; is the only wild home | of",
+        object_does="is the natural home | of; has | _ among its native species; is where | _ lives in the wild",
         object_is="the native region of {x}; the natural home of {x}; {x's} native region",
         subject_is="the species native to {x}; the species found in the wild only in {x}",
         past=False,
@@ -121,24 +120,22 @@ WORDINGS: tuple[Wording, ...] = (
         subject_does="has a population | of; has | _ inhabitants; is home | to _ people",
         object_is="the population of {x}; {x's} population; the number of inhabitants of {x}; "
         "the number of people who live in {x}",
-        asks="How many people live in {x}?; How many inhabitants does {x} have?; How many people inhabit {x}?; "
-        "How large is the population of {x}?",
+        asks="How many people live in {x}?; How many inhabitants does {x} have?; How large is the population of {x}?",
     ),
     value(
         "area",
         subject_does="covers~cover an area | of; extends~extend | over",
         object_is="the area of {x}; {x's} area; the area covered by {x}; the total area of {x}",
-        asks="How many square kilometres does {x} cover?; What area does {x} cover?; Over what area does {x} extend?; "
-        "How large an area is covered by {x}?",
+        asks="How many square kilometres does {x} cover?; What area does {x} cover?; How large is {x}?",
     ),
     value(
         "independence_year",
         subject_does="became~become independent | in; has been a sovereign state | since; "
         "gained~gain its independence | in",
         object_is="the year of independence of {x}; the year in which {x} became independent; "
-        "the year of {x's} independence; the year of the independence of {x}",
-        asks="In what year did {x} become independent?; When did {x} gain its independence?; "
-        "Since what year has {x} been a sovereign state?; What year brought independence to {x}?",
+        "the year in which {x} gained its independence",
+        asks="In what year did {x} gain its independence?; When did {x} gain its independence?; "
+        "When did {x} become independent?",
     ),
     value(
         "elevation",
@@ -186,9 +183,8 @@ WORDINGS: tuple[Wording, ...] = (
     value(
         "described_year",
         subject_does="was first described | in; has been known to science | since",
-        object_is="the year of the first description of {x}; the year in which {x} was first described; "
-        "the year of the formal description of {x}; the year of {x's} first description",
+        object_is="the year of the first description of {x}; the year in which {x} was first described",
         asks="In what year was {x} first described?; When was {x} first described?; "
-        "Since what year has {x} been known to science?; What year brought the first description of {x}?",
+        "In which year was {x} first described?",
     ),
 )

@@ -9,43 +9,43 @@ __all__ = ["WORDINGS"]
 WORDINGS: tuple[Wording, ...] = (
     entity(
         "author",
-        subject_does="was written | by; came~come from the pen | of; has | _ as its author",
-        object_does="wrote~write |; is the author | of; is known as the author | of",
+        subject_does="was written | by; has | _ as its author",
+        object_does="wrote~write |; is the author | of",
         object_is="the author of {x}; {x's} author; the writer of {x}",
         subject_is="the book written by {x}; the book by {x}",
     ),
     entity(
         "publisher",
-        subject_does="was published | by; appeared~appear under the imprint | of; was issued | by",
+        subject_does="was published | by; was issued | by",
         object_does="published~publish |; was the publisher | of; brought~bring out |; issued~issue |",
         object_is="the publisher of {x}; {x's} publisher; the publishing house of {x}",
         subject_is="the book published by {x}",
     ),
     entity(
         "written_in",
-        subject_does="was written | in; has | _ as its original language; appeared~appear originally | in",
+        subject_does="was written | in; has | _ as its original language; was originally written | in",
         object_does="is the original language | of; is the language | of",
         object_is="the original language of {x}; {x's} original language",
     ),
     entity(
         "dedicated_to",
-        subject_does="is dedicated | to; bears~bear a dedication | to; carries~carry a dedication | to",
-        object_does="is the dedicatee | of; is named in the dedication | of; was honoured with the dedication | of",
+        subject_does="is dedicated | to; bears~bear a dedication | to",
+        object_does="is the dedicatee | of; is named in the dedication | of",
         object_is="the dedicatee of {x}; {x's} dedicatee",
         subject_is="the book dedicated to {x}",
         past=False,
     ),
     entity(
         "set_in",
-        subject_does="is set | in; takes~take place | in; has its setting | in",
-        object_does="is the setting | of; provides~provide the setting | for; serves~serve as the setting | of",
-        object_is="the setting of {x}; {x's} setting; the city in the story of {x}",
+        subject_does="is set | in; takes~take place | in",
+        object_does="is the setting | of; provides~provide the setting | for; serves~serve as the setting | for",
+        object_is="the setting of {x}; {x's} setting",
         past=False,
     ),
     entity(
         "director",
-        subject_does="was directed | by; has | _ as its director; was made by the director |",
-        object_does="directed~direct |; was the director | of; sat~sit in the director's chair | for",
+        subject_does="was directed | by; has | _ as its director",
+        object_does="directed~direct |; was the director | of",
         object_is="the director of {x}; {x's} director",
         subject_is="the film directed by {x}",
     ),
@@ -66,8 +66,8 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "produced_by",
-        subject_does="was produced | by; has | _ as its production company; was financed | by",
-        object_does="produced~produce |; was the production company | of; financed~finance the making | of",
+        subject_does="was produced | by; has | _ as its production company",
+        object_does="produced~produce |; was the production company | of",
         object_is="the production company of {x}; {x's} production company; the producer of {x}",
         subject_is="the film produced by {x}",
     ),
@@ -88,7 +88,7 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     entity(
         "displayed_in",
-        subject_does="is displayed | in; hangs~hang | in; is on display | in; is held in the collection | of",
+        subject_does="is displayed | in; is on display | in; is held in the collection | of",
         object_does="displays~display |; has | _ on display; has | _ in its collection",
         object_is="the museum that displays {x}",
         subject_is="the artwork displayed in {x}; the artwork on display in {x}",
@@ -97,8 +97,8 @@ WORDINGS: tuple[Wording, ...] = (
     entity(
         "depicts",
         subject_does="depicts~depict |; is a portrait | of; portrays~portray |; shows~show the likeness | of",
-        object_does="is depicted | in; sat~sit | for; is portrayed | in; was the sitter | of",
-        object_is="the sitter of {x}; the person portrayed in {x}; the subject of {x}",
+        object_does="is depicted | in; sat~sit | for; is portrayed | in",
+        object_is="the subject of {x}; the person portrayed in {x}; the person depicted in {x}",
         subject_is="the portrait of {x}; {x's} portrait; the artwork that depicts {x}",
     ),
     value(
@@ -106,8 +106,7 @@ WORDINGS: tuple[Wording, ...] = (
         subject_does="was published | in; appeared~appear | in; came~come out | in",
         object_is="the year of publication of {x}; {x's} year of publication; the year in which {x} was published; "
         "the publication year of {x}",
-        asks="In what year was {x} published?; When was {x} published?; In which year did {x} appear?; "
-        "What year saw the publication of {x}?",
+        asks="In what year was {x} published?; When was {x} published?; In which year did {x} appear?",
     ),
     value(
         "page_count",
@@ -118,18 +117,16 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     value(
         "genre",
-        subject_does="belongs~belong to the genre | of the",
+        subject_does="is | a(n)",
         object_is="the genre of {x}; {x's} genre",
-        asks="What genre does {x} belong to?; To what genre does {x} belong?; What kind of work is {x}?; "
-        "How do critics classify {x}?",
+        asks="What genre does {x} belong to?; To what genre does {x} belong?; What kind of work is {x}?",
     ),
     value(
         "release_year",
         subject_does="was released | in; came~come to cinemas | in; came~come out | in",
         object_is="the year of release of {x}; {x's} year of release; the release year of {x}; "
         "the year in which {x} was released",
-        asks="In what year was {x} released?; When was {x} released?; In which year did {x} come to cinemas?; "
-        "What year saw the release of {x}?",
+        asks="In what year was {x} released?; When was {x} released?; In which year did {x} come to cinemas?",
     ),
     value(
         "running_time",
@@ -141,16 +138,13 @@ WORDINGS: tuple[Wording, ...] = (
     value(
         "completion_year",
         subject_does="was completed | in; was finished | in; dates~date | from",
-        object_is="the year of completion of {x}; {x's} year of completion; the year in which {x} was completed; "
-        "the completion date of {x}",
-        asks="In what year was {x} completed?; When was {x} completed?; In which year was {x} finished?; "
-        "What year saw the completion of {x}?",
+        object_is="the year of completion of {x}; {x's} year of completion; the year in which {x} was completed",
+        asks="In what year was {x} completed?; When was {x} completed?; In which year was {x} finished?",
     ),
     value(
         "medium",
         subject_does="is | a(n); was executed | as a(n)",
         object_is="the technique of {x}; {x's} technique; the medium of {x}",
-        asks="What kind of artwork is {x}?; In what technique was {x} executed?; What medium was used for {x}?; "
-        "As what kind of artwork do catalogues describe {x}?",
+        asks="What kind of artwork is {x}?; In what technique was {x} executed?; What medium was used for {x}?",
     ),
 )

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.tasks.docs.describe import leaks, spells_out
-from synth.tasks.docs.english import VERBS, clause, condition, indefinite, is_fragment, plain, third_person
-from synth.tasks.docs.steps import change, defaults, gap, purpose
+from synth.tasks.docs.english import VERBS, clause, condition, gerund, indefinite, is_fragment, plain, third_person
+from synth.tasks.docs.notes import change, defaults, gap, purpose, remark
 
 
 @pytest.mark.parametrize(
@@ -125,3 +125,40 @@ def test_small_words() -> None:
     assert [indefinite(w) for w in ("exception", "module", "SQL command", "URL", "user")] == [
         "an exception", "a module", "an SQL command", "a URL", "a user",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        (
+            "The display format depends on the locale of users (see Section 4.2).",
+            "The display format depends on the locale of users",
+        ),
+        ("Every note is kept in two places; see Keeping notes.", None),  # too short to stand alone
+        ("Kernel values changed by a tool at runtime (see Section 9).", None),  # nothing is said of them
+        ("The table in Section 3 lists what the program does (see Section 4).", None),  # points elsewhere itself
+        ("The display format depends on the locale of the user.", None),  # no reference
+    ],
+)
+def test_remarks(sentence: str, said: str | None) -> None:
+    assert remark(sentence) == said
+
+
+@pytest.mark.parametrize(
+    ("sentence", "said"),
+    [
+        ("See Section 9.3, “Dates”, to customize the output of dates.", "customizing the output of dates"),
+        ("See Sorting to create and use key functions.", None),
+        ("See X for more details about the order of calls.", "the order of calls"),
+        ("For more details and a list of functions, see X.", None),
+    ],
+)
+def test_purposes_as_nouns(sentence: str, said: str | None) -> None:
+    assert purpose(sentence) == said
+
+
+@pytest.mark.parametrize(
+    ("verb", "form"), [("write", "writing"), ("get", "getting"), ("see", "seeing"), ("map", "mapping")]
+)
+def test_gerund(verb: str, form: str) -> None:
+    assert gerund(verb) == form

@@ -40,17 +40,23 @@ _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
 _ARTICLES = re.compile(r"\b(a|an|the) (a|an|the|that|this|another)\b", re.IGNORECASE)
 _A = re.compile(r"\ba (?!(?:uni|use|eu|one))[aeiou]", re.IGNORECASE)
 _AN = re.compile(r"\ban (?:[^aeiou\W]|uni|use|eu|one)", re.IGNORECASE)
+_COMMAND = re.compile(
+    r"(?:^|[.:] )(?:Please |please )?(?:[Nn]ame|[Ii]dentify|[Gg]ive|[Ff]ind|[Ll]ook up|[Tt]ell me|[Ll]ist) "
+)
 _PLURALS = "|".join(kind.plural for kind in ENTITY_TYPES.values() if kind.plural != kind.noun)
 _DISAGREES = re.compile(rf"\b(?:{_PLURALS}) (?:that|which|who) (?:is|was|has|does|\w+[^s]s) ")
 
 
-def faults(question: str) -> list[str]:
-    """Everything that is wrong with the English of ``question``; empty when nothing is."""
+def faults(question: str, questions: int = 1) -> list[str]:
+    """Everything that is wrong with the English of ``question``, which may ask ``questions`` things at once; empty when
+    nothing is."""
     found = []
     if not question or not question[0].isupper():
         found.append("no capital at the start")
-    if question.count("?") != 1 or not question.endswith("?"):
-        found.append("not one question mark, at the end")
+    if question.count("?") > questions or question[-1:] not in ("?", "."):
+        found.append("too many question marks, or no sentence at the end")
+    elif "?" not in question and not _COMMAND.search(question):
+        found.append("asks nothing")
     if "  " in question or question != question.strip():
         found.append("stray blanks")
     if re.search(r" [,.?;:]|[,.;:]{2}|[,.](?=[A-Za-z])", question):

@@ -31,6 +31,10 @@ DIRECTIONS = sorted(
 )
 
 
+CROWDED = {("died_in", False), ("citizen_of", False), ("studied_at", False), ("taught_at", False), ("part_of", False)}
+"""Many people die in one city and are citizens of one country: nobody says "the person who died in Orrin"."""
+
+
 def test_every_primary_relation_has_a_wording() -> None:
     assert set(WORDINGS) == {name for name, relation in RELATIONS.items() if relation.primary}
 
@@ -67,7 +71,7 @@ def test_every_direction_has_paraphrases(relation: str, forward: bool, start: st
     """At least four ways to name the sought end, or to say something of it, beside the choice of head and frame."""
     link = Link(0, WORDINGS[relation], forward, end, named(start))
     ways = {phrase.text for way in noun_phrases(link, Phrase(named(start)), HEADS[end][0]) for phrase in way}
-    assert len(ways) >= 4, ways
+    assert len(ways) >= (2 if (relation, forward) in CROWDED else 4), ways
 
 
 @settings(max_examples=150, deadline=None)
@@ -179,7 +183,9 @@ def test_relative_clauses_leave_a_gap() -> None:
     studied = Predicate.parse("studied~study | under")
     assert studied.gaps("Tarn", person=True, place=False) == ["under whom Tarn studied"]
     stands = Predicate.parse("is situated | on")
-    assert stands.gaps("that city", person=False, place=True)[1] == "which that city is situated on"
+    assert stands.gaps("Orrin", person=False, place=True) == ["on which Orrin is situated", "that Orrin is situated on"]
+    assert stands.gaps("that city", person=False, place=True) == ["on which that city is situated"]
+    assert Predicate.parse("was founded | by").gaps("Orrin", person=True, place=False) == []
 
 
 @pytest.mark.parametrize("spec", ["was born in", "studied | at", "| in"])

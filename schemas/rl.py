@@ -1,0 +1,143 @@
+"""Tasks as reinforcement learning takes them: a prompt, and all that a verifier needs to reward a response."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from synth.schemas.documents import ValueKind
+from synth.schemas.provenance import Provenance
+from synth.schemas.row import JsonList, NonEmpty, Row, Split
+from synth.schemas.tasks import AnswerPart, Shape
+
+__all__ = ["ExtraInfo", "GroundTruth", "Message", "RewardModel", "RlRow", "RubricFact", "RubricItem", "Verifier"]
+
+
+class Message(Row):
+    """One message of a prompt."""
+
+    role: Literal["system", "user"]
+    """Who says it."""
+    content: NonEmpty
+    """The text."""
+
+
+class RubricFact(Row):
+    """The single hop that finds an entity: what a step of the reasoning has to establish (CaRR, arXiv 2601.06021)."""
+
+    hop: int
+    """Place of the hop in the walk of the task, from 0."""
+    statement: str
+    """The words of a document that state it."""
+    document_id: NonEmpty
+    """The document that they stand in."""
+
+
+class RubricItem(Row):
+    """Something that the way to the answer leads through: a response that shows its way names it."""
+
+    entity: NonEmpty
+    """Id of the entity; for a value, the value itself."""
+    kind: NonEmpty
+    """Entity type, ``page``, or a kind of value."""
+    names: tuple[str, ...]
+    """What a response may call it: its name first, then aliases and other ways to write a value."""
+    facts: tuple[RubricFact, ...]
+    """The hops that end at it, one rubric each."""
+
+
+class GroundTruth(Row):
+    """What a response is judged by. A trainer hands it to the reward function as it is, or as JSON."""
+
+    question: NonEmpty
+    """The question, so that "three rivers" is read as a number where rivers were asked for."""
+    answer: NonEmpty
+    """The gold answer."""
+    answer_aliases: tuple[str, ...] = ()
+    """Other answers that are as right."""
+    answer_kind: ValueKind
+    """What kind of thing the answer is."""
+    answer_parts: tuple[AnswerPart, ...] = ()
+    """Where the answer is a list: its parts."""
+    answer_ordered: bool = False
+    """Whether the parts must come in this order."""
+    rubric: tuple[RubricItem, ...] = ()
+    """All that the walk finds: the answer, the bridges, the members and the values. Things that the question itself
+    names are not in it. Empty for given questions, which have no walk."""
+
+
+class RewardModel(Row):
+    """How the response is rewarded, in the shape that verl reads."""
+
+    style: Literal["rule"] = "rule"
+    """A rule decides, no model."""
+    ground_truth: GroundTruth
+    """What the rule compares with."""
+
+
+class Verifier(Row):
+    """Which reward function belongs to the row."""
+
+    function: NonEmpty = "synth.rewards:group_rewards"
+    """``module:name`` of the function that ships with the project."""
+    version: int = 1
+    """Bumped when a reward can change."""
+    outcome_weight: float = 0.7
+    """Reward of a right answer that names nothing of the rubric."""
+    rubric_weight: float = 0.3
+    """What is added for the rubric, relative to the best response of the group (LongTraceRL, arXiv 2605.31584)."""
+
+
+class ExtraInfo(Row):
+    """What verl hands to the reward function beside the ground truth."""
+
+    index: int
+    """Number of the task among the candidates."""
+    split: Split
+    """The split of the task."""
+    id: NonEmpty
+    """Id of this row: responses to the same prompt are one group."""
+    task_id: NonEmpty
+    """Id of the task in ``tasks``."""
+
+
+class RlRow(Row):
+    """A task to be solved with tools. ``prompt`` to ``extra_info`` are the columns that TRL and verl take."""
+
+    table: ClassVar[str | None] = "rl"
+
+    id: NonEmpty
+    """``rl-<16 hex>``, the hash of what the row is."""
+    task_id: NonEmpty
+    """Id of the task in ``tasks``."""
+    data_source: NonEmpty
+    """Name of the dataset: verl chooses the reward function by it."""
+    prompt: tuple[Message, ...]
+    """System prompt and question."""
+    tools: JsonList
+    """Tools as JSON Schema functions, in the order that an agent sees."""
+    ability: NonEmpty = "search"
+    """What is trained."""
+    agent_name: NonEmpty = "tool_agent"
+    """The agent loop of verl that calls tools."""
+    reward_model: RewardModel
+    """The ground truth and the rubric."""
+    extra_info: ExtraInfo
+    """Ids and split, for the reward function."""
+    verifier: Verifier = Verifier()
+    """The reward function that ships with the project."""
+    environment: NonEmpty
+    """Name of the environment in which the tools work."""
+    environment_version: NonEmpty
+    """Bumped when an observation or a verdict can change."""
+    shape: Shape
+    """Shape of the walk."""
+    hops: int
+    """Hops of the walk; 0 for given questions."""
+    obfuscation: int
+    """Level of obfuscation of the question."""
+    split: Split
+    """The split of the task."""
+    licence: str | None
+    """SPDX id of the documents' licence, None when unknown or mixed."""
+    provenance: Provenance
+    """What made the row."""

@@ -1,0 +1,1 @@
+"""Long contexts: gold documents among distractors, up to a budget of tokens."""

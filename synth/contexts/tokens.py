@@ -1,0 +1,111 @@
+"""Counting tokens: a counter that needs no download by default, or the user's own ``tokenizers`` file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from synth.errors import InputError
+
+__all__ = ["FileTokenizer", "Tokenizer", "WordTokenizer", "open_tokenizer", "tokenizer_digest"]
+
+
+class Tokenizer(Protocol):
+    """Says where the tokens of a text begin."""
+
+    @property
+    def name(self) -> str:
+        """Names what counts, with its version: stands in every row."""
+
+    def starts(self, text: str) -> NDArray[np.int64]:
+        """Where each token of ``text`` begins, in code points: ``(n_tokens,) int64``, ascending (bytes of one character
+        may be several tokens)."""
+
+    def count(self, text: str) -> int:
+        """How many tokens ``text`` has."""
+
+
+_PIECE = re.compile(r"[A-Za-zÀ-ɏ]{1,8}|[0-9]{1,3}|[\r\n]+|[ \t]{2,}|[^\s0-9A-Za-zÀ-ɏ]|[\f\v\x85\u2028\u2029]")
+
+
+class WordTokenizer:
+    """``words-1``: up to eight Latin letters, up to three digits, a run of line breaks, a run of two or more blanks, or
+    any other single character is a token; a single blank belongs to what follows.
+
+    This is no model's tokenizer. The rule has the shape of byte-pair vocabularies of 100,000 entries and more, which
+    keep frequent words whole, cut long and rare ones, and group digits by three, but it was fitted to none of them. It
+    gives 4.65 code points per token (1.36 tokens per word) on 2,000 pages of the fictional world, and 3.82 (1.84) on
+    the 530 pages of Python's documentation. Where a limit must hold exactly, give the model's own file.
+    """
+
+    name = "words-1"
+
+    def starts(self, text: str) -> NDArray[np.int64]:
+        """See :class:`Tokenizer`."""
+        return np.array([match.start() for match in _PIECE.finditer(text)], dtype=np.int64)
+
+    def count(self, text: str) -> int:
+        """See :class:`Tokenizer`."""
+        return len(_PIECE.findall(text))
+
+
+class FileTokenizer:
+    """A tokenizer of the ``tokenizers`` library (``tokenizer.json`` of a model), without special tokens."""
+
+    def __init__(self, path: str | Path) -> None:
+        """
+        Raises:
+            InputError: the library is not installed, or the file is missing or holds no tokenizer.
+        """
+        data = _read(path)
+        try:
+            from tokenizers import Tokenizer as Loaded
+        except ImportError:
+            raise InputError(
+                "a tokenizer file needs the library tokenizers",
+                where="contexts.tokenizer",
+                mend="install it with `pip install 'synth[tokenizers]'`, or leave the file out",
+            ) from None
+        try:
+            self._tokenizer: Any = Loaded.from_buffer(data)
+        except Exception:  # the library raises bare Exception
+            mend = "give the tokenizer.json of a model"
+            raise InputError("is no file of the library tokenizers", where=str(path), mend=mend) from None
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self.name = f"file:{hashlib.sha256(data).hexdigest()}"
+
+    def starts(self, text: str) -> NDArray[np.int64]:
+        """See :class:`Tokenizer`."""
+        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        found = np.fromiter((start for start, _ in encoded.offsets), dtype=np.int64)
+        return np.maximum.accumulate(found) if len(found) else found
+
+    def count(self, text: str) -> int:
+        """See :class:`Tokenizer`."""
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+def _read(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"the tokenizer file can't be read: {reason}", where=str(path)) from None
+
+
+def tokenizer_digest(path: str | Path | None) -> str | None:
+    """sha256 of the file; None for the counter that ships. Raises InputError when it can't be read."""
+    return None if path is None else hashlib.sha256(_read(path)).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def open_tokenizer(path: str | Path | None = None) -> Tokenizer:
+    """The tokenizer in ``path``; without one :class:`WordTokenizer`. Raises InputError as :class:`FileTokenizer`."""
+    return WordTokenizer() if path is None else FileTokenizer(path)

@@ -1,0 +1,184 @@
+"""The user's recorded trajectories and questions, read for :mod:`synth.pipelines.annotate`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from synth.agents.imported import import_trajectory, question_of
+from synth.agents.trajectory import history_of
+from synth.environments.contract import Environment
+from synth.errors import InputError
+from synth.identity import digest
+from synth.schemas.adp import AdpError, Trajectory, parse
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Row
+from synth.schemas.tasks import Difficulty, Task, Walk
+from synth.schemas.trajectories import TrajectoryRow
+from synth.tasks.draft import Draft, task_id
+from synth.tasks.given import GivenQuestion, answer_kind_of, read_given
+
+__all__ = ["STAGE", "Recorded", "Tasks", "read_rows", "read_tasks", "read_values", "refused"]
+
+STAGE = "annotate"
+Recorded: TypeAlias = TrajectoryRow | Trajectory | Mapping[str, Any]
+"""A row of ours (with its own verdict), an ADP trajectory, or one as JSON gives it."""
+
+
+class Tasks:
+    """Tasks by id and by question."""
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        """
+        Raises:
+            InputError: two of them ask the same, so that a trajectory would not know its gold answer.
+        """
+        self.all = tuple(tasks)
+        self._by_id = {task.id: task for task in self.all}
+        self._by_question: dict[str, Task] = {}
+        for task in self.all:
+            other = self._by_question.setdefault(_asked(task.question), task)
+            if other is not task:
+                raise InputError(
+                    f"two tasks ask {task.question!r}"[:300], mend="keep one: a trajectory must know its gold answer"
+                )
+
+    def find(self, given: Any, question: str = "") -> Task:
+        """The task of that id; where none is given, the one that asks ``question``.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if given is not None:
+            if given not in self._by_id:
+                raise ValueError(f"there is no task {given!r}"[:300])
+            return self._by_id[given]
+        wanted = _asked(question)
+        if wanted not in self._by_question:
+            raise ValueError(f"no task asks {question!r}"[:300])
+        return self._by_question[wanted]
+
+
+def _asked(question: str) -> str:
+    """Equal for questions in the same words: case, blanks and punctuation apart."""
+    return "".join(sign for sign in question.casefold() if sign.isalnum())
+
+
+def read_rows(
+    values: Iterable[Recorded | Rejection], tasks: Tasks, environment: Environment | None, provenance: Provenance
+) -> tuple[list[TrajectoryRow], list[Rejection]]:
+    """The rows, in order, and why others are none."""
+    rows: dict[str, TrajectoryRow] = {}
+    rejected: list[Rejection] = []
+    numbers: Counter[tuple[str, str]] = Counter()
+    for place, value in enumerate(values, start=1):
+        made = value if isinstance(value, Rejection) else _row(value, place, tasks, environment, provenance)
+        if isinstance(made, Rejection):
+            rejected.append(made)
+        elif made.id in rows:
+            rejected.append(refused(made.id, Reason.DUPLICATE_ID, f"trajectory {place}: an earlier one has this id"))
+        else:
+            number = numbers[made.task_id, made.role]
+            numbers[made.task_id, made.role] += 1
+            rows[made.id] = made if isinstance(value, TrajectoryRow) else made.model_copy(update={"rollout": number})
+    return list(rows.values()), rejected
+
+
+def _row(
+    value: Recorded, place: int, tasks: Tasks, environment: Environment | None, provenance: Provenance
+) -> TrajectoryRow | Rejection:
+    try:
+        if isinstance(value, TrajectoryRow):
+            tasks.find(value.task_id)
+            history_of(value)
+            return value
+        made = value if isinstance(value, Trajectory) else parse(value)
+        task = tasks.find(made.details.get("task_id"), question_of(made))
+        return import_trajectory(made, task, provenance=provenance, environment=environment)
+    except AdpError as error:
+        return refused(f"trajectory {place}", Reason.INVALID_TRAJECTORY, error.problems[0])
+    except ValueError as error:
+        return refused(f"trajectory {place}", Reason.INVALID_TRAJECTORY, str(error))
+
+
+def read_tasks(
+    tasks: Path | str | Iterable[Task], provenance: Provenance, licence: str | None
+) -> tuple[Tasks, list[Rejection]]:
+    """The tasks, and which lines of a file are no question.
+
+    Raises:
+        InputError: the file can't be read, or two tasks ask the same.
+    """
+    if not isinstance(tasks, str | Path):
+        return Tasks(tasks), []
+    path = Path(tasks)
+    items = read_given(_bytes(path), path.name)
+    rejected = [item.model_copy(update={"stage": STAGE}) for item in items if isinstance(item, Rejection)]
+    questions = [(number, item) for number, item in enumerate(items) if not isinstance(item, Rejection)]
+    return Tasks(_given(item, number, provenance, licence) for number, item in questions), rejected
+
+
+def _given(item: GivenQuestion, number: int, provenance: Provenance, licence: str | None) -> Task:
+    """A task that has only question and answer: nothing was checked, and nothing says that it was."""
+    draft = Draft(
+        question=item.question,
+        answer=item.answer,
+        answer_aliases=item.aliases,
+        answer_kind=answer_kind_of(item.answer),
+        shape="given",
+        walk=Walk(shape="given", hops=()),
+        gold_entities=(),
+        gold_documents=item.documents,
+        difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=len(item.documents)),
+        split="train",
+        licence=licence,
+    )
+    return Task(
+        id=task_id(draft, provenance.source),
+        **{field: getattr(draft, field) for field in Draft.model_fields},
+        checks=(),
+        candidate_index=number,
+        provenance=provenance,
+    )
+
+
+def read_values(trajectories: Path | str | Iterable[Recorded]) -> tuple[list[Recorded | Rejection], str]:
+    """The trajectories, and a hash of all of them."""
+    if not isinstance(trajectories, str | Path):
+        values: list[Recorded | Rejection] = list(trajectories)
+        return values, digest("trajectories", [_plain(value) for value in values])
+    data = _bytes(Path(trajectories))
+    values = []
+    for number, line in enumerate(data.decode("utf-8-sig", errors="replace").split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            values.append(refused(f"line {number}", Reason.MALFORMED, f"no JSON: {error}"))
+            continue
+        values.append(value)
+    if not values:
+        raise InputError("there is no trajectory in the file", where=str(trajectories), mend="one JSON object per line")
+    return values, digest("trajectories", data.hex())
+
+
+def _plain(value: Recorded | Rejection) -> Any:
+    return value.model_dump(mode="json") if isinstance(value, Row) else value
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"the file can't be read: {error.strerror}", where=str(path), mend="give a file of JSON Lines"
+        ) from None
+
+
+def refused(row_id: str, reason: Reason, detail: str) -> Rejection:
+    return Rejection(stage=STAGE, row_id=row_id, reason=reason, detail=detail[:1000])

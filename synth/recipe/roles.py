@@ -1,0 +1,204 @@
+"""Who acts: the keys of a role, what fits together, and what a stage is given."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib import import_module, util
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from synth.agents.model.policy import ModelConfig
+from synth.agents.model.wire import STRUCTURED_PROMPT, Mode
+from synth.agents.scripted.backend import scripted_options
+from synth.errors import InputError
+from synth.models.contract import Limits, Price, Runtime, Sampling, ServeOptions
+from synth.prompting import load_prompt
+from synth.registry import factory_of
+from synth.stages.contract import Implementation
+
+__all__ = ["PRIVATE", "Role", "RoleName", "check_keys", "check_role", "policy_of"]
+
+RoleName = Literal["teacher", "policy"]
+
+PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "serve")
+"""Keys of a role that stay on this machine: where the model is and on which terms. No row depends on them."""
+_MODELS = ("openai", "vllm")
+_OF_MODELS = ("model", "base_url", "endpoints", "api_key_env", "serve")
+
+
+class Role(BaseModel):
+    """Who acts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    backend: str = Field(default="scripted", min_length=1)
+    """``scripted`` needs no model; ``openai`` is any server of the chat completions protocol, ``vllm`` one of vLLM's.
+    `synth list` shows what else is installed; ``module:function`` names an agent of your own."""
+    rollouts: int = Field(default=1, ge=1, le=1000)
+    """Rollouts per task."""
+    model: str | None = Field(default=None, min_length=1)
+    """Name of the model at its endpoint; empty for scripted agents."""
+    endpoints: tuple[str, ...] = ()
+    """Addresses of servers of the model, up to and with ``/v1``: calls are spread over them."""
+    base_url: str | None = None
+    """The same where there is one server only."""
+    api_key_env: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    """NAME of the environment variable that holds the key: a key never stands in a recipe."""
+    mode: Mode = "native"
+    """``native``: the server reads tool calls (vLLM: --enable-auto-tool-choice --tool-call-parser). ``structured``:
+    every turn is one JSON object of a given schema, for servers that read none."""
+    sampling: Sampling = Sampling()
+    """How the model draws."""
+    limits: Limits = Limits()
+    """What one rollout may use beside its turns; a rollout that used it up is rejected."""
+    price: Price = Price()
+    """What the model costs, for the account and for --max-cost."""
+    concurrency: int = Field(default=256, ge=1, le=100_000)
+    """Calls in flight per server at most; how many it takes is found out."""
+    timeout: float = Field(default=600.0, gt=0)
+    """Seconds for one attempt of a call."""
+    attempts: int = Field(default=8, ge=1, le=100)
+    """Attempts per call."""
+    serve: ServeOptions | None = None
+    """Of ``vllm`` without endpoints: how the server is started."""
+    options: dict[str, Any] = {}
+    """Options of the backend (for ``scripted``: ``skill``; for models: ``strict``, ``send_reasoning``,
+    ``check_calls``, ``correct``)."""
+
+    @field_validator("endpoints", "base_url")
+    @classmethod
+    def _addresses(cls, value: Any) -> Any:
+        for address in [value] if isinstance(value, str) else value or ():
+            if not address.startswith(("http://", "https://")):
+                raise ValueError(f"{address!r} is no address: write it as http://host:port/v1")
+        return value
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All endpoints."""
+        return ((self.base_url,) if self.base_url is not None else ()) + self.endpoints
+
+
+def check_role(role: RoleName, who: Role) -> None:
+    """
+    Raises:
+        ValueError: keys that do not go together, or options that the backend has not.
+    """
+    at = f"roles.{role}"
+    if ":" not in who.backend:
+        try:
+            factory_of("backends", who.backend)
+        except InputError as error:
+            raise ValueError(f"{at}.backend: {error}, or module:function of your own") from None
+    if who.base_url is not None and who.endpoints:
+        raise ValueError(f"{at}.base_url: endpoints are given too; name all servers in endpoints")
+    if who.backend == "scripted":
+        given = [name for name in _OF_MODELS if getattr(who, name)]
+        if given:
+            raise ValueError(f"{at}.{given[0]}: scripted agents call no model; set {at}.backend to openai or vllm")
+        _check_options(at, scripted_options(role), who.options)
+        return
+    if who.backend in _MODELS:
+        if who.model is None:
+            raise ValueError(f"{at}.model: the backend {who.backend} needs the name of a model")
+        if "mode" in who.options:
+            raise ValueError(f"{at}.options.mode: say it as {at}.mode")
+        _check_options(at, ModelConfig, who.options, hidden="mode")
+    if who.serve is not None and (who.backend != "vllm" or who.addresses):
+        raise ValueError(f"{at}.serve: only for the backend vllm without endpoints: those run already")
+    if who.backend == "vllm" and not who.addresses and who.serve is None:
+        raise ValueError(
+            f"{at}.endpoints: the backend vllm needs the address of a server, "
+            f"or {at}.serve (say {{}}) to have one started"
+        )
+    if who.model is not None and not who.addresses and who.backend != "vllm":
+        raise ValueError(f"{at}.endpoints: name the address of a server of {who.model}, up to and with /v1")
+    if who.model is None and (who.addresses or who.api_key_env):
+        raise ValueError(f"{at}.model: an endpoint is given and no model at it")
+
+
+def _check_options(at: str, known: type[BaseModel], options: dict[str, Any], hidden: str = "") -> None:
+    try:
+        known.model_validate(options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        names = ", ".join(name for name in known.model_fields if name != hidden)
+        raise ValueError(f"{at}.options.{key}: {first['msg']}; there are {names}") from None
+
+
+def check_keys(roles: Mapping[RoleName, Role], environment: Mapping[str, str]) -> None:
+    """
+    Raises:
+        InputError: a variable that is to hold a key is not set.
+    """
+    for role, who in roles.items():
+        if who.model is not None and who.api_key_env is not None and not environment.get(who.api_key_env):
+            raise InputError(
+                f"the environment variable {who.api_key_env}, which is to hold the key, is not set",
+                where=f"roles.{role}.api_key_env",
+                mend=f"export {who.api_key_env}=... and run the same command",
+            )
+
+
+def policy_of(role: RoleName, who: Role, language: str) -> Implementation:
+    """What makes the policy of ``role``.
+
+    Raises:
+        InputError: there is no such backend.
+    """
+    versions: dict[str, Any] = {}
+    if who.backend in _MODELS:
+        # vLLM holds arguments to their schema only when asked; others then refuse tools with optional arguments.
+        # A policy's slips are its own, and what it has to unlearn; a teacher is asked again.
+        own = {"strict": who.backend == "vllm", "check_calls": role == "teacher"}
+        options = {"role": role, "mode": who.mode, **own, **who.options}
+        if who.mode == "structured":
+            versions["structured_prompt"] = str(load_prompt(*STRUCTURED_PROMPT).ref)
+    else:
+        options = {"role": role, "language": language, **who.options}
+    if ":" in who.backend:
+        factory, versions = who.backend, {"source": _source_of(role, who.backend)}
+    else:
+        factory = factory_of("backends", who.backend)
+    runtime = Runtime(
+        endpoints=who.addresses,
+        api_key_env=who.api_key_env,
+        concurrency=who.concurrency,
+        timeout=who.timeout,
+        attempts=who.attempts,
+        price=who.price,
+        role=role,
+        serve=who.serve,
+    )
+    return Implementation(
+        kind=who.backend,
+        factory=factory,
+        options=options,
+        versions=versions,
+        model=who.model,
+        sampling=who.sampling,
+        runtime=runtime if who.model is not None else Runtime(),
+    )
+
+
+def _source_of(role: RoleName, factory: str) -> str:
+    """Hash of the file that a user's agent stands in: another text of it is another agent.
+
+    Raises:
+        InputError: it can't be imported, or holds no such function.
+    """
+    module, _, attribute = factory.partition(":")
+    where = f"roles.{role}.backend"
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ImportError as error:
+        raise InputError(f"{factory} can't be imported: {error}", where=where, mend="put it on PYTHONPATH") from None
+    if not callable(found):
+        raise InputError(f"{module} has no function {attribute!r}", where=where, mend="write it as module:function")
+    spec = util.find_spec(module)
+    path = Path(spec.origin) if spec is not None and spec.origin else None
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path is not None and path.is_file() else "unknown"

@@ -1,0 +1,319 @@
+"""Written distractors as pages of the corpus: documents like all others, each with the record of what it falsifies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from synth.identity import derive_generator, digest
+from synth.schemas.distractors import Falsehood
+from synth.schemas.documents import Document, Evidence, Link, Section
+from synth.schemas.row import Split
+from synth.sources.world.config import WorldConfig
+from synth.sources.world.distract import Lie, claims, lies, object_of
+from synth.sources.world.distract_words import FRAMES, LEVELS, NAMESAKES, PEOPLE_REMARKS, REMARKS
+from synth.sources.world.pages import pages
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, indefinite, with_article, written_value
+from synth.sources.world.source import world_of
+from synth.sources.world.structure import World, slug
+from synth.sources.world.tables import LICENCE
+from synth.sources.world.templates import AN, IS, OBJECT, POSSESSIVE, SUBJECT, page_plan
+
+__all__ = ["DOCUMENT_KIND", "SHARD_PAGES", "distractor_shard", "distractor_shards"]
+
+DOCUMENT_KIND = "distractor"
+"""``Document.kind`` of every such page: no agent sees it, whoever reads the table does."""
+
+SHARD_PAGES = 2_000
+"""Pages per shard, always."""
+
+_REMARKS = (2, 6)
+"""Sentences of filler per page, from and to: what brings it to the length of other pages."""
+
+T = TypeVar("T")
+
+_NAMED = {SUBJECT: "{}", POSSESSIVE: "{}'s"}
+_PRONOUNS = frozenset(("He", "Her", "His", "It", "Its", "She", "Their", "They", "These", "This"))
+
+Piece = str | tuple[str, int]
+"""Words, or (words, ordinal of the entity that they link to)."""
+
+
+def distractor_shards(config: WorldConfig) -> int:
+    """Number of shards of written pages."""
+    return -(-len(_lies(config)) // SHARD_PAGES)
+
+
+def distractor_shard(
+    config: WorldConfig, shard: int, *, source: str = "world"
+) -> tuple[list[Document], list[Falsehood]]:
+    """Pages of a shard with what each falsifies; they belong behind the pages of all entities.
+
+    Raises:
+        IndexError: there is no such shard.
+    """
+    if not 0 <= shard < distractor_shards(config):
+        raise IndexError(f"shard {shard} of {distractor_shards(config)}")
+    world = world_of(config)
+    mine = _lies(config)[shard * SHARD_PAGES : (shard + 1) * SHARD_PAGES]
+    written = [_Page(world, lie, source).finish() for lie in mine]
+    return [document for document, _ in written], [falsehood for _, falsehood in written]
+
+
+@lru_cache(maxsize=2)
+def _lies(config: WorldConfig) -> tuple[Lie, ...]:
+    if not any(config.distractors.model_dump().values()):
+        return ()
+    return tuple(lies(world_of(config)))
+
+
+class _Page:
+    """Writes one page. ``pos`` is the length of the text so far."""
+
+    def __init__(self, world: World, lie: Lie, source: str) -> None:
+        self.world, self.lie, self.source = world, lie, source
+        self.generator = derive_generator(world.config.seed, "world", "distractors", "page", lie.kind, lie.subject)
+        self.kind = world.kind_of(lie.subject)
+        self.parts: list[str] = []
+        self.pos = 0
+        self.links: list[Link] = []
+        self.linked: set[int] = set()
+        self.sections: list[Section] = []
+        self.statement = self.cue = (0, 0)
+
+    def finish(self) -> tuple[Document, Falsehood]:
+        world, lie = self.world, self.lie
+        frame = self._one(FRAMES[lie.kind])
+        called, noun = world.called[lie.subject], NAMESAKES.get(self.kind, "")
+        words = {"n": called, "noun": noun, "year": str(lie.year or ""), "of": ENTITY_TYPES[self.kind].noun}
+        words["a_noun"] = f"{indefinite(noun)} {noun}" if noun else ""
+        if self.kind == "person" and lie.kind == "lookalike":
+            words["a_noun"] = "a character in a radio serial"
+        title = frame.title.format(**words)
+        self._literal(f"# {title}\n\n")
+        begin = self.pos
+        before, after = self._chosen()
+        if LEVELS[lie.kind][0] == "cognition":
+            # What misleads there goes on from the opening sentence: remarks between would cut the thread.
+            self._body(frame.sentences[:1], words, (), before)
+            before = []
+        else:
+            self._sentence(frame.sentences[0], words)
+        self.sections.append(Section(heading=title, level=1, start=begin, end=self.pos))
+        self._literal(f"\n\n## {frame.heading}\n\n")
+        begin = self.pos
+        self._body(frame.sentences[1:], words, before, after)
+        self.sections.append(Section(heading=frame.heading, level=2, start=begin, end=self.pos))
+        text = "".join(self.parts)
+        key = digest("written", world.ids[lie.subject], lie.kind)
+        # Names of entities are unique, and so is the title's part around the name: so is the id.
+        name = title.replace(called, world.names[lie.subject], 1)
+        partition: Split = world.split_of(lie.subject)  # type: ignore[assignment]
+        document = Document(
+            id=f"{self.kind}/{slug(name)}-{key[:4]}",
+            title=title,
+            text=text,
+            kind=DOCUMENT_KIND,
+            sections=tuple(self.sections),
+            links=tuple(self.links),
+            source=self.source,
+            licence=LICENCE,
+            partition=partition,
+        )
+        return document, self._falsehood(document)
+
+    def _falsehood(self, document: Document) -> Falsehood:
+        world, lie = self.world, self.lie
+        level, cue = LEVELS[lie.kind]
+        true, stated = self._stored(lie.true), None if lie.stated is None else self._stored(lie.stated)
+        subject = world.ids[lie.subject]
+        key = digest("falsehood", document.id, subject, lie.relation, true, stated)
+        return Falsehood(
+            id=f"falsehood-{key[:16]}",
+            document_id=document.id,
+            level=level,
+            kind=lie.kind,
+            subject=subject,
+            relation=lie.relation,
+            true_object=true,
+            stated_object=stated,
+            value_kind=RELATIONS[lie.relation].value_kind,
+            statement=_quote(document, *self.statement),
+            cue=cue,
+            cue_words=_quote(document, *self.cue),
+            truth=self._truth(),
+            partition=document.partition,
+        )
+
+    def _stored(self, item: int | str) -> str:
+        return item if isinstance(item, str) else self.world.ids[item]
+
+    def _truth(self) -> Evidence:
+        """The sentence of the subject's own page: that page is written once more, as it is in its shard."""
+        subject = self.lie.subject
+        documents, _, edges = pages(self.world, subject, subject + 1)
+        text = documents["text"][0].as_py()
+        at = edges["relation"].to_pylist().index(self.lie.relation)
+        start, end = edges["start"][at].as_py(), edges["end"][at].as_py()
+        return Evidence(document_id=self.world.ids[subject], start=start, end=end, quote=text[start:end])
+
+    # Sentences.
+
+    def _one(self, items: Sequence[T]) -> T:
+        return items[int(self.generator.integers(len(items)))]
+
+    def _literal(self, text: str) -> None:
+        self.parts.append(text)
+        self.pos += len(text)
+
+    def _body(
+        self, sentences: Sequence[str], words: dict[str, str], before: Sequence[str], after: Sequence[str]
+    ) -> None:
+        items: list[tuple[bool, str]] = [(True, text) for text in before]
+        items += [(False, text) for text in sentences]
+        items += [(True, text) for text in after]
+        for number, (remark, text) in enumerate(items):
+            if number:
+                self._literal(" ")
+            if remark:
+                self._literal(text)
+            else:
+                self._sentence(text, words)
+
+    def _chosen(self) -> tuple[list[str], list[str]]:
+        """Remarks for before and after what counts; they decide nothing."""
+        remarks = self._remarks()
+        count = min(len(remarks), int(self.generator.integers(*_REMARKS)))
+        chosen = [remarks[at] for at in self.generator.permutation(len(remarks))[:count].tolist()]
+        before = int(self.generator.integers(0, min(2, count) + 1))
+        if self.lie.kind == "partial":
+            before = count  # a damaged sheet ends with the damage
+        return chosen[:before], chosen[before:]
+
+    def _remarks(self) -> list[str]:
+        """What may be said besides: true of anything of the type, or about the namesake."""
+        lie = self.lie
+        if lie.kind == "lookalike":
+            return list(PEOPLE_REMARKS if self.kind == "person" else REMARKS)
+        alive = self.kind != "person" or int(self.world.end[lie.subject]) == 9999
+        plan = page_plan(self.kind)
+        called = self.world.called[lie.subject]
+        full = with_article(self.kind, called)
+        short = called.rsplit(" ", 1)[1] if self.kind == "person" else f"the {ENTITY_TYPES[self.kind].noun}"
+        texts = []
+        for filler in plan.fillers_alive if alive else plan.fillers:
+            name = full if filler.by_name or self.generator.integers(2) else short
+            said = [_NAMED.get(piece, "") if isinstance(piece, int) else piece for piece in filler.pieces]
+            text = "".join(said).replace("{}", name)
+            # A pronoun at the beginning would mean whoever was named last.
+            if all(said) and text.split(" ", 1)[0] not in _PRONOUNS:
+                texts.append(text[0].upper() + text[1:])
+        return texts
+
+    def _sentence(self, frame: str, words: dict[str, str]) -> None:
+        begin = self.pos
+        cue = frame.startswith("!")
+        pieces: list[Piece] = []
+        for part in _parts(frame.removeprefix("!")):
+            pieces += self._slot(part, words)
+        self._say(pieces)
+        if "{claim}" in frame:
+            self.statement = begin, self.pos
+        if cue:
+            self.cue = begin, self.pos
+
+    def _say(self, pieces: Sequence[Piece]) -> None:
+        for number, piece in enumerate(pieces):
+            text, target = (piece, None) if isinstance(piece, str) else piece
+            if not number and text:
+                text = text[0].upper() + text[1:]
+            if target is not None and target not in self.linked:
+                self.linked.add(target)
+                before = article(self.world.kind_of(target), self.world.called[target])
+                start = self.pos + (len(before) if text.lower().startswith(before) else 0)
+                self.links.append(Link(start=start, end=self.pos + len(text), target=self.world.ids[target]))
+            self._literal(text)
+
+    def _slot(self, part: str, words: dict[str, str]) -> list[Piece]:
+        lie = self.lie
+        if part == "{e}":
+            return self._entity()
+        if part == "{see}":
+            return [(with_article(self.kind, self.world.called[lie.subject]), lie.subject)]
+        if part == "{claim}":
+            withheld = "[illegible]" if lie.stated is None else None
+            claim = self._claim(lie.subject, lie.relation, lie.stated, withheld)
+            if lie.kind == "lookalike" and self.kind == "person":
+                claim = ["in the serial, ", *claim]
+            return claim
+        if part == "{premise}":
+            assert lie.premise is not None
+            return self._claim(lie.subject, lie.premise, object_of(self.world, lie.premise, lie.subject))
+        if part == "{step}":
+            assert lie.step is not None
+            assert isinstance(lie.stated, int)
+            return self._claim(lie.stated, lie.step, object_of(self.world, lie.step, lie.stated))
+        return [words[part[1:-1]]] if part.startswith("{") else [part]
+
+    def _entity(self) -> list[Piece]:
+        """The subject with its type before it, unless its name says it."""
+        subject = self.lie.subject
+        called, noun = self.world.called[subject], ENTITY_TYPES[self.kind].noun
+        if self.kind == "person" or noun in called.lower() or article(self.kind, called):
+            return [(with_article(self.kind, called), subject)]
+        return [f"the {noun} of " if self.kind in ("city", "region") else f"the {noun} ", (called, subject)]
+
+    def _claim(self, subject: int, name: str, found: int | str | None, withheld: str | None = None) -> list[Piece]:
+        """A relation's sentence as a clause: no full stop, no capital but that of a name."""
+        world, kind = self.world, self.world.kind_of(subject)
+        sentence = self._one(claims(name))
+        called = with_article(kind, world.called[subject])
+        pieces: list[Piece] = []
+        # A namesake is spoken of by the same name, but a link would lead to the other one.
+        namesake = self.lie.kind == "lookalike" and subject == self.lie.subject
+        value: Piece
+        if withheld is not None:
+            value = withheld
+        elif isinstance(found, int):
+            value = (with_article(world.kind_of(found), world.called[found]), found)
+        else:
+            assert found is not None
+            value = written_value(found, RELATIONS[name].value_kind)
+        for number, piece in enumerate(sentence.pieces):
+            if isinstance(piece, str):
+                pieces.append(piece[0].lower() + piece[1:] if not number else piece)
+            elif piece in (SUBJECT, POSSESSIVE):
+                pieces.append(called if namesake else (called, subject))
+                if piece == POSSESSIVE:
+                    pieces.append("'s")
+            elif piece == AN:
+                pieces.append(indefinite(value if isinstance(value, str) else value[0]))
+            elif piece == IS:
+                gone = kind == "person" and int(world.end[subject]) != 9999 and not namesake
+                pieces.append("was" if gone else "is")
+            elif piece >= OBJECT:
+                pieces.append(value)
+        last = pieces[-1]
+        if isinstance(last, str):
+            pieces[-1] = last.removesuffix(".")
+        return pieces
+
+
+def _parts(frame: str) -> list[str]:
+    parts, rest = [], frame
+    while rest:
+        start = rest.find("{")
+        if start < 0:
+            parts.append(rest)
+            break
+        if start:
+            parts.append(rest[:start])
+        end = rest.index("}", start) + 1
+        parts.append(rest[start:end])
+        rest = rest[end:]
+    return parts
+
+
+def _quote(document: Document, start: int, end: int) -> Evidence:
+    return Evidence(document_id=document.id, start=start, end=end, quote=document.text[start:end])

@@ -1,0 +1,186 @@
+"""Distractors of every task: what its runs met and did not need, and neighbours of its evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from pydantic import Field
+
+from synth.contexts.admit import PageWords
+from synth.distractors.met import met_pages, walk_pages
+from synth.distractors.neighbours import near_pages
+from synth.distractors.rows import distractor_rows
+from synth.retrieval.bm25 import Bm25Index, Hit
+from synth.retrieval.dense import DenseIndex
+from synth.retrieval.encoder import Encoder
+from synth.retrieval.vectors import IndexKind
+from synth.schemas.distractors import Distractor
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+from synth.stages.contract import Batch, Context, Implementation, Outcome, RowStage, StageConfig, TableStage
+from synth.store.lookup import RowsByKey
+
+__all__ = ["EmbedConfig", "EmbedDocuments", "SearchDistractors", "SearchDistractorsConfig", "WorldDistractors"]
+
+_CACHED = 2048
+"""Pages whose words are kept."""
+
+
+class EmbedConfig(StageConfig):
+    encoder: Implementation
+    """Makes the encoder."""
+
+
+class EmbedDocuments(TableStage[EmbedConfig]):
+    """A vector per document."""
+
+    name = "embed_documents"
+    version = 1
+    config_type = EmbedConfig
+    reads = ("documents",)
+    writes_arrays = True
+    libraries = ("numpy",)
+
+    def run(self) -> Batch:
+        documents = self.context.inputs.table("documents")
+        encoder: Encoder = self.config.encoder.make()
+
+        def texts() -> Iterator[tuple[str, str]]:
+            for batch in documents.arrow.select(["title", "text"]).to_batches(max_chunksize=1024):
+                yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+        arrays = DenseIndex.build(texts, encoder)
+        return Batch(arrays=arrays, rows_in=len(documents), kept_in=len(documents))
+
+
+class SearchDistractorsConfig(StageConfig):
+    encoder: Implementation
+    """Encodes queries: the encoder that the vectors were made by."""
+    index: IndexKind = "exact"
+    """How the nearest vectors are found."""
+    opened: int = Field(default=20, ge=0)
+    """Pages of tier 1 per task at most."""
+    retrieved: int = Field(default=20, ge=0)
+    """Pages of tier 2 per task at most."""
+    bm25: int = Field(default=4, ge=0)
+    """Neighbours by words per task at most; 0 looks for none."""
+    embedding: int = Field(default=4, ge=0)
+    """Neighbours by vectors per task at most; 0 looks for none."""
+    depth: int = Field(default=20, ge=1, le=200)
+    """Results per query among which neighbours are looked for."""
+
+
+class SearchDistractors(RowStage[SearchDistractorsConfig, Task]):
+    """Task by task: all runs of a task belong together. ``teacher_runs`` and ``policy_runs`` may be the same table."""
+
+    name = "search_distractors"
+    version = 1
+    config_type = SearchDistractorsConfig
+    reads: ClassVar[tuple[str, ...]] = ("tasks", "teacher_runs", "policy_runs", "documents", "index", "vectors")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"distractors": Distractor}
+    over = "tasks"
+    looks_up = frozenset({"teacher_runs", "policy_runs"})
+    libraries = ("numpy", "bm25s")
+
+    def __init__(self, config: SearchDistractorsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        inputs = context.inputs
+        self._runs = [RowsByKey(inputs.table(name), "task_id") for name in ("teacher_runs", "policy_runs")]
+        self._documents = RowsByKey(inputs.table("documents"), "id")
+        self._ids = inputs.table("documents").arrow.column("id")
+        self._pages: dict[str, PageWords] = {}
+        self._bm25 = Bm25Index(inputs.arrays("index"))
+        self._dense = DenseIndex(inputs.arrays("vectors"), config.encoder.make(), config.index)
+        self._limits = {
+            "opened_not_cited": config.opened,
+            "retrieved_not_opened": config.retrieved,
+            "bm25": config.bm25,
+            "embedding": config.embedding,
+        }
+
+    def process(self, row: Task) -> Outcome:
+        runs = [run for table in self._runs for run in table.rows(row.id)]
+        needed = walk_pages(row)
+        met = met_pages(runs, needed)
+        without = needed | {item.document_id for item in met}
+        near = []
+        if self.config.bm25:
+            near += near_pages(
+                row, self._by_words, self._id, kind="bm25", method="bm25", depth=self.config.depth, without=without
+            )
+        if self.config.embedding:
+            near += near_pages(
+                row,
+                self._dense.search_all,
+                self._id,
+                kind="embedding",
+                method=self._dense.encoder.name,
+                depth=self.config.depth,
+                without=without,
+            )
+        rows, refused = distractor_rows(
+            row,
+            (*met, *near),
+            self._page,
+            falsehoods=self._falsehoods(),
+            provenance=self.context.provenance,
+            limits=self._limits,
+        )
+        for why, count in sorted(refused.items()):
+            key = f"refused: {why}"
+            self.context.notes[key] = self.context.notes.get(key, 0.0) + count
+        if rows:
+            return Outcome(kept=tuple(rows))
+        return Outcome(rejected=(self._rejection(row, refused),))
+
+    def _rejection(self, row: Task, refused: Counter[str]) -> Rejection:
+        detail = ", ".join(f"{why} {count}" for why, count in sorted(refused.items())) or "no page was met or is near"
+        return Rejection(
+            stage=self.name,
+            row_id=row.id,
+            reason=Reason.NO_DISTRACTOR,
+            detail=detail,
+            split=row.split,
+            preview=row.question[:500],
+        )
+
+    def _falsehoods(self) -> Mapping[str, str]:
+        """Document id -> falsehood id: nothing but a generated world knows what is false."""
+        return {}
+
+    def _id(self, number: int) -> str:
+        return str(self._ids[number].as_py())
+
+    def _by_words(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        return [self._bm25.search(query, k) for query in queries]
+
+    def _page(self, document_id: str) -> PageWords | None:
+        """The words of a page, from a small cache: popular pages are near many tasks."""
+        known = self._pages.get(document_id)
+        if known is None:
+            found = self._documents.rows(document_id)
+            if not found:
+                return None
+            if len(self._pages) >= _CACHED:
+                self._pages.pop(next(iter(self._pages)))
+            known = self._pages[document_id] = PageWords(found[0])
+        return known
+
+
+class WorldDistractors(SearchDistractors):
+    """In the fictional world, where some pages were written to be false."""
+
+    name = "world_distractors"
+    version = 1
+    reads: ClassVar[tuple[str, ...]] = (*SearchDistractors.reads, "falsehoods")
+
+    def __init__(self, config: SearchDistractorsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        table = context.inputs.table("falsehoods").arrow
+        self._written = dict(zip(table["document_id"].to_pylist(), table["id"].to_pylist(), strict=True))
+
+    def _falsehoods(self) -> Mapping[str, str]:
+        return self._written

@@ -1,0 +1,106 @@
+"""Which of two or three came first or is larger: "Which is older, the university that A attended or the one behind B?"
+
+Unique because each side is one thing (a name, or a description that leads to one node), and their values are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from synth.schemas.row import Split
+from synth.sources.world.schema import ENTITY_TYPES
+from synth.tasks.draft import Draft
+from synth.tasks.world.grammar import mark
+from synth.tasks.world.links import HEADS
+from synth.tasks.world.measures import MEASURES, End
+from synth.tasks.world.plurals import bracketed
+from synth.tasks.world.registers import Core, put
+from synth.tasks.world.shapes.pairs import Candidate, draw_candidates
+from synth.tasks.world.shapes.sketch import Sketch, pick
+from synth.tasks.world.shapes.superlative import extreme
+from synth.tasks.world.view import WorldView
+
+__all__ = ["add_sides", "propose_comparison"]
+
+_NUMBERS = {2: "two", 3: "three"}
+
+
+def propose_comparison(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | None:
+    """See :data:`synth.tasks.world.shapes.ShapeMaker`."""
+    count = 3 if rng.random() < 0.25 else 2
+    described = rng.random() < max(view.config.described, 0.8 if view.config.described else 0)
+    drawn = draw_candidates(view, split, rng, count, described=described)
+    if drawn is None:
+        return None
+    relation, kind, sides = drawn
+    end: End = "argmin" if rng.random() < 0.5 else "argmax"
+    best = extreme([side.measure for side in sides], end)
+    if best is None:
+        return None
+    sketch = Sketch(view)
+    slot, measures = add_sides(sketch, sides)
+    answer = view.node(sides[best].node)
+    sketch.operation(end, measures, [answer], slot + 1)
+    texts = [side.text for side in sides]
+    worded = pick(_families(texts, kind, relation, end, slot, rng), None, rng)
+    if worded is None:
+        return None
+    return sketch.draft("comparison", split, worded[0], view.answer(answer), f"comparison+{worded[1]}")
+
+
+def add_sides(sketch: Sketch, sides: Sequence[Candidate]) -> tuple[int, list[int]]:
+    """Adds each side's description (slots 0, 1, ...) and then each side's measure; the slot and numbers of those."""
+    needs: list[tuple[int, ...]] = []
+    slot = 0
+    for side in sides:
+        needs.append((sketch.hop(side.step, slot),) if side.step is not None else ())
+        slot += side.step is not None
+    return slot, [sketch.hop(side.value, slot, need) for side, need in zip(sides, needs, strict=True)]
+
+
+def either(texts: Sequence[str]) -> str:
+    """ "A or B", "A, B or C"."""
+    return f"{', '.join(texts[:-1])} or {texts[-1]}"
+
+
+def both(texts: Sequence[str]) -> str:
+    """ "A and B", "A, B and C"."""
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _families(
+    texts: Sequence[str], kind: str, relation: str, end: End, slot: int, rng: np.random.Generator
+) -> dict[str, list[str]]:
+    person = kind == "person"
+    head, plural = HEADS[kind][0], ENTITY_TYPES[kind].plural
+    wh, number = ("who" if person else "which"), _NUMBERS[len(texts)]
+    wording = MEASURES[relation]
+    direct: list[str] = []
+    inline: list[str] = []
+    families: dict[str, list[str]] = {}
+    for clause in wording.clauses(end, two=len(texts) == 2):
+        marked = bracketed(clause, slot, slot + 1)
+        ordered = [texts[int(i)] for i in rng.permutation(len(texts))]
+        inline += [f"{wh} {marked}, {either(ordered)}", f"which {head} {marked}, {either(ordered)}"]
+        direct += [
+            f"{wh} {marked}, {either(ordered)}",
+            f"{wh} {marked}: {either(ordered)}",
+            f"which {head} {marked}: {either(ordered)}",
+            f"which of the {number} {plural} {marked}: {either(ordered)}",
+            f"of {both(ordered)}, {wh} {marked}",
+            f"between {both(ordered)}, which {marked}" if len(texts) == 2 else f"among {both(ordered)}, which {marked}",
+        ]
+        families.setdefault("compare", []).extend(
+            f"{opener} {both(ordered)}. Which of the {number} {marked}?" for opener in ("Compare", "Take", "Consider")
+        )
+        families.setdefault("say", []).extend(
+            f"{opener} which of these {number} {marked}: {either(ordered)}."
+            for opener in ("Tell me", "Please tell me", "Find out", "Please find out")
+        )
+    for adjective in wording.attributes(end) if len(texts) > 2 else ():
+        families.setdefault("compare", []).append(
+            f"Compare {both(texts)}. Which one is the {mark(slot + 1, mark(slot, adjective))}?"
+        )
+    return {**put(Core(kind, head, tuple(direct), tuple(inline))), **families}

@@ -1,0 +1,57 @@
+"""A model that gives the replies that a test lists, as bodies that a server would send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from synth.models.contract import CallFailed, ChatReply, ChatRequest, Sampling, ToolChoice
+from synth.models.parse import parse_chat
+
+__all__ = ["Listed", "body"]
+
+
+def body(message: Mapping[str, Any], finish: str | None = "stop", **more: Any) -> dict[str, Any]:
+    """A body of ``/v1/chat/completions``."""
+    return {
+        "model": "toy-1",
+        "choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        **more,
+    }
+
+
+class Listed:
+    """Implements ``Model``: gives the bodies in order (a failure is raised), and keeps what it was asked."""
+
+    def __init__(self, replies: Iterable[Mapping[str, Any] | CallFailed], name: str = "toy-1") -> None:
+        self.name = name
+        self.asked: list[ChatRequest] = []
+        self._replies = iter(replies)
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        sample: str,
+        tools: Sequence[Mapping[str, Any]] = (),
+        tool_choice: ToolChoice | None = None,
+        response_format: Mapping[str, Any] | None = None,
+        sampling: Sampling | None = None,
+        session: str = "",
+    ) -> ChatReply:
+        request = ChatRequest(
+            model=self.name,
+            messages=tuple(messages),
+            tools=tuple(tools),
+            tool_choice=tool_choice,
+            response_format=response_format,
+            sample=sample,
+            session=session,
+        )
+        self.asked.append(request)
+        reply = next(self._replies)
+        if isinstance(reply, CallFailed):
+            raise reply
+        return parse_chat(json.dumps(reply).encode(), request.key)

@@ -1,0 +1,144 @@
+"""Constrained navigation: the teacher meets pages that mislead, says what is wrong with them, and checks."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+
+from synth.agents.grounding import ungrounded
+from synth.agents.loop import Limits, rollout
+from synth.agents.scripted.doubts import doubt_about
+from synth.agents.scripted.seen import SeenDocument, sentences_of
+from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
+from synth.agents.trajectory import history_of, to_row
+from synth.environments.search import SearchEnvironment
+from synth.identity import derive_generator
+from synth.retrieval.bm25 import Bm25Index
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.documents import Document
+from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Task, Walk
+from synth.schemas.trajectories import TrajectoryRow
+from synth.sources.world.config import DistractorMix, WorldConfig
+from synth.sources.world.distract_pages import distractor_shard
+from synth.sources.world.source import shard_tables
+from synth.testing.corpus import PROVENANCE, ListTable
+
+_CONFIG = WorldConfig(entities=400, seed=5, distractors=DistractorMix(stale=4, contradiction=12, lookalike=6))
+
+
+@cache
+def _world() -> tuple[SearchEnvironment, tuple[Task, ...]]:
+    """The environment, and for every false statement a question of one hop that it answers wrongly."""
+    own, entities, _ = shard_tables(_CONFIG, 0)
+    written, falsehoods = distractor_shard(_CONFIG, 0)
+    table = pa.concat_tables([own, to_arrow(written, Document).cast(own.schema)])
+    documents = from_arrow(table, Document)
+    names = dict(zip(entities["id"].to_pylist(), entities["name"].to_pylist(), strict=True))
+    tasks = []
+    for number, item in enumerate(falsehoods):
+        if item.stated_object is None or item.kind not in ("stale", "contradiction", "lookalike"):
+            continue
+        if item.value_kind != "entity" or names[item.subject] not in item.truth.quote + names[item.subject]:
+            continue
+        cue = item.relation.replace("_", " ")
+        source = Node(id=item.subject, name=names[item.subject], kind="x", document_id=item.subject)
+        target = Node(id=item.true_object, name=names[item.true_object], kind="x", document_id=item.true_object)
+        hop = Hop(source=source, target=target, relation=item.relation, forward=True, evidence=item.truth, cue=cue)
+        tasks.append(
+            Task(
+                id=f"task-{number}",
+                question=f"{cue} of {source.name}?",
+                answer=target.name,
+                answer_kind="entity",
+                shape="composition",
+                walk=Walk(shape="composition", hops=(hop,)),
+                gold_entities=(target.id,),
+                gold_documents=(item.subject,),
+                difficulty=Difficulty(hops=1, constraints=1, branching=1.0, documents=1),
+                checks=(CheckResult(check="by_hand", outcome="passed"),),
+                split="train",
+                candidate_index=number,
+                provenance=PROVENANCE,
+            )
+        )
+    return SearchEnvironment(Bm25Index(Bm25Index.build(table)), ListTable(documents)), tuple(tasks)
+
+
+def _runs(**options: Any) -> list[TrajectoryRow]:
+    from synth.agents.scripted.backend import world_lexicon
+
+    where, tasks = _world()
+    rows = []
+    for task in tasks:
+        done = rollout(
+            ScriptedTeacher(task, TeacherConfig(detour=0, **options), world_lexicon()),
+            where,
+            task,
+            system="s",
+            limits=Limits(),
+            generator_for_turn=lambda turn, task=task: derive_generator(2, task.id, turn),
+        )
+        rows.append(to_row(done, where, role="teacher", number=0, privileged=True, provenance=PROVENANCE))
+    return rows
+
+
+def _opened(row: TrajectoryRow) -> list[str]:
+    _, history = history_of(row)
+    return [str(call.arguments["document"]) for step in history for call in step.turn.calls if call.name == "open"]
+
+
+def test_a_teacher_that_must_meet_distractors_does_and_says_why_it_rejects_them() -> None:
+    falsehoods = {item.document_id: item for item in distractor_shard(_CONFIG, 0)[1]}
+    free, steered = _runs(), _runs(meets=1)
+    assert len(steered) > 20
+    met = [row for row in steered if set(_opened(row)) & set(falsehoods)]
+    assert not any(set(_opened(row)) & set(falsehoods) for row in free)
+    assert len(met) >= 0.8 * len(steered)
+    reasoned = 0
+    for row in met:
+        thoughts = " ".join(step.turn.thought or "" for step in history_of(row)[1])
+        cues = [falsehoods[name].cue_words.quote for name in _opened(row) if name in falsehoods]
+        reasoned += any(cue.replace('"', "”") in thoughts for cue in cues)
+    assert reasoned >= 0.9 * len(met)
+    # It is as right as before, and nothing that it says was not seen.
+    assert sum(row.success for row in steered) >= sum(row.success for row in free) - 1
+    for row in steered:
+        assert not ungrounded(*history_of(row))
+    # It corrects what contradicts the page itself: the stated value was seen, the true one is taken.
+    assert any("says something else" in t or "and not what" in t or "does not match" in t for t in map(_thoughts, met))
+
+
+def _thoughts(row: TrajectoryRow) -> str:
+    return " ".join(step.turn.thought or "" for step in history_of(row)[1])
+
+
+def _document(text: str) -> SeenDocument:
+    seen = SeenDocument("d", "Recollections: Keld", 1)
+    seen.pages[1] = sentences_of(text, "d", 1)
+    return seen
+
+
+def test_doubt_is_read_off_the_page() -> None:
+    page = _document("Old times.\n\nThe mayor of Keld is Orla Venn. He quotes nobody, and tells it from memory.")
+    found = doubt_about(page, "mayor", "Keld", {})
+    assert found is not None
+    assert found.claim.text == "The mayor of Keld is Orla Venn."
+    assert found.mark.text == "He quotes nobody, and tells it from memory."
+    other = doubt_about(page, "height", "Keld", {})
+    assert other is not None
+    assert other.claim.text == "The mayor of Keld is Orla Venn."  # what the mark speaks of
+    assert doubt_about(_document("The mayor of Keld is Orla Venn. She is well liked."), "mayor", "Keld", {}) is None
+    alone = doubt_about(_document("The mayor of Keld is [illegible]. It rains."), "height", "Keld", {})
+    assert alone is not None
+    assert alone.claim == alone.mark
+
+
+def test_every_cue_of_a_written_page_raises_a_doubt() -> None:
+    for document, falsehood in zip(*distractor_shard(_CONFIG, 0), strict=True):
+        page = SeenDocument(document.id, document.title, 1)
+        page.pages[1] = sentences_of(document.text, document.id, 1)
+        found = doubt_about(page, "none of it", "", {})
+        assert found is not None, document.text
+        assert found.mark.text in falsehood.cue_words.quote or falsehood.cue_words.quote in found.mark.text

@@ -1,0 +1,196 @@
+"""Sets, comparisons, counts, sums, ranges, several questions at once: read, solved, said in the open."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from set_tasks import set_tasks, set_world
+
+from synth.agents.grounding import ungrounded
+from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.deeds import span_holds
+from synth.agents.scripted.reading import clue_hops, read_task
+from synth.agents.scripted.state import state_of
+from synth.environments.search import SearchEnvironment
+from synth.identity import derive_generator
+from synth.schemas.tasks import Node, Task
+from synth.schemas.trajectories import Role
+
+
+@cache
+def environment() -> SearchEnvironment:
+    return set_world().environment()
+
+
+def play(task: Task, role: Role, sample: int = 0, behind: Task | None = None, **options: Any) -> Rollout:
+    """``behind``: the task that the agent is made of, where that is another one than it is asked."""
+    agent = scripted_policy(task=behind or task, role=role, language="world", **options)
+    return rollout(
+        agent,
+        environment(),
+        task,
+        system="You look things up.",
+        limits=Limits(),
+        generator_for_turn=lambda turn: derive_generator(5, task.id, role, sample, turn),
+    )
+
+
+@pytest.fixture(scope="module")
+def teachers() -> list[Rollout]:
+    return [play(task, "teacher") for task in set_tasks()]
+
+
+@pytest.fixture(scope="module")
+def policies() -> list[Rollout]:
+    return [play(task, "policy") for task in set_tasks()]
+
+
+def masked(task: Task) -> Task:
+    """The same question and structure; every name that the reader has to find is another."""
+    names: dict[str, Node] = {}
+
+    def other(node: Node) -> Node:
+        secret = f"secret-{len(names)}"
+        found = node.model_copy(update={"id": secret, "name": secret.upper(), "aliases": ()})
+        if node.document_id is not None:
+            found = found.model_copy(update={"document_id": secret})
+        return names.setdefault(f"{node.kind} {node.id}", found)
+
+    hops = []
+    for hop in task.walk.hops:
+        evidence = hop.evidence.model_copy(update={"document_id": "secret", "quote": "A secret."})
+        source = other(hop.source) if hop.needs else hop.source
+        hops.append(hop.model_copy(update={"source": source, "target": other(hop.target), "evidence": evidence}))
+    operations = [
+        operation.model_copy(update={"result": tuple(map(other, operation.result))})
+        for operation in task.walk.operations
+    ]
+    walk = task.walk.model_copy(update={"hops": tuple(hops), "operations": tuple(operations)})
+    parts = tuple(part.model_copy(update={"answer": "SECRET", "aliases": ()}) for part in task.answer_parts)
+    changes = {"walk": walk, "answer": "SECRET", "answer_aliases": (), "answer_parts": parts}
+    return task.model_copy(update=changes)
+
+
+def one_of_each() -> Iterator[Task]:
+    seen: Counter[str] = Counter()
+    for task in set_tasks():
+        seen[task.shape] += 1
+        if seen[task.shape] <= 2:
+            yield task
+
+
+def test_teachers_solve_every_shape(teachers: list[Rollout]) -> None:
+    """All but sets whose members no search lists: nobody checked here that they can be found."""
+    made: dict[str, list[bool]] = {}
+    for run in teachers:
+        made.setdefault(run.task.shape, []).append(run.verdict.correct is True)
+    assert set(made) == {
+        "comparison", "computation", "conjunction", "count", "intersection", "parallel", "superlative", "temporal"
+    }  # fmt: skip
+    assert all(sum(right) >= len(right) - 1 and len(right) >= 6 for right in made.values()), made
+    assert sum(sum(right) for right in made.values()) >= 0.95 * len(teachers)
+
+
+def test_no_teacher_names_what_it_has_not_seen_or_worked_out(teachers: list[Rollout]) -> None:
+    for run in teachers:
+        computed = run.task.shape in ("count", "computation") and run.answer is not None
+        assert ungrounded(run.prompt, run.history, computed=computed) == []
+
+
+def test_a_list_says_no_more_than_the_pages(teachers: list[Rollout]) -> None:
+    """Whoever closes a list has searched for more, and every name on it was shown before."""
+    closed = 0
+    for run in teachers:
+        reading = read_task(run.task)
+        state = state_of(reading, run.history)
+        for members in state.members.values():
+            closed += 1
+            assert len(state.seen.searches) >= 2
+            assert len({member.name for member in members}) == len(members)
+    assert closed > 20
+
+
+def test_a_policy_knows_nothing_but_the_question() -> None:
+    """Whatever is behind the question, the policy does the same, and its reading holds no name that it must find."""
+    for task in one_of_each():
+        hidden = masked(task)
+        assert "secret" not in repr(read_task(hidden)).casefold()
+        assert read_task(hidden) == read_task(task)
+        for sample in range(2):
+            assert play(task, "policy", sample).history == play(task, "policy", sample, behind=hidden).history
+
+
+def test_a_reading_does_not_say_how_many_there_are() -> None:
+    """A set of two and a set of five, in the same words, are read alike."""
+    for task in set_tasks():
+        if task.shape != "superlative" or len(task.walk.hops) < 6:
+            continue
+        half = len(task.walk.hops) // 2
+        keep = [0, 1, half, half + 1]
+        hops = [task.walk.hops[number] for number in keep]
+        hops = hops[:2] + [hop.model_copy(update={"needs": (n,)}) for n, hop in enumerate(hops[2:])]
+        operation = task.walk.operations[0].model_copy(update={"over": (2, 3)})
+        smaller = task.walk.model_copy(update={"hops": tuple(hops), "operations": (operation,)})
+        assert read_task(task.model_copy(update={"walk": smaller})) == read_task(task)
+        return
+    pytest.fail("no set of three or more")
+
+
+def test_clues_cover_the_walk() -> None:
+    for task in set_tasks():
+        behind = clue_hops(task)
+        assert sorted(hop for hops in behind for hop in hops) == list(range(len(task.walk.hops)))
+        assert len(behind) == len(read_task(task).clues)
+
+
+def test_policies_make_the_mistakes_of_sets(policies: list[Rollout]) -> None:
+    modes = Counter(error.mode for run in policies for error in run.injected)
+    weak = [play(task, "policy", 7, skill=0.0) for task in set_tasks() if task.shape not in ("parallel", "conjunction")]
+    modes += Counter(error.mode for run in weak for error in run.injected)
+    assert {"short_list", "wrong_extreme", "arithmetic_slip", "wrong_measure"} <= set(modes)
+    right = sum(run.verdict.correct is True for run in policies)
+    assert 0.25 * len(policies) <= right <= 0.75 * len(policies)
+
+
+def test_skill_helps() -> None:
+    tasks = [task for task in set_tasks() if task.shape in ("superlative", "count", "comparison")]
+    right = [
+        sum(play(task, "policy", 3, skill=skill).verdict.correct is True for task in tasks) for skill in (0.0, 1.0)
+    ]
+    assert right[1] >= right[0] + 4
+
+
+def test_what_is_worked_out_is_said(teachers: list[Rollout]) -> None:
+    said = {
+        "count": r"Counting .+ gives \d+",
+        "superlative": r"\d.* for .+ and .+ for ",
+        "computation": r"makes \d+|\d = \d|\+ .* = ",
+    }
+    for run in teachers:
+        pattern = said.get(run.task.shape)
+        if pattern and run.verdict.correct:
+            assert re.search(pattern, run.history[-1].turn.thought or ""), run.history[-1].turn.thought
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "holds"),
+    [
+        ("14 March 1874", ("1870-01-01", "1879-12-31"), True),
+        ("1874", ("1870-01-01", "1879-12-31"), True),
+        ("1,874", ("1870-01-01", "1879-12-31"), False),
+        ("1880", ("1870-01-01", "1879-12-31"), False),
+        ("12,450", ("3000", ""), True),
+        ("2,999", ("3000", ""), False),
+        ("412 metres", ("", "500 metres"), True),
+        ("512 metres", ("", "500"), False),
+        ("Mosk", ("3000", ""), False),
+    ],
+)
+def test_spans(text: str, span: tuple[str, str], holds: bool) -> None:
+    assert span_holds(text, span) is holds

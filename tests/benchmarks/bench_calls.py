@@ -1,0 +1,170 @@
+"""The store of model calls: CPU per call at 256 in flight, and how it grows to 10^6 replies.
+
+    python tests/benchmarks/bench_calls.py                   files of 10^4, 10^5 and 10^6 replies
+    python tests/benchmarks/bench_calls.py --sizes 10000 100000 --dir /tmp
+
+One file per size is filled. Then, in turn, each has a sample of whole calls (look-up that misses, begin, settle with a
+reply of about 1 KB), 256 at once and without a server, and of look-ups at random that hit: so all sizes meet the same
+load of the machine. CPU seconds of the process, less the same loop of tasks without the store; medians over the rounds.
+With ``--limit``, the exit status is 1 when a call or a look-up in the last file costs more than that many times what it
+costs in the first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from synth.identity import derive_generator
+from synth.store.calls import CallStore, Outcome, TokenCount
+
+IN_FLIGHT = 256
+FILL_AT_ONCE = 4_096
+SAMPLE = 1_000
+ROUNDS = 11
+WORDS = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8").split()
+
+
+def key(number: int) -> str:
+    return hashlib.sha256(f"call {number}".encode()).hexdigest()
+
+
+def reply(number: int, draw: np.random.Generator) -> bytes:
+    """A chat completion as servers send it, of about 1 KB, with a tool call and some hundred words of reasoning."""
+    start, count = int(draw.integers(0, len(WORDS) - 150)), int(draw.integers(10, 110))
+    message = {
+        "role": "assistant",
+        "content": None,
+        "refusal": None,
+        "reasoning_content": " ".join(WORDS[start : start + count]),
+        "tool_calls": [
+            {
+                "id": f"call_{draw.bytes(12).hex()}",
+                "type": "function",
+                "function": {"name": "search", "arguments": json.dumps({"query": " ".join(WORDS[start : start + 8])})},
+            }
+        ],
+    }
+    prompt, completion = (int(tokens) for tokens in draw.integers(50, 4_000, size=2))
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    body = {
+        "id": f"chatcmpl-{draw.bytes(16).hex()}",
+        "object": "chat.completion",
+        "created": 1_763_000_000 + number,
+        "model": "a-model",
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "tool_calls"}],
+        "usage": usage,
+        "system_fingerprint": None,
+    }
+    return json.dumps(body).encode()
+
+
+async def at_once(numbers: Iterator[int], work: Callable[[int], Coroutine[Any, Any, None]], workers: int) -> None:
+    async def worker() -> None:
+        for number in numbers:
+            await work(number)
+
+    await asyncio.gather(*(worker() for _ in range(workers)))
+
+
+def cpu_us(numbers: Iterable[int], work: Callable[[int], Coroutine[Any, Any, None]]) -> float:
+    """Microseconds of CPU for each of ``SAMPLE``."""
+    cpu = time.process_time()
+    asyncio.run(at_once(iter(numbers), work, IN_FLIGHT))
+    return (time.process_time() - cpu) / SAMPLE * 1e6
+
+
+class File:
+    """A store of ``size`` replies, and what was measured on it."""
+
+    def __init__(self, folder: Path, size: int, bodies: list[bytes]) -> None:
+        self.path = folder / f"{size}.sqlite"
+        self.size = size
+        self.bodies = bodies
+        self.store = CallStore(self.path)
+        asyncio.run(at_once(iter(range(size)), self.call, FILL_AT_ONCE))
+        self.store.close()
+        self.bytes = self.path.stat().st_size
+        self.store = CallStore(self.path)
+        self.there = size
+        self.calls: list[float] = []
+        self.look_ups: list[float] = []
+
+    async def call(self, number: int) -> None:
+        name = key(number)
+        request = f"{name[:16]}-{name[16:24]}-{number:010x}"
+        assert await self.store.get(name) is None
+        await self.store.begin(request, name, "bench", "teacher", tokens=4_000, cost=1_000_000)
+        await asyncio.sleep(0)
+        body = self.bodies[number % len(self.bodies)]
+        await self.store.settle(request, Outcome.DELIVERED, usage=TokenCount(1_000, 200), cost=400_000, reply=body)
+
+    async def look_up(self, number: int) -> None:
+        found = await self.store.get(key(number))
+        assert found is not None
+        assert found.body == self.bodies[number % len(self.bodies)]
+
+    def sample(self, draw: np.random.Generator, base: float) -> None:
+        self.calls.append(cpu_us(range(self.there, self.there + SAMPLE), self.call) - base)
+        self.there += SAMPLE
+        self.look_ups.append(cpu_us(draw.integers(0, self.size, SAMPLE).tolist(), self.look_up))
+
+
+async def nothing(number: int) -> None:
+    key(number)
+    for _ in range(2):
+        await asyncio.sleep(0)
+
+
+def measure(folder: Path, sizes: list[int]) -> list[dict[str, float]]:
+    draw = derive_generator(0, "bench")
+    bodies = [reply(number, draw) for number in range(2_000)]
+    files = [File(folder, size, bodies) for size in sizes]
+    bases = []
+    for _ in range(ROUNDS):
+        bases.append(cpu_us(range(SAMPLE), nothing))
+        for file in files:
+            file.sample(draw, bases[-1])
+    rows = []
+    for file in files:
+        file.store.close()
+        row = {
+            "replies": file.size,
+            "call_us": statistics.median(file.calls),
+            "look_up_us": statistics.median(file.look_ups),
+            "baseline_us": statistics.median(bases),
+            "bytes_per_reply": file.bytes / file.size,
+            "of_bytes": sum(map(len, bodies)) / len(bodies),
+        }
+        rows.append(row)
+        print(json.dumps({name: round(value, 1) for name, value in row.items()}), flush=True)
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--dir", type=Path, default=None, help="where the files are made (about 1 GB)")
+    parser.add_argument("--limit", type=float, default=None)
+    given = parser.parse_args()
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory(dir=given.dir) as folder:
+        rows = measure(Path(folder), given.sizes)
+    ratios = {name: rows[-1][name] / rows[0][name] for name in ("call_us", "look_up_us")}
+    print(json.dumps({"last size against the first": {name: round(ratios[name], 2) for name in ratios}}))
+    return int(given.limit is not None and max(ratios.values()) > given.limit)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,336 @@
+"""Calls per second through one endpoint: ours beside a bare loop and the clients and runners of others.
+
+    python tests/benchmarks/bench_throughput.py                       a quick look
+    python tests/benchmarks/bench_throughput.py --calls 20000 --rounds 3 --rollouts 2000
+        --peer distilabel=VENV/bin/python --peer datatrove-cache=VENV/bin/python
+
+A server in a process of its own answers each request of about 2 KB after 50 ms with a reply of about 1 KB. Each
+contender runs in a fresh process and makes the same calls, 256 at once; rounds take turns. Ratios are to the bare
+loop of the same round, so what else the machine does meanwhile falls on all of them; medians over rounds are printed.
+
+    bare        aiohttp, one loop, nothing kept
+    ours        ModelHub: call store (intents, replies, account) and a row journal with one row per call
+    openai      the official client
+    datatrove   its InferenceRunner against the endpoint, nothing kept
+    distilabel, datatrove-cache (the runner with its request cache and checkpoints): each in an environment of its own,
+                with ``distilabel[openai] requests`` or ``datatrove aiofiles aiosqlite httpx orjson`` in it
+
+``--rollouts N`` has N rollouts of four turns in flight and tells what memory they take. Exit status 1 when ours makes
+fewer calls per second than ``--wanted`` times the bare loop's, or than any other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+SYSTEM = "You answer questions with the tools that you are given, and say so when nothing can be found. " * 16
+TEXT = "It was written in the year in which the bridge was opened, so the second document must be meant. " * 8
+LATENCY = 0.05
+
+
+def messages(number: int) -> list[dict[str, str]]:
+    question = f"Question {number}: who wrote the book that was printed in the town where the bridge was built? " * 4
+    return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": question}]
+
+
+def serve() -> None:
+    """Print the port, then answer until killed."""
+    from aiohttp import web
+
+    choice = {"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 420, "completion_tokens": 160, "total_tokens": 580}
+    top = {"id": "chatcmpl-0", "object": "chat.completion", "created": 1, "model": "m"}
+    body = json.dumps({**top, "choices": [choice], "usage": usage}).encode()
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        await request.read()
+        if request.path.endswith("/chat/completions"):
+            await asyncio.sleep(LATENCY)
+        return web.Response(body=body, content_type="application/json")
+
+    async def main() -> None:
+        runner = web.ServerRunner(web.Server(answer))
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0, backlog=8192)
+        await site.start()
+        print(runner.addresses[0][1], flush=True)
+        await asyncio.Event().wait()
+
+    asyncio.run(main())
+
+
+# One contender each: makes the calls and returns how long it took, in wall and CPU seconds.
+
+
+async def timed(work: Callable[[], Awaitable[Any]]) -> dict[str, float]:
+    wall, cpu = time.perf_counter(), time.process_time()
+    await work()
+    return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+
+
+async def workers(count: int, numbers: Iterator[int], one: Callable[[int], Awaitable[Any]]) -> None:
+    async def worker() -> None:
+        for number in numbers:
+            await one(number)
+
+    await asyncio.gather(*(worker() for _ in range(count)))
+
+
+async def bare(address: str, calls: int, at_once: int) -> dict[str, float]:
+    import aiohttp
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=at_once)) as session:
+
+        async def one(number: int) -> None:
+            plain = {"model": "m", "messages": messages(number), "max_tokens": 2048}
+            async with session.post(f"{address}/chat/completions", json=plain) as response:
+                reply = await response.json()
+            assert reply["choices"][0]["message"]["content"] == TEXT
+
+        await one(-1)
+        return await timed(lambda: workers(at_once, iter(range(calls)), one))
+
+
+async def ours(address: str, calls: int, at_once: int) -> dict[str, float]:
+    from synth.models import bridge
+    from synth.models.client import ModelHub
+    from synth.models.contract import Price, Runtime, Sampling
+    from synth.store.calls import CallStore
+    from synth.store.journal import Journal
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder)
+        with CallStore(path / "calls.sqlite") as store, Journal(path / "rows") as journal, ModelHub(store) as hub:
+            runtime = Runtime(endpoints=(address,), price=Price(prompt=0.1, completion=0.4), concurrency=at_once)
+            model = hub.bind("m", Sampling(), runtime)
+            numbers = iter(range(calls))
+
+            def rows() -> None:
+                for number in numbers:
+                    reply = model.chat(messages(number), sample=f"{number:032x}")
+                    assert reply.content == TEXT.strip()
+                    journal.append(reply.model_dump_json().encode())
+
+            async def all_of_them() -> None:
+                await asyncio.gather(*(bridge.run(rows) for _ in range(at_once)))
+
+            found = await timed(all_of_them)
+            assert hub.account().delivered == calls
+            return found
+
+
+async def openai(address: str, calls: int, at_once: int) -> dict[str, float]:
+    from openai import AsyncOpenAI
+
+    async with AsyncOpenAI(base_url=address, api_key="none", max_retries=0, timeout=600) as client:
+
+        async def one(number: int) -> None:
+            given: Any = messages(number)
+            reply = await client.chat.completions.create(model="m", messages=given, max_tokens=2048)
+            assert reply.choices[0].message.content == TEXT
+
+        await one(-1)
+        return await timed(lambda: workers(at_once, iter(range(calls)), one))
+
+
+def datatrove(address: str, calls: int, at_once: int, cache: bool = False) -> dict[str, float]:
+    import contextlib
+
+    from datatrove.data import Document
+    from datatrove.pipeline.inference.run_inference import InferenceConfig, InferenceRunner
+    from datatrove.pipeline.writers import JsonlWriter
+    from loguru import logger
+
+    logger.remove()
+
+    async def rollout(document: Any, generate: Any) -> Any:
+        return await generate({"messages": messages(int(document.id)), "max_tokens": 2048})
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SystemExit):
+        config = InferenceConfig(
+            server_type="endpoint",
+            model_name_or_path="m",
+            endpoint_url=address.removesuffix("/v1"),
+            max_concurrent_generations=at_once,
+        )
+        runner = InferenceRunner(
+            rollout,
+            config,
+            JsonlWriter(f"{folder}/out", output_filename="${rank}_${chunk_index}.jsonl", compression=None),
+            checkpoints_local_dir=f"{folder}/checkpoints" if cache else None,
+        )
+        cpu = time.process_time()
+        runner.run(Document(text="", id=str(number)) for number in range(calls))
+        cpu = time.process_time() - cpu
+        assert runner.stats.stats["successful_requests"].total == calls
+        return {"wall": runner.stats.stats["inference_time"].total, "cpu": cpu}
+    raise AssertionError("unreachable")
+
+
+async def distilabel(address: str, calls: int, at_once: int) -> dict[str, float]:
+    from importlib import import_module
+
+    llm = import_module("distilabel.models.llms").OpenAILLM(
+        model="m", base_url=address, api_key="none", max_retries=0, timeout=600
+    )
+    llm.load()
+
+    async def one(number: int) -> None:
+        reply = await llm.agenerate(input=messages(number), max_new_tokens=2048)
+        assert reply["generations"][0] == TEXT
+
+    await one(-1)
+    return await timed(lambda: workers(at_once, iter(range(calls)), one))
+
+
+def child(name: str, address: str, calls: int, at_once: int) -> dict[str, float]:
+    if name.startswith("datatrove"):
+        return datatrove(address, calls, at_once, cache=name.endswith("cache"))
+    return asyncio.run(
+        {"bare": bare, "ours": ours, "openai": openai, "distilabel": distilabel}[name](address, calls, at_once)
+    )
+
+
+# Memory
+
+
+def resident() -> float:
+    """MiB of this process now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+def memory(address: str, rollouts: int) -> dict[str, float]:
+    """What ``rollouts`` rollouts of four turns in flight take, in MiB, and what the process has without them."""
+    from synth.models import bridge
+    from synth.models.client import ModelHub
+    from synth.models.contract import Runtime, Sampling
+
+    async def main() -> dict[str, float]:
+        most = 0.0
+        with ModelHub() as hub:
+            model = hub.bind("m", Sampling(), Runtime(endpoints=(address,), concurrency=rollouts))
+            await bridge.run(model.chat, messages(-1), sample="0")
+            before = resident()
+
+            def rollout(number: int) -> None:
+                nonlocal most
+                said: list[Any] = messages(number)
+                for turn in range(4):
+                    reply = model.chat(said, sample=f"{number:028x}{turn:04x}")
+                    said += [{"role": "assistant", "content": reply.content}, {"role": "user", "content": TEXT * 4}]
+                    if number % 50 == 0:
+                        most = max(most, resident())
+
+            await asyncio.gather(*(bridge.run(rollout, number) for number in range(rollouts)))
+            window = hub.statistics().endpoints[0].window
+        return {"before": before, "most": most, "window": float(window)}
+
+    return asyncio.run(main())
+
+
+# All of them
+
+
+def run_child(python: str, *arguments: str) -> dict[str, float] | None:
+    """The child's figures; None when it failed or took more than ten minutes."""
+    ours = Path(__file__).resolve().parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(ours)} if python == sys.executable else dict(os.environ)
+    if python != sys.executable:
+        environment.pop("PYTHONPATH", None)
+    command = [python, __file__, *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, check=False)
+    except subprocess.TimeoutExpired:
+        print(f"  {' '.join(arguments)}: no end within 600 s", flush=True)
+        return None
+    if done.returncode:
+        print(f"  {' '.join(arguments)}: {done.stderr.strip().splitlines()[-1:]}", flush=True)
+        return None
+    found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def compare(options: argparse.Namespace, address: str) -> bool:
+    pythons = dict.fromkeys(options.only, sys.executable) | dict(peer.split("=", 1) for peer in options.peer)
+    slow = dict.fromkeys(("openai", "distilabel", "datatrove-cache"), options.slow_calls)
+    rate: dict[str, list[float]] = {name: [] for name in pythons}
+    cpu: dict[str, list[float]] = {name: [] for name in pythons}
+    ratio: dict[str, list[float]] = {name: [] for name in pythons}
+    cpu_ratio: dict[str, list[float]] = {name: [] for name in pythons}
+    for number in range(options.rounds):
+        print(f"round {number}, load {os.getloadavg()[0]:.1f}", flush=True)
+        for name, python in pythons.items():
+            calls = slow.get(name, options.calls)
+            found = run_child(python, "--child", name, address, str(calls), str(options.at_once))
+            if found is None:
+                continue
+            rate[name].append(calls / found["wall"])
+            cpu[name].append(found["cpu"] / calls * 1e6)
+            if rate["bare"]:
+                ratio[name].append(rate[name][-1] / rate["bare"][-1])
+                cpu_ratio[name].append(cpu[name][-1] / cpu["bare"][-1])
+    print(f"\n{'':16}{'calls/s':>9}{'to bare':>9}{'CPU us/call':>13}{'to bare':>9}")
+    for name in pythons:
+        if ratio[name]:
+            figures = [statistics.median(column[name]) for column in (rate, ratio, cpu, cpu_ratio)]
+            print(f"{name:16}{figures[0]:9,.0f}{figures[1]:9.2f}{figures[2]:13,.0f}{figures[3]:9.2f}")
+    if not ratio["ours"]:
+        return False
+    mine = statistics.median(ratio["ours"])
+    others = [statistics.median(ratio[name]) for name in pythons if name not in ("bare", "ours") and ratio[name]]
+    return mine >= options.wanted and all(mine > other for other in others)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=5_000)
+    parser.add_argument("--slow-calls", type=int, default=1_000, help="of clients that would take minutes otherwise")
+    parser.add_argument("--at-once", type=int, default=256)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
+    parser.add_argument("--only", nargs="+", default=["bare", "ours", "openai", "datatrove"], metavar="NAME")
+    parser.add_argument("--rollouts", type=int, default=0)
+    parser.add_argument("--wanted", type=float, default=0.65)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        return serve()
+    if options.child:
+        name, address, calls, at_once = options.child
+        return print(json.dumps(child(name, address, int(calls), int(at_once))))
+    if options.memory:
+        return print(json.dumps(memory(options.memory[0], int(options.memory[1]))))
+    server = subprocess.Popen([sys.executable, __file__, "--serve"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        address = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
+        well = compare(options, address)
+        if options.rollouts:
+            found = run_child(sys.executable, "--memory", address, str(options.rollouts))
+            if found is not None:
+                each = (found["most"] - found["before"]) * 1024 / options.rollouts
+                print(f"\n{options.rollouts:,} rollouts in flight, window {found['window']:,.0f}:", end=" ")
+                print(f"{found['most']:,.0f} MiB, {each:,.0f} KiB for each beside {found['before']:,.0f} MiB")
+    finally:
+        server.kill()
+        server.wait()
+    sys.exit(0 if well else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from planted import TASKS, Planter, Rows
+
+import synth
+
+SHAPES = ("composition", "conjunction", "comparison", "superlative", "temporal", "computation", "intersection", "count")
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset as it comes out of a build: every shape, small, and without what no rule of the audit looks at."""
+    folder = tmp_path_factory.mktemp("deep")
+    weights = {**dict.fromkeys(SHAPES, 1.0), "composition": 2.0, "conjunction": 3.0, "parallel": 1.0, "cycle": 0.0}
+    built = synth.build(
+        "world-search",
+        tasks=TASKS,
+        out=folder / "out",
+        store=folder / "store",
+        settings={
+            "source.entities": 1000,
+            "questions.shapes": weights,
+            "critical": None,
+            "preferences": None,
+            "distractors": None,
+            "contexts": None,
+        },
+    )
+    return Path(built.path)
+
+
+@pytest.fixture(scope="session")
+def held(audited: Path) -> Rows:
+    return Rows(audited)
+
+
+@pytest.fixture
+def planter(held: Rows, tmp_path: Path) -> Planter:
+    """A copy that a test may break."""
+    return Planter(held, tmp_path / "broken")

@@ -1,0 +1,151 @@
+"""Whole builds through a model server at which everything goes wrong, killed again and again."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Zygote
+from faults_builds import REASONS, ROLES, Built, arguments, bound, samples_of, serve, with_store_of
+
+from synth.identity import derive_generator
+from synth.store.calls import IntentState
+from synth.testing.model_server import Faults, reconcile, sent_again
+
+FAULTS = Faults.all(0.02, seed=3, retry_after="0.2", slow=0.2)
+
+Build = Callable[[str, int], Built]
+Size = tuple[int, int, float]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param((8, 400, 0.2), id="small"),
+        pytest.param((300, 4000, 0.02), id="large", marks=pytest.mark.benchmark),
+    ],
+)
+def size(request: pytest.FixtureRequest) -> Size:
+    """Tasks, entities of the world, share of the policy's runs that is searched for critical steps."""
+    found: Size = request.param
+    return found
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory, zygote: Zygote, size: Size) -> Built:
+    """Built in process, without any model."""
+    folder = tmp_path_factory.mktemp("builds") / "scripted"
+    folder.mkdir()
+    _command(zygote, folder, arguments(folder, *size))
+    return Built(folder, ())
+
+
+def _command(zygote: Zygote, folder: Path, given: list[str], kill_file: Path | None = None) -> int:
+    """Exit code: 0, or that of the kill."""
+    said = folder / "said"
+    more = {} if kill_file is None else {"kill_file": str(kill_file)}
+    code: int = zygote.run(do="command", arguments=given, variables={}, said=str(said), **more)
+    assert code in ((0,) if kill_file is None else (0, -signal.SIGKILL)), said.read_text()
+    return code
+
+
+@pytest.fixture(scope="module")
+def build(zygote: Zygote, scripted: Built, size: Size) -> Build:
+    """``build(name, kills)``: through a server under all faults; killed so many times on its way."""
+
+    def made(name: str, kills: int) -> Built:
+        folder = with_store_of(scripted.folder, scripted.folder.parent / name)
+        generator = derive_generator(1, "kills of builds")
+        with serve(scripted.tasks, FAULTS) as at:
+            given = [*arguments(folder, *size), *bound(at.server.url)]
+            done = 0
+            for _ in range(kills):
+                at.light(int(generator.integers(2, 20) * size[0] / 8), folder / "kill")
+                done += _command(zygote, folder, given, folder / "kill") != 0
+            assert _command(zygote, folder, given) == 0
+            return Built(folder, at.server.log.records(), done)
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def undisturbed(build: Build) -> Built:
+    return build("undisturbed", 0)
+
+
+@pytest.fixture(scope="module")
+def killed(build: Build) -> Built:
+    return build("killed", 10)
+
+
+@pytest.fixture(params=["undisturbed", "killed"])
+def built(request: pytest.FixtureRequest, undisturbed: Built, killed: Built) -> Built:
+    return undisturbed if request.param == "undisturbed" else killed
+
+
+def test_it_was_killed(killed: Built) -> None:
+    assert killed.kills == 10
+
+
+def test_kills_change_no_byte(undisturbed: Built, killed: Built) -> None:
+    assert killed.hashes() == undisturbed.hashes()
+
+
+def test_faults_came_as_planned(built: Built) -> None:
+    seen = Counter(record.fault for record in built.records)
+    assert len(seen) > 15
+    assert 0.15 < 1 - seen[None] / sum(seen.values()) < 0.4
+
+
+def test_every_task_ends_as_a_trajectory_or_a_rejection(built: Built) -> None:
+    tasks = {task.id for task in built.tasks}
+    for role in ROLES:
+        kept = Counter(row.task_id for row in built.dataset.rows("trajectories") if row.role == role)
+        ours = [row for row in built.rejections if row.stage in ("search_rollouts", "verify")]
+        gone = Counter(row.row_id for row in ours if row.detail.startswith(f"{role}, rollout"))
+        assert kept.total() + gone.total() == len(tasks)
+        assert set(kept) | set(gone) == tasks
+
+
+def test_rejections_have_the_right_reason(built: Built) -> None:
+    faults = {record.sample: record.fault for record in built.records if record.outcome == "delivered"}
+    rejected = [row for row in built.rejections if row.stage == "search_rollouts"]
+    assert rejected
+    for row in rejected:
+        match = re.match(r"(teacher|policy), rollout (\d+), turn (\d+): ", row.detail)
+        assert match is not None, row.detail
+        asked = [name for name in samples_of(row.row_id, match[1], int(match[2]), int(match[3])) if name in faults]
+        kind = faults[asked[-1]]
+        assert kind is not None
+        assert row.reason in REASONS[kind], (kind, row)
+
+
+def test_the_books_agree_with_the_log(built: Built) -> None:
+    account, intents, served = built.books()
+    found = reconcile(built.records, intents)
+    assert found.problems == ()
+    assert found.states[IntentState.OPEN] == 0
+    assert len(built.records) == account.calls - found.never_arrived
+    assert found.lost <= (built.kills + 1) * len(built.tasks)
+    assert sent_again(built.records, served) == []
+    spent = sum(sum(record.usage) for record in built.records if record.usage is not None)
+    assert account.tokens_spent >= spent
+    assert account.cost_exact == sum(intent.cost or 0 for intent in intents)
+    assert account.cost_exact > 0
+
+
+def test_turns_that_faults_left_alone_are_those_of_the_scripted_agents(scripted: Built, built: Built) -> None:
+    """But for who is said to have made them."""
+    spoilt = {record.sample for record in built.records if record.fault and record.outcome == "delivered"}
+    wanted = {(row.task_id, row.role): row for row in scripted.dataset.rows("trajectories")}
+    same = 0
+    for row in built.dataset.rows("trajectories"):
+        asked = [samples_of(row.task_id, row.role, row.rollout, turn)[0] for turn in range(row.turns)]
+        if not spoilt & set(asked):
+            assert row.content == wanted[row.task_id, row.role].content
+            same += 1
+    assert same >= 2

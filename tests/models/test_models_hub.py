@@ -1,0 +1,252 @@
+"""The engine of calls: loops and threads, what goes over the wire, what it tells."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from synth.models import bridge
+from synth.models.client import ModelHub
+from synth.models.contract import (
+    ChatReply,
+    ChatRequest,
+    EndpointDown,
+    FailureKind,
+    Price,
+    Runtime,
+    Sampling,
+)
+from synth.models.pace import Patience
+from synth.store.calls import CallStore, IntentState
+
+QUICK = Patience(seconds=0.15, attempts=6, first_delay=0.002, longest_delay=0.02)
+QUESTION = [{"role": "user", "content": "Who wrote it?"}]
+
+
+def bind(hub: ModelHub, *addresses: str, max_tokens: int = 2048, **runtime: Any) -> Any:
+    price = Price(prompt=1, completion=10)
+    return hub.bind("m", Sampling(max_tokens=max_tokens), Runtime(endpoints=addresses, price=price, **runtime))
+
+
+# Loops and threads
+
+
+def test_calls_from_plain_threads_loops_and_greenlets_meet_in_one_hub(serve: Any, chat_all: Any) -> None:
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            await asyncio.sleep(0.03)
+            return server.said(asked.text)
+
+        async with serve(answer) as server:
+            with ModelHub() as hub:
+                model = bind(hub, server.address)
+
+                def plain(text: str) -> Any:
+                    return model.chat([{"role": "user", "content": text}], sample="0").content
+
+                def looped(text: str) -> Any:
+                    return asyncio.run(chat_all(model, [text]))[0].content
+
+                texts = ["same", "a", "b", "same"]
+                found = await asyncio.gather(
+                    chat_all(model, texts),
+                    *(asyncio.to_thread(plain, text) for text in texts),
+                    *(asyncio.to_thread(looped, text) for text in texts),
+                )
+                assert [reply.content for reply in found[0]] == texts
+                assert found[1:] == texts * 2
+                assert sorted(asked.text for asked in server.asked) == ["a", "b", "same"]
+
+    asyncio.run(main())
+
+
+def test_one_loop_after_the_other(serve: Any, chat_all: Any, tmp_path: Any) -> None:
+    """A build opens a loop for each stage; the server lives in a loop of its own."""
+    ready, over = threading.Event(), threading.Event()
+    found: list[Any] = []
+
+    async def host() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            return server.said(asked.text)
+
+        async with serve(answer) as server:
+            found.append(server)
+            ready.set()
+            await asyncio.to_thread(over.wait)
+
+    thread = threading.Thread(target=asyncio.run, args=(host(),))
+    thread.start()
+    try:
+        assert ready.wait(20)
+        (server,) = found
+        with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls) as hub:
+            model = bind(hub, server.address)
+            for number in range(3):
+                results = asyncio.run(chat_all(model, [f"{number}a", f"{number}b"]))
+                assert [reply.content for reply in results] == [f"{number}a", f"{number}b"]
+            assert model.chat([{"role": "user", "content": "plain"}], sample="0").content == "plain"
+            assert asyncio.run(chat_all(model, ["last"]))[0].content == "last"
+            assert hub.account().delivered == 8
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_loop_that_dies_with_calls_in_flight_leaves_the_hub_well(serve: Any, chat_all: Any, tmp_path: Any) -> None:
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            if asked.text == "slow":
+                await asyncio.sleep(60)
+            return server.said(asked.text)
+
+        async with serve(answer) as server:
+            with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls) as hub:
+                model = bind(hub, server.address, concurrency=1)
+
+                async def dies() -> None:
+                    asyncio.get_running_loop().create_task(chat_all(model, ["slow", "waits"]))
+                    while not server.asked:
+                        await asyncio.sleep(0.001)
+
+                await asyncio.to_thread(asyncio.run, dies())
+                (reply,) = await chat_all(model, ["after"])
+                assert reply.content == "after"
+                states = [intent.state for intent in calls.intents()]
+        assert states == [IntentState.UNKNOWN, IntentState.DELIVERED]
+
+    asyncio.run(main())
+
+
+# What goes over the wire
+
+
+def test_the_body_is_canonical_and_the_headers_name_the_attempt(serve: Any, tmp_path: Any) -> None:
+    async def main() -> None:
+        raw: list[bytes] = []
+
+        async def answer(server: Any, asked: Any) -> Any:
+            raw.append(await asked.request.read())
+            return server.said()
+
+        async with serve(answer) as server:
+            with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls) as hub:
+                model = hub.bind("m", Sampling(temperature=0.5), Runtime(endpoints=(server.address,)))
+                tools = [{"type": "function", "function": {"name": "f"}}]
+                sample = "0123456789abcdef" * 2
+                await bridge.run(model.chat, QUESTION, sample=sample, tools=tools, tool_choice="auto")
+                await bridge.run(model.chat, QUESTION, sample="of my own: é\n")
+                keys = [intent.key for intent in calls.intents()]
+        one = ChatRequest("m", tuple(QUESTION), tuple(tools), "auto", sampling=Sampling(temperature=0.5), sample=sample)
+        assert raw[0] == one.body.encode()
+        assert keys[0] == one.key
+        first, second = server.asked
+        assert first.sample == sample
+        assert first.request_id.startswith(f"{one.key[:16]}-01234567-")
+        assert first.headers["Content-Type"] == "application/json"
+        assert second.sample.isalnum()
+        assert second.sample.isascii()
+        assert second.request_id.startswith(keys[1][:16])
+
+    asyncio.run(main())
+
+
+def test_a_redirect_is_not_followed(serve: Any) -> None:
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            return web.Response(status=307, headers={"Location": asked.request.path})
+
+        async with serve(answer) as server:
+            with ModelHub() as hub, pytest.raises(EndpointDown, match="307"):
+                await bridge.run(bind(hub, server.address).chat, QUESTION, sample="0")
+        assert len(server.asked) == 1
+
+    asyncio.run(main())
+
+
+def test_a_large_reply_of_many_chunks(serve: Any, chat_all: Any) -> None:
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            return server.said("é" * 2_000_000)
+
+        async with serve(answer) as server:
+            with ModelHub() as hub:
+                (reply,) = await chat_all(bind(hub, server.address), ["x"])
+        assert reply.content == "é" * 2_000_000
+
+    asyncio.run(main())
+
+
+def test_the_endpoint_is_given_what_it_takes(serve: Any, chat_all: Any) -> None:
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            if server.inside > 12:
+                return web.Response(status=429)
+            await asyncio.sleep(0.004)
+            return server.said()
+
+        async with serve(answer) as server:
+            with ModelHub(patience=QUICK) as hub:
+                results = await chat_all(bind(hub, server.address, attempts=30), [str(n) for n in range(400)])
+                role = hub.statistics().roles[0]
+                window = hub.statistics().endpoints[0].window
+        assert {type(result) for result in results} == {ChatReply}
+        assert window <= 24
+        assert role.retries[FailureKind.RATE_LIMITED] < 200
+
+    asyncio.run(main())
+
+
+# What it tells
+
+
+def test_statistics_count_calls_tokens_and_latencies_by_role(serve: Any, chat_all: Any) -> None:
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            await asyncio.sleep(0.01)
+            usage = {"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 60}}
+            return server.said(usage=usage)
+
+        async with serve(answer) as server:
+            with ModelHub() as hub:
+                teacher, judge = (bind(hub, server.address, role=role) for role in ("teacher", "judge"))
+                assert [role.p50 for role in hub.statistics().roles] == [None, None]
+                await chat_all(teacher, ["a", "b", "c"])
+                await chat_all(judge, ["a"])
+                by_role = {role.role: role for role in hub.statistics().roles}
+                (endpoint,) = hub.statistics().endpoints
+                account = hub.account()
+        one = by_role["teacher"]
+        assert (one.calls, one.from_store, one.prompt_tokens, one.completion_tokens, one.cached_tokens) == (
+            (3, 0, 300, 21, 180)
+        )
+        assert one.cost == account.cost_exact == 3 * (100 * 1000 + 7 * 10_000)
+        assert one.p50 is not None
+        assert one.p95 is not None
+        assert 0.01 <= one.p50 <= one.p95
+        assert (by_role["judge"].calls, by_role["judge"].from_store, by_role["judge"].cost) == (1, 1, 0)
+        assert (endpoint.address, endpoint.in_flight, endpoint.broken) == (server.address, 0, False)
+
+    asyncio.run(main())
+
+
+def test_the_search_for_garbage_is_set_back_with_the_connections(serve: Any, chat_all: Any) -> None:
+    before = gc.get_threshold()
+
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            inside.append(gc.get_threshold())
+            return server.said()
+
+        async with serve(answer) as server:
+            with ModelHub() as hub:
+                await chat_all(bind(hub, server.address), ["x"])
+
+    inside: list[tuple[int, int, int]] = []
+    asyncio.run(main())
+    assert inside == [(max(before[0], 20_000), *before[1:])]
+    assert gc.get_threshold() == before

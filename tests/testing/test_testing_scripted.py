@@ -1,0 +1,184 @@
+"""Through the server, a scripted agent takes the very turns that it takes in process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+from http_model import HttpModel
+from server_calls import ask, body
+
+from synth.agents.contract import History, Policy, Prompt, Step, Turn
+from synth.agents.loop import Limits, Rollout, prompt_for, rollout
+from synth.agents.model.policy import ModelConfig, ModelPolicy
+from synth.agents.model.wire import Mode, correction, function_tools, messages_of, response_format
+from synth.agents.scripted.backend import scripted_policy
+from synth.environments.contract import ToolCall
+from synth.environments.search import SearchEnvironment
+from synth.identity import derive_generator, key_of
+from synth.prompting import load_prompt
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Role, StopReason
+from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
+from synth.testing.model_server import ModelServer, Player, ScriptedPlayer, ServerOptions
+from synth.testing.model_server.conversation import read_conversation
+
+ROLES: tuple[Role, ...] = ("teacher", "policy")
+# Calls that break a tool's schema are the one thing that a model is asked for again, so they go another way over HTTP.
+SKILL: dict[Role, dict[str, Any]] = {"teacher": {}, "policy": {"skill": 0.3, "bad_argument": 0.0}}
+
+
+@pytest.fixture(scope="module")
+def environment() -> SearchEnvironment:
+    documents = small_documents()
+    return SearchEnvironment(WordIndex(documents), ListTable(documents), page_size=150)
+
+
+@pytest.fixture(scope="module")
+def system(environment: SearchEnvironment) -> str:
+    return load_prompt("agents/search").render(instructions=environment.instructions())
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    players: dict[str, Player] = {role: ScriptedPlayer.scripted(small_tasks(), role, **SKILL[role]) for role in ROLES}
+    with ModelServer(players, ServerOptions(strict_alternation=True)) as server:
+        yield server
+        assert server.errors == []
+
+
+def run(policy: Policy, environment: SearchEnvironment, system: str, task: Task, number: int) -> Rollout:
+    return rollout(
+        policy,
+        environment,
+        task,
+        system=system,
+        limits=Limits(),
+        generator_for_turn=lambda turn: derive_generator(11, task.id, number, turn),
+    )
+
+
+@pytest.mark.parametrize("mode", ["native", "structured"])
+@pytest.mark.parametrize("role", ROLES)
+def test_rollouts_are_the_same_turn_by_turn(
+    server: ModelServer, environment: SearchEnvironment, system: str, role: Role, mode: Mode
+) -> None:
+    model = HttpModel(server.url, role)
+    over_http = ModelPolicy(model, ModelConfig(mode=mode, send_reasoning="reasoning"))
+    stops: set[StopReason] = set()
+    parallel = 0
+    for task in small_tasks():
+        for number in range(5):
+            wanted = run(scripted_policy(task=task, role=role, **SKILL[role]), environment, system, task, number)
+            made = run(over_http, environment, system, task, number)
+            assert made.history == wanted.history
+            assert (made.stop_reason, made.verdict) == (wanted.stop_reason, wanted.verdict)
+            stops.add(made.stop_reason)
+            parallel += any(len(step.turn.calls) > 1 for step in made.history)
+    model.close()
+    assert StopReason.ANSWERED in stops
+    assert parallel > 0
+
+
+def test_the_structured_replies_fit_their_schema(
+    server: ModelServer, environment: SearchEnvironment, system: str
+) -> None:
+    task = small_tasks()[0]
+    prompt = prompt_for(environment, task, system)
+    wanted = response_format(prompt.tools)
+    check = jsonschema.Draft202012Validator(wanted["json_schema"]["schema"])
+    history = run(scripted_policy(task=task, role="teacher"), environment, system, task, 0).history
+    for number in range(len(history)):
+        messages = messages_of(prompt, history[:number], mode="structured")
+        answer = ask(
+            server.url,
+            body(model="teacher", messages=messages, response_format=wanted),
+            sample=key_of(derive_generator(11, task.id, 0, number)),
+        )
+        check.validate(json.loads(answer.message["content"]))
+
+
+def test_without_tools_it_guesses_as_in_process(server: ModelServer, system: str) -> None:
+    model = HttpModel(server.url, "policy")
+    for task in small_tasks():
+        prompt = Prompt(system=system, question=task.question, tools=())
+        local = scripted_policy(task=task, role="policy", **SKILL["policy"])
+        for number in range(3):
+            generators = [derive_generator(5, task.id, number) for _ in range(2)]
+            assert ModelPolicy(model).act(prompt, (), generators[0]).turn == local.act(prompt, (), generators[1]).turn
+    model.close()
+
+
+def request_of(prompt: Prompt, history: History, mode: Mode) -> dict[str, Any]:
+    messages = messages_of(prompt, history, mode=mode, send_reasoning="reasoning")
+    if mode == "structured":
+        return body(messages=messages, response_format=response_format(prompt.tools))
+    return body(messages=messages, tools=function_tools(prompt.tools, strict=True))
+
+
+@pytest.mark.parametrize("mode", ["native", "structured"])
+def test_a_conversation_is_read_back_as_it_was(environment: SearchEnvironment, system: str, mode: Mode) -> None:
+    """Errors of tools among it, which the protocol carries as words only."""
+    task = small_tasks()[0]
+    prompt = prompt_for(environment, task, system)
+    at = environment.reset(task)
+    turns: list[tuple[str, dict[str, Any]]] = [
+        ("find", {"pattern": "x"}),
+        ("open", {"document": "nowhere"}),
+        ("open", {"document": "orl", "page": 99}),
+        ("search", {"question": "Orl"}),
+        ("read", {"page": 1}),
+        ("search", {"query": "Orl"}),
+    ]
+    calls = [ToolCall(id=f"call_{number}", name=name, arguments=given) for number, (name, given) in enumerate(turns)]
+    steps = [Step(turn=Turn(thought=f"{call.id}?", calls=(call,)), results=(at.step(call),)) for call in calls]
+    both = (calls[5], calls[1])
+    steps.append(Step(turn=Turn(thought="Both.", calls=both), results=tuple(at.step(call) for call in both)))
+    read = read_conversation(request_of(prompt, tuple(steps), mode))
+    assert read.structured is (mode == "structured")
+    assert read.prompt.question == prompt.question
+    assert [tool.name for tool in read.prompt.tools] == [tool.name for tool in prompt.tools]
+    assert [step.results[0].error for step in steps[:6]] == [
+        "refused",
+        "not_found",
+        "not_found",
+        "bad_arguments",
+        "unknown_tool",
+        None,
+    ]
+    for back, step in zip(read.history, steps, strict=True):
+        assert back.turn.thought == step.turn.thought
+        assert [(c.name, c.arguments) for c in back.turn.calls] == [(c.name, c.arguments) for c in step.turn.calls]
+        assert [(r.content, r.error) for r in back.results] == [(r.content, r.error) for r in step.results]
+
+
+@pytest.mark.parametrize("mode", ["native", "structured"])
+def test_a_turn_that_was_asked_for_once_more_is_no_step(
+    environment: SearchEnvironment, system: str, mode: Mode
+) -> None:
+    task = small_tasks()[0]
+    prompt = prompt_for(environment, task, system)
+    history = run(scripted_policy(task=task, role="teacher"), environment, system, task, 0).history[:2]
+    request = request_of(prompt, history, mode)
+    before = read_conversation(request)
+    request["messages"] += correction("search(Orl", "that is no call")
+    assert read_conversation(request) == before
+
+
+def test_questions_that_nobody_gave(server: ModelServer) -> None:
+    players = {"policy": ScriptedPlayer.scripted(small_tasks(), "policy")}
+    with ModelServer(players) as own:
+        answer = ask(own.url, body(model="policy"))
+        assert answer.status == 500
+        assert "no task asks 'Where is the Orl?'" in answer.error["message"]
+        assert [type(error) for error in own.errors] == [LookupError]
+
+
+def test_a_request_that_names_no_sample_has_one_answer(server: ModelServer) -> None:
+    task = small_tasks()[0]
+    request = body(model="policy", messages=[{"role": "user", "content": task.question}])
+    first, second = ask(server.url, request), ask(server.url, request)
+    assert first.message["content"] == second.message["content"]
