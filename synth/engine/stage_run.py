@@ -129,7 +129,11 @@ class StageRun:
         if tasks is None:
             return None
         found = self._survey(tasks, quick=quick)
-        return self._view(tasks, [found[task.start] for task in tasks]) if len(found) == len(tasks) else None
+        if len(found) < len(tasks):
+            return None
+        if not quick:
+            self.folder.tidy(found)
+        return self._view(tasks, [found[task.start] for task in tasks])
 
     @property
     def _is_rows(self) -> bool:
@@ -233,7 +237,7 @@ class StageRun:
         found |= self._survey(missing)
         self._all_there(missing, found)
         self.folder.mark_complete({"shards": len(tasks)})
-        self.folder.remove_journals()
+        self.folder.remove_journals(found)
         return self._view(tasks, [found[task.start] for task in tasks]), len(missing)
 
     def _count_shards(self, work: Work) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from synth.models.contract import ChatReply, Model, Models, Price, Runtime, Sampling, ToolChoice, Usage
+from synth.models.contract import ChatReply, ChatRequest, Model, Models, Price, Runtime, Sampling, Usage
 from synth.models.prices import PriceTable
 from synth.schemas.reports import ModelUse
 from synth.stages.contract import Implementation, RowAtHand, StageConfig
@@ -90,35 +90,14 @@ class MeteredModels:
         return _Metered(self._models.bind(name, sampling, runtime), role)
 
 
-class _Metered:
+class _Metered(Model):
     def __init__(self, model: Model, role: str) -> None:
+        self.name, self.sampling = model.name, model.sampling
         self._model = model
         self._role = role
 
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        sample: str,
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: ToolChoice | None = None,
-        response_format: Mapping[str, Any] | None = None,
-        sampling: Sampling | None = None,
-        session: str = "",
-    ) -> ChatReply:
-        reply = self._model.chat(
-            messages,
-            sample=sample,
-            tools=tools,
-            tool_choice=tool_choice,
-            response_format=response_format,
-            sampling=sampling,
-            session=session,
-        )
+    def ask(self, request: ChatRequest) -> ChatReply:
+        reply = self._model.ask(request)
         row = RowAtHand.current()
         if row is not None:
             use = reply.usage

@@ -18,10 +18,8 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from synth.errors import InputError
 from synth.models import bridge
@@ -32,9 +30,9 @@ from synth.models.contract import (
     ChatRequest,
     FailureKind,
     Finish,
+    Model,
     Runtime,
     Sampling,
-    ToolChoice,
     Usage,
 )
 from synth.models.endpoints import Endpoints, Replica
@@ -331,8 +329,8 @@ class ModelHub:
         return response.status < 500
 
 
-class BoundModel:
-    """One role, bound to one model. Implements ``Model``."""
+class BoundModel(Model):
+    """One role, bound to one model of a hub."""
 
     def __init__(
         self,
@@ -353,34 +351,7 @@ class BoundModel:
         self.server = server
         self._hub = hub
 
-    def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        sample: str,
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: ToolChoice | None = None,
-        response_format: Mapping[str, Any] | None = None,
-        sampling: Sampling | None = None,
-        session: str = "",
-    ) -> ChatReply:
-        """One call; from the store when it was made before. ``sampling`` None = the role's own.
-
-        Raises:
-            CallFailed: no reply, after every retry.
-            BudgetReached: the cap allows no further call.
-            EndpointDown: the endpoint answers nobody.
-        """
-        request = ChatRequest(
-            model=self.name,
-            messages=tuple(messages),
-            tools=tuple(tools),
-            tool_choice=tool_choice,
-            response_format=response_format,
-            sampling=self.sampling if sampling is None else sampling,
-            sample=sample,
-            session=session,
-        )
+    def ask(self, request: ChatRequest) -> ChatReply:
         return bridge.wait(self._hub.complete(self, request))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -254,12 +255,23 @@ class Runtime(Row):
     """A vLLM server that we start ourselves, in place of ``endpoints``."""
 
 
-class Model(Protocol):
-    """One role, bound to one model."""
+class Model(ABC):
+    """One role, bound to one model. Whoever writes one says its name and how it answers a request."""
 
-    @property
-    def name(self) -> str:
-        """The model's name at its endpoint."""
+    name: str
+    """The model's name at its endpoint."""
+    sampling: Sampling = Sampling()
+    """How it draws unless a call says otherwise."""
+
+    @abstractmethod
+    def ask(self, request: ChatRequest) -> ChatReply:
+        """One call; from the store when it was made before.
+
+        Raises:
+            CallFailed: no reply, after every retry.
+            BudgetReached: the cap allows no further call.
+            EndpointDown: the endpoint answers nobody.
+        """
 
     def chat(
         self,
@@ -272,13 +284,19 @@ class Model(Protocol):
         sampling: Sampling | None = None,
         session: str = "",
     ) -> ChatReply:
-        """One call; from the store when it was made before. ``sampling`` None = the role's own.
-
-        Raises:
-            CallFailed: no reply, after every retry.
-            BudgetReached: the cap allows no further call.
-            EndpointDown: the endpoint answers nobody.
-        """
+        """``ask`` with a request of these parts. ``sampling`` None = the role's own. Raises the same."""
+        return self.ask(
+            ChatRequest(
+                model=self.name,
+                messages=tuple(messages),
+                tools=tuple(tools),
+                tool_choice=tool_choice,
+                response_format=response_format,
+                sampling=self.sampling if sampling is None else sampling,
+                sample=sample,
+                session=session,
+            )
+        )
 
 
 class Models(Protocol):

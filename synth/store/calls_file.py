@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -82,6 +83,9 @@ _TABLES = (
 )
 
 _PAGE_ROWS = 1_000
+
+_OPEN_SECONDS = 60.0
+"""Whoever opens the file waits so long for others."""
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
@@ -175,8 +179,13 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
     """
     execute = connection.execute
     try:
-        application, form = (execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-        tables = {row[0] for row in execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+        execute("BEGIN")  # all of one moment: another process may be making them
+        try:
+            application, form = (execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+            tables = {row[0] for row in execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+        finally:
+            if connection.in_transaction:
+                execute("COMMIT")
     except sqlite3.OperationalError as error:
         if _primary(error) != sqlite3.SQLITE_ERROR:
             raise
@@ -213,7 +222,7 @@ class CallFile:
         self._slots: dict[tuple[str, str], int] = {}
         with sqlite_errors(path):
             self._connection = sqlite3.connect(
-                path, isolation_level=None, check_same_thread=False, cached_statements=64, timeout=60
+                path, isolation_level=None, check_same_thread=False, cached_statements=64, timeout=_OPEN_SECONDS
             )
             try:
                 self._prepare()
@@ -225,7 +234,7 @@ class CallFile:
     def _prepare(self) -> None:
         execute = self._connection.execute
         check_tables(self._connection, self.path)
-        mode = execute("PRAGMA journal_mode = WAL").fetchone()[0]
+        mode = self._write_ahead()
         if mode != "wal":
             raise StoreError(
                 "this file system has no shared memory, which the store of calls needs",
@@ -242,6 +251,18 @@ class CallFile:
                     execute(statement)
                 execute(f"PRAGMA application_id = {_APPLICATION}")
                 execute(f"PRAGMA user_version = {CALLS_FORMAT}")
+
+    def _write_ahead(self) -> str:
+        """Switch to a write-ahead log; the mode that the file has then. Two processes that do it at once with a fresh
+        file would wait for each other, so SQLite tells one of them at once that it is busy, whatever its timeout."""
+        deadline = time.monotonic() + _OPEN_SECONDS
+        while True:
+            try:
+                return str(self._connection.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+            except sqlite3.OperationalError as error:
+                if not is_busy(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.005)
 
     def _register(self) -> tuple[int, FileLock]:
         """Become an owner, and settle what dead owners left open. Both under the write lock: no sweep meets an owner

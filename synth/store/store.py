@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,11 +158,26 @@ class StageFolder:
                     if name.startswith(TEMPORARY):
                         _remove(folder / name)
 
-    def remove_journals(self) -> None:
-        """Remove journals and their locks once every shard is committed."""
+    def remove_journals(self, committed: Collection[int]) -> None:
+        """Remove journals and their locks of shards that are committed, by their first units: what a larger build has
+        finished stays. Only for the holder of the write lock."""
         with store_errors(self.path):
-            for name in os.listdir(self.journals):
-                (self.journals / name).unlink(missing_ok=True)
+            for path in self._journals_of(committed):
+                path.unlink(missing_ok=True)
+
+    def tidy(self, committed: Collection[int]) -> None:
+        """The same, for one who only found the shards: journals are left by a kill that came between a commit and its
+        end. A build that holds the write lock sees to them itself."""
+        with store_errors(self.path):
+            if self._journals_of(committed):
+                lock = FileLock(self.path / "write.lock")
+                if lock.try_acquire():
+                    with lock:
+                        self.remove_journals(committed)
+
+    def _journals_of(self, committed: Collection[int]) -> list[Path]:
+        starts = {f"{start:08d}" for start in committed}
+        return [self.journals / name for name in os.listdir(self.journals) if name.partition(".")[0] in starts]
 
     @contextmanager
     def writing(self, waiting: Callable[[], None]) -> Iterator[None]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from synth.models.contract import CallFailed, ChatReply, ChatRequest, Sampling, ToolChoice
+from synth.models.contract import CallFailed, ChatReply, ChatRequest, Model
 from synth.models.parse import parse_chat
 
 __all__ = ["Listed", "body"]
@@ -22,34 +22,15 @@ def body(message: Mapping[str, Any], finish: str | None = "stop", **more: Any) -
     }
 
 
-class Listed:
-    """Implements ``Model``: gives the bodies in order (a failure is raised), and keeps what it was asked."""
+class Listed(Model):
+    """Gives the bodies in order (a failure is raised), and keeps what it was asked."""
 
     def __init__(self, replies: Iterable[Mapping[str, Any] | CallFailed], name: str = "toy-1") -> None:
         self.name = name
         self.asked: list[ChatRequest] = []
         self._replies = iter(replies)
 
-    def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        sample: str,
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: ToolChoice | None = None,
-        response_format: Mapping[str, Any] | None = None,
-        sampling: Sampling | None = None,
-        session: str = "",
-    ) -> ChatReply:
-        request = ChatRequest(
-            model=self.name,
-            messages=tuple(messages),
-            tools=tuple(tools),
-            tool_choice=tool_choice,
-            response_format=response_format,
-            sample=sample,
-            session=session,
-        )
+    def ask(self, request: ChatRequest) -> ChatReply:
         self.asked.append(request)
         reply = next(self._replies)
         if isinstance(reply, CallFailed):

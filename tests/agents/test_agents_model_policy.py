@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema
@@ -23,7 +23,7 @@ from synth.critical.config import CriticalConfig
 from synth.critical.pool import Pool
 from synth.environments.search import SearchEnvironment
 from synth.identity import canonical_json, derive_generator, key_of
-from synth.models.contract import CallFailed, ChatReply, FailureKind, Finish, RawCall, Usage
+from synth.models.contract import CallFailed, ChatReply, ChatRequest, FailureKind, Finish, Model, RawCall, Usage
 from synth.prompting import load_prompt
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
@@ -106,19 +106,19 @@ def test_every_turn_fits_the_schema_of_structured_turns(runs: list[Rollout], env
     assert not jsonschema.Draft202012Validator(only).is_valid(wrong)
 
 
-class Played:
-    """Implements ``Model``: a policy of ours gives the turns, in the form that the request asks for."""
+class Played(Model):
+    """A policy of ours gives the turns, in the form that the request asks for."""
 
     name = "played"
 
     def __init__(self, policy: Policy, prompt: Prompt, history: Callable[[], History], generator: np.random.Generator):
         self.policy, self.prompt, self.history, self.generator = policy, prompt, history, generator
 
-    def chat(self, messages: Sequence[Mapping[str, Any]], *, sample: str, **asked: Any) -> ChatReply:
-        assert sample == key_of(self.generator)
+    def ask(self, request: ChatRequest) -> ChatReply:
+        assert request.sample == key_of(self.generator)
         turn = self.policy.act(self.prompt, self.history(), self.generator).turn
         finish, usage = Finish.STOP, Usage(prompt_tokens=1, completion_tokens=1)
-        if asked["response_format"] is not None:
+        if request.response_format is not None:
             return ChatReply(content=structured_action(turn), finish=finish, usage=usage)
         calls = tuple(RawCall(id="x", name=call.name, arguments=canonical_json(call.arguments)) for call in turn.calls)
         content = turn.said if calls else turn.answer if turn.answer is not None else GAVE_UP

@@ -26,7 +26,6 @@ from synth.models.contract import (
     Price,
     Runtime,
     Sampling,
-    ToolChoice,
     Usage,
 )
 from synth.models.statistics import HubStatistics, Tally
@@ -210,22 +209,11 @@ class FakeHub:
         self._known[request.key] = reply
 
 
-class FakeModel:
+class FakeModel(Model):
     def __init__(self, hub: FakeHub, name: str, sampling: Sampling) -> None:
-        self._hub, self.name, self._sampling = hub, name, sampling
+        self._hub, self.name, self.sampling = hub, name, sampling
 
-    def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        sample: str,
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: ToolChoice | None = None,
-        response_format: Mapping[str, Any] | None = None,
-        sampling: Sampling | None = None,
-        session: str = "",
-    ) -> ChatReply:
-        request = ChatRequest(self.name, tuple(messages), sampling=sampling or self._sampling, sample=sample)
+    def ask(self, request: ChatRequest) -> ChatReply:
         return bridge.wait(self._hub.complete(request))
 
 

@@ -85,6 +85,20 @@ def test_more_later_keeps_every_row_and_runs_only_the_rest(tmp_path: Path) -> No
     assert build(tmp_path / "third", plan(20)) == few
 
 
+def test_journals_of_committed_shards_go_and_those_of_a_larger_build_stay(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    built = build(store, plan(20))
+    (journals,) = store.glob("stages/answers/*/journals")
+    assert list(journals.iterdir()) == []
+    left, larger = journals / "00000000.journal", journals / "00004096.journal"
+    for wanted in (20, 24):  # found as it is; made in part
+        for path in (left, left.with_suffix(".lock"), larger):
+            path.write_bytes(b"")
+        again = build(store, plan(wanted))
+        assert list(journals.iterdir()) == [larger]
+        assert wanted > 20 or again == built
+
+
 def test_a_parameter_of_the_last_stage_reruns_only_that(tmp_path: Path) -> None:
     ledger = tmp_path / "ledger"
     build(tmp_path / "store", plan(20))

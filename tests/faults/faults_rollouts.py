@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.models import bridge
 from synth.models.client import ModelHub
-from synth.models.contract import ChatReply, Model, Price, Runtime, Sampling, ToolChoice
+from synth.models.contract import ChatReply, ChatRequest, Model, Price, Runtime, Sampling
 from synth.models.pace import Patience
 from synth.prompting import load_prompt
 from synth.schemas.tasks import Task
@@ -54,38 +54,20 @@ class Wanted:
     """Seconds from there to the kill."""
 
 
-class _Watched:
+class _Watched(Model):
     """A model whose process dies so many new replies after its start, whatever else is under way."""
 
     def __init__(self, model: Model, hub: ModelHub, wanted: Wanted, asked: list[str]) -> None:
-        self.name = model.name
+        self.name, self.sampling = model.name, model.sampling
         self._model = model
         self._hub = hub
         self._wanted = wanted
         self._asked = asked
         self._doomed = False
 
-    def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        sample: str,
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: ToolChoice | None = None,
-        response_format: Mapping[str, Any] | None = None,
-        sampling: Sampling | None = None,
-        session: str = "",
-    ) -> ChatReply:
-        self._asked.append(sample)
-        reply = self._model.chat(
-            messages,
-            sample=sample,
-            tools=tools,
-            tool_choice=tool_choice,
-            response_format=response_format,
-            sampling=sampling,
-            session=session,
-        )
+    def ask(self, request: ChatRequest) -> ChatReply:
+        self._asked.append(request.sample)
+        reply = self._model.ask(request)
         new = sum(role.calls - role.from_store for role in self._hub.statistics().roles)
         if self._wanted.kill_after is not None and new >= self._wanted.kill_after and not self._doomed:
             self._doomed = True

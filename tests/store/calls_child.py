@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,8 @@ def fork(path: str, child: dict[str, Any]) -> int:
     try:
         asyncio.run(work(path, child))
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stderr.flush()
         os._exit(code)

@@ -221,3 +221,11 @@ def test_a_child_that_outlives_its_parent_does_not_stand_for_it(tmp_path: Path, 
             assert (store.account("data").unknown, store.account("data").open) == (1, 0)
     finally:
         os.kill(orphan, signal.SIGKILL)
+
+
+def test_many_processes_make_the_same_file_at_once(tmp_path: Path, children: Children) -> None:
+    for attempt in range(25):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        work = [{"log": str(folder / f"{seed}.log"), "seed": seed, "calls": 2, "at_once": 2} for seed in range(4)]
+        assert children.run(folder / "calls.sqlite", work) == [0] * 4

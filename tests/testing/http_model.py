@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
-from synth.models.contract import ChatReply, ChatRequest, Finish, RawCall, Sampling, ToolChoice, Usage
+from synth.models.contract import ChatReply, ChatRequest, Finish, Model, RawCall, Usage
 
 
-class HttpModel:
-    """A model (``synth.models.contract.Model``) behind a URL. No retry, no store; a refused request raises."""
+class HttpModel(Model):
+    """A model behind a URL. No retry, no store; a refused request raises."""
 
     def __init__(self, url: str, name: str = "any") -> None:
         self.name = name
@@ -24,27 +22,12 @@ class HttpModel:
     def close(self) -> None:
         self._connection.close()
 
-    def chat(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        sample: str,
-        tools: Sequence[Mapping[str, Any]] = (),
-        tool_choice: ToolChoice | None = None,
-        response_format: Mapping[str, Any] | None = None,
-        sampling: Sampling | None = None,
-        session: str = "",
-    ) -> ChatReply:
-        request = ChatRequest(
-            model=self.name,
-            messages=tuple(messages),
-            tools=tuple(tools),
-            tool_choice=tool_choice,
-            response_format=response_format,
-            sampling=sampling or Sampling(),
-            sample=sample,
-        )
-        headers = {"Content-Type": "application/json", "X-Synth-Sample": sample, "X-Request-Id": request.key[:16]}
+    def ask(self, request: ChatRequest) -> ChatReply:
+        headers = {
+            "Content-Type": "application/json",
+            "X-Synth-Sample": request.sample,
+            "X-Request-Id": request.key[:16],
+        }
         self._connection.request("POST", f"{self._path}/chat/completions", request.body.encode(), headers)
         response = self._connection.getresponse()
         body = json.loads(response.read())
