@@ -110,8 +110,13 @@ def outlook_text(outlook: Outlook) -> str:
                 ", ".join(f"{name} {count:,}" for name, count in status.rows.items()),
             )
         )
+    from synth.recipe.roles import ACTORS
+
     wanted = "all given tasks" if recipe.tasks is None else f"exactly {recipe.tasks:,} tasks"
-    roles = ", ".join(f"{role}: {who.backend} x {who.rollouts}" for role, who in recipe.roles.items())
+    roles = ", ".join(
+        f"{role}: {who.backend}" + (f" x {who.rollouts}" if role in ACTORS else "")
+        for role, who in recipe.roles.items()
+    )
     head = f"{recipe.name}: {wanted}; {roles}"
     return "\n".join([head, "", *table(rows), "", *_calls_text(outlook)])
 

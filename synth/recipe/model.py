@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from synth.agents.loop import Limits
 from synth.critical.config import CriticalConfig
 from synth.preferences.select import Selection
-from synth.recipe.roles import Role, RoleName, check_role
+from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.retrieval.noise import Noise
 from synth.retrieval.vectors import IndexKind
 from synth.sources.docs.source import DocsConfig
@@ -243,7 +243,8 @@ class Recipe(_Part):
     """Whether there are rows for reinforcement learning."""
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
-    it."""
+    it. Who assists, where a model is to do it instead of the embedded stand-in: ``expert`` proposes other actions,
+    ``prm`` scores actions."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
@@ -257,8 +258,8 @@ class Recipe(_Part):
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
         if self.tasks is None and self.questions.kind != "given":
             raise ValueError("tasks says how many tasks to make, and is missing")
-        if not self.roles:
-            raise ValueError("roles names nobody: give teacher, policy or both")
+        if not any(role in self.roles for role in ACTORS):
+            raise ValueError("roles names nobody who acts: give teacher, policy or both")
         for role, who in self.roles.items():
             check_role(role, who)
         return self

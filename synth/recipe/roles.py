@@ -14,14 +14,21 @@ from synth.agents.model.policy import ModelConfig
 from synth.agents.model.wire import STRUCTURED_PROMPT, Mode
 from synth.agents.scripted.backend import scripted_options
 from synth.errors import InputError
+from synth.models.asking import AskConfig
 from synth.models.contract import Limits, Price, Runtime, Sampling, ServeOptions
-from synth.prompting import load_prompt
+from synth.prompting import PromptRef, load_prompt
 from synth.registry import factory_of
 from synth.stages.contract import Implementation
 
-__all__ = ["PRIVATE", "Role", "RoleName", "check_keys", "check_role", "policy_of"]
+__all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "policy_of"]
 
-RoleName = Literal["teacher", "policy"]
+RoleName = Literal["teacher", "policy", "expert", "prm"]
+ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
+"""Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
+the embedded stand-in does it."""
+_ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {"expert": AskConfig, "prm": AskConfig}
+"""What the options of a role may hold that a model plays."""
+_OF_ACTORS = ("rollouts", "mode", "limits")
 
 PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "serve")
 """Keys of a role that stay on this machine: where the model is and on which terms. No row depends on them."""
@@ -38,7 +45,7 @@ class Role(BaseModel):
     """``scripted`` needs no model; ``openai`` is any server of the chat completions protocol, ``vllm`` one of vLLM's.
     `synth list` shows what else is installed; ``module:function`` names an agent of your own."""
     rollouts: int = Field(default=1, ge=1, le=1000)
-    """Rollouts per task."""
+    """Rollouts per task; of teacher and policy."""
     model: str | None = Field(default=None, min_length=1)
     """Name of the model at its endpoint; empty for scripted agents."""
     endpoints: tuple[str, ...] = ()
@@ -95,18 +102,22 @@ def check_role(role: RoleName, who: Role) -> None:
             raise ValueError(f"{at}.backend: {error}, or module:function of your own") from None
     if who.base_url is not None and who.endpoints:
         raise ValueError(f"{at}.base_url: endpoints are given too; name all servers in endpoints")
+    if role not in ACTORS:
+        for name in _OF_ACTORS:
+            if name in who.model_fields_set:
+                raise ValueError(f"{at}.{name}: only for {' and '.join(ACTORS)}; {role} answers single questions")
     if who.backend == "scripted":
         given = [name for name in _OF_MODELS if getattr(who, name)]
         if given:
             raise ValueError(f"{at}.{given[0]}: scripted agents call no model; set {at}.backend to openai or vllm")
-        _check_options(at, scripted_options(role), who.options)
+        _check_options(at, _scripted(role), who.options)
         return
     if who.backend in _MODELS:
         if who.model is None:
             raise ValueError(f"{at}.model: the backend {who.backend} needs the name of a model")
         if "mode" in who.options:
             raise ValueError(f"{at}.options.mode: say it as {at}.mode")
-        _check_options(at, ModelConfig, who.options, hidden="mode")
+        _check_options(at, _ASSISTANTS.get(role, ModelConfig), who.options, hidden="mode")
     if who.serve is not None and (who.backend != "vllm" or who.addresses):
         raise ValueError(f"{at}.serve: only for the backend vllm without endpoints: those run already")
     if who.backend == "vllm" and not who.addresses and who.serve is None:
@@ -120,13 +131,21 @@ def check_role(role: RoleName, who: Role) -> None:
         raise ValueError(f"{at}.model: an endpoint is given and no model at it")
 
 
+class _NoOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def _scripted(role: RoleName) -> type[BaseModel]:
+    return scripted_options("teacher" if role == "teacher" else "policy") if role in ACTORS else _NoOptions
+
+
 def _check_options(at: str, known: type[BaseModel], options: dict[str, Any], hidden: str = "") -> None:
     try:
         known.model_validate(options)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        names = ", ".join(name for name in known.model_fields if name != hidden)
+        names = ", ".join(name for name in known.model_fields if name != hidden) or "none"
         raise ValueError(f"{at}.options.{key}: {first['msg']}; there are {names}") from None
 
 
@@ -160,10 +179,35 @@ def policy_of(role: RoleName, who: Role, language: str) -> Implementation:
             versions["structured_prompt"] = str(load_prompt(*STRUCTURED_PROMPT).ref)
     else:
         options = {"role": role, "language": language, **who.options}
+    if ":" not in who.backend:
+        return _implementation(role, who, factory_of("backends", who.backend), options, versions)
+    return _implementation(role, who, who.backend, options, {"source": _source_of(role, who.backend)})
+
+
+def assistant_of(
+    role: RoleName, who: Role, factory: str, *prompts: PromptRef, options: Mapping[str, Any] | None = None
+) -> Implementation:
+    """What makes the assistant of ``role`` when a model plays it, or a user's own function does.
+
+    Args:
+        factory: ``module:function`` that makes it of a ``model`` and the role's options (of :class:`AskConfig`, at
+            least); a user's own function takes its place.
+        prompts: What the model is asked with; another text is another assistant.
+        options: Further keyword arguments of the factory, which the recipe's own override.
+
+    Raises:
+        InputError: a user's function can't be imported.
+    """
     if ":" in who.backend:
-        factory, versions = who.backend, {"source": _source_of(role, who.backend)}
-    else:
-        factory = factory_of("backends", who.backend)
+        return _implementation(role, who, who.backend, who.options, {"source": _source_of(role, who.backend)})
+    own = {"strict": who.backend == "vllm"}
+    versions = {f"prompt {prompt.id}": str(prompt) for prompt in prompts}
+    return _implementation(role, who, factory, {**own, **(options or {}), **who.options}, versions)
+
+
+def _implementation(
+    role: RoleName, who: Role, factory: str, options: Mapping[str, Any], versions: Mapping[str, Any]
+) -> Implementation:
     runtime = Runtime(
         endpoints=who.addresses,
         api_key_env=who.api_key_env,
@@ -177,8 +221,8 @@ def policy_of(role: RoleName, who: Role, language: str) -> Implementation:
     return Implementation(
         kind=who.backend,
         factory=factory,
-        options=options,
-        versions=versions,
+        options=dict(options),
+        versions=dict(versions),
         model=who.model,
         sampling=who.sampling,
         runtime=runtime if who.model is not None else Runtime(),

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from synth.agents.model.arguments import fenced, read_json
 from synth.identity import canonical_json
+from synth.models.lenient import fenced, read_json
 
 __all__ = ["Narrated", "announces", "calls_in", "narrated"]
 

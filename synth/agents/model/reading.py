@@ -11,21 +11,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from synth.agents.contract import Turn
-from synth.agents.model.arguments import fit, read_json, read_object, tool_named
+from synth.agents.model.arguments import fit, tool_named
 from synth.agents.model.narrated import announces, calls_in, narrated
 from synth.agents.model.wire import GAVE_UP, Mode, gave_up
 from synth.environments.contract import ToolCall, ToolSchema
 from synth.identity import canonical_json
 from synth.models.contract import ChatReply, Finish
+from synth.models.lenient import read_json, read_object, refuses, texts_of
 from synth.schemas.rejections import Reason
 
 __all__ = ["Reading", "Unreadable", "raw_text", "read_reply"]
 
-_SPECIAL = re.compile(r"(?:<[|｜][^<>]{1,40}[|｜]>|</s>)+\s*\Z")
-_REFUSAL = re.compile(
-    r"(?:i'?m |i am )?(?:(?:so |very )?sorry,? (?:but )?)?i (?:can't|cannot|can not|am unable to|'?m unable to|won't) "
-    r"(?:assist|help|comply|continue|do that|provide that)[^.!]{0,80}[.!]?"
-)
 _MARKED = re.compile(r"(?:^|\n)\W{0,4}(?:final )?answer\W{0,4}:\W{0,4}[ \t]*(\S[^\n]*?)[*_`]*\s*\Z", re.I)
 _BOXED = re.compile(r"<answer>\s*(.+?)\s*</answer>\s*\Z", re.S)
 _SHORT = 300
@@ -72,7 +68,7 @@ def read_reply(
     if reply.finish is Finish.LENGTH:
         shown = f"; it ends with {raw_text(reply)[-60:]!r}" if raw_text(reply) else ""
         raise Unreadable(Reason.TRUNCATED, f"the reply was cut off{shown}", hopeless=True)
-    thought, content, repaired = _texts(reply)
+    thought, content, repaired = texts_of(reply)
     offered = _Offered(tuple(tools), check)
     try:
         if reply.tool_calls:
@@ -82,7 +78,7 @@ def read_reply(
             return _calls(calls, thought, content or None, offered, repaired)
         if not content:
             return _silent(reply, thought, offered, repaired, again)
-        if _REFUSAL.fullmatch(" ".join(content.replace("’", "'").casefold().split())):
+        if refuses(content):
             raise Unreadable(Reason.REFUSAL, content, hopeless=True)
         if mode == "structured":
             return _structured(content, thought, offered, repaired)
@@ -103,22 +99,6 @@ def raw_text(reply: ChatReply) -> str:
         "tool_calls": [call.model_dump(mode="json") for call in reply.tool_calls],
     }
     return canonical_json({name: part for name, part in parts.items() if part})
-
-
-def _texts(reply: ChatReply) -> tuple[str | None, str, list[str]]:
-    """Thought and content, the one told from the other where the server did not."""
-    repaired = []
-    content, thought = (reply.content or "").strip(), (reply.reasoning or "").strip()
-    if "</think>" in content:
-        inside, _, content = content.rpartition("</think>")
-        thought = "\n\n".join(part for part in (thought, inside.replace("<think>", "").strip()) if part)
-        content = content.strip()
-        repaired.append("thought_in_content")
-    bare = _SPECIAL.sub("", content).strip()
-    if bare != content:
-        content = bare
-        repaired.append("special_tokens")
-    return thought or None, content, repaired
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A model that gives the replies that a test lists, as bodies that a server would send."""
+"""A model that gives the replies that a test lists, as bodies that a server would send: no server, no waiting."""
 
 from __future__ import annotations
 
