@@ -46,7 +46,7 @@ READABLE = {
     "plain": (json.dumps(GOOD), ()),
     "fenced": (f"```json\n{json.dumps(GOOD)}\n```", ("fenced",)),
     "with words around": (f"Here it is: {json.dumps(GOOD)} I hope that helps.", ("text_around",)),
-    "after a thought": ("hm {} hm</think>" + json.dumps(GOOD), ("thought_in_content",)),
+    "after a thought": ("hm {} hm</think>" + json.dumps(GOOD), ()),
     "as Python writes it": (str(GOOD), ("python_literal",)),
     "with a special token": (json.dumps(GOOD) + "<|im_end|>", ("special_tokens",)),
 }
@@ -58,6 +58,7 @@ def test_an_answer_that_can_be_read_in_one_way(case: str) -> None:
     found, model = asked(say(text))
     assert found.answer == Rating(**GOOD)
     assert (found.reason, found.repaired, found.calls) == (None, repaired, (model.asked[0].key,))
+    assert (found.thought == "hm {} hm") is (case == "after a thought")
     (request,) = model.asked
     assert request.messages == ({"role": "user", "content": "Rate this text:\na poem"},)
 
