@@ -120,7 +120,7 @@ def trouble_of(status: int, headers: Mapping[str, str], body: bytes, *, longest_
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait: ``Retry-After`` as a number of seconds or as an HTTP date; None when there is none to read."""
-    value = headers.get("Retry-After")
+    value = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
     if value is None:
         return None
     try:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
-
-import aiohttp
 
 from synth.errors import InputError
 from synth.models.contract import FailureKind
 from synth.models.failures import Trouble
+from synth.models.http1 import ConnectTimeout, HttpClient, NotConnected, is_plain
+from synth.models.http_reader import Garbled, HttpFailure, Response
+
+if TYPE_CHECKING:
+    import aiohttp
 
 __all__ = ["Response", "Transport", "TransportFailed", "check_address", "proxy_for"]
 
@@ -22,19 +25,12 @@ _IDLE_SECONDS = 4.0
 call sent in that moment would be lost with its fate unknown."""
 _CONNECT_SECONDS = 30.0
 _SLOW = "see that the server runs, or raise the role's timeout; what is finished is kept"
-_HOST_SECONDS = 300
-"""How long the address of a host is remembered."""
-
-
-class Response:
-    """Status, headers and the whole body."""
-
-    __slots__ = ("body", "headers", "status")
-
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        self.status = status
-        self.headers = headers
-        self.body = body
+_HEADERS = {
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip, deflate",
+    "Content-Type": "application/json",
+    "User-Agent": "synth",
+}
 
 
 class TransportFailed(Exception):
@@ -46,18 +42,17 @@ class TransportFailed(Exception):
 
 
 class Transport:
-    """Connections of one event loop. Made on that loop, closed on it."""
+    """Connections of one event loop. Made on that loop, closed on it.
+
+    Most calls go over connections of our own (``synth.models.http1``); what needs a proxy, or has a password in its
+    address, goes through aiohttp.
+    """
 
     def __init__(self) -> None:
         # How many connections there are is the business of each endpoint's window.
-        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=_HOST_SECONDS)
-        self._session = aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None),
-            headers={"Content-Type": "application/json", "Accept": "application/json"},
-        )
-        self._timeouts: dict[float, aiohttp.ClientTimeout] = {}
+        self._direct = HttpClient(_HEADERS, idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS)
+        self._plain: dict[str, bool] = {}
+        self._session: aiohttp.ClientSession | None = None
 
     async def post(
         self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: float, proxy: str | None = None
@@ -76,36 +71,73 @@ class Transport:
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], timeout: float, proxy: str | None, body: bytes | None
     ) -> Response:
-        limit = self._timeouts.get(timeout)
-        if limit is None:
-            limit = aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, _CONNECT_SECONDS))
-            self._timeouts[timeout] = limit
+        plain = self._plain.get(url)
+        if plain is None:
+            plain = self._plain[url] = is_plain(url)
+        if proxy is not None or not plain:
+            return await self._by_aiohttp(method, url, headers, timeout, proxy, body)
+        try:
+            return await self._direct.request(method, url, headers, body, timeout)
+        except (HttpFailure, TimeoutError, OSError, ValueError) as error:
+            raise TransportFailed(_trouble(error, timeout)) from error
+
+    async def _by_aiohttp(
+        self, method: str, url: str, headers: Mapping[str, str], timeout: float, proxy: str | None, body: bytes | None
+    ) -> Response:
+        import aiohttp
+
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=_HEADERS,
+            )
+        limit = aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, _CONNECT_SECONDS))
         try:
             async with self._session.request(
                 method, url, data=body, headers=headers, timeout=limit, allow_redirects=False, proxy=proxy
             ) as response:
-                return Response(response.status, response.headers, await response.read())
-        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+                lower = {name.lower(): value for name, value in response.headers.items()}
+                return Response(response.status, lower, await response.read())
+        except (
+            aiohttp.ConnectionTimeoutError,
+            aiohttp.ClientConnectorError,
+            aiohttp.ClientProxyConnectionError,
+        ) as error:
+            known = ConnectTimeout if isinstance(error, TimeoutError) else NotConnected
+            raise TransportFailed(_trouble(known(str(error)), timeout)) from error
+        except (aiohttp.ClientResponseError, ValueError) as error:
+            raise TransportFailed(_trouble(Garbled(_said(error)), timeout)) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise TransportFailed(_trouble(error, timeout)) from error
 
     async def close(self) -> None:
-        await self._session.close()
+        await self._direct.close()
+        if self._session is not None:
+            await self._session.close()
 
 
 def _trouble(error: Exception, timeout: float) -> Trouble:
-    """The one classifier of what aiohttp raises. What was never sent costs nothing; all else may."""
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """The one classifier of what a client raises. What was never sent costs nothing; all else may."""
     match error:
-        case aiohttp.ConnectionTimeoutError():
+        case ConnectTimeout():
             return Trouble(FailureKind.TIMEOUT, f"no connection within {min(timeout, _CONNECT_SECONDS):g} s")
-        case aiohttp.ClientConnectorError() | aiohttp.ClientProxyConnectionError():
-            return Trouble(FailureKind.CONNECTION, said)
+        case NotConnected():
+            return Trouble(FailureKind.CONNECTION, str(error))
         case TimeoutError():
             detail = f"no reply within {timeout:g} s"
             return Trouble(FailureKind.TIMEOUT, detail, costs=True, overload=True, mend=_SLOW)
-        case aiohttp.ClientResponseError() | ValueError():
-            return Trouble(FailureKind.MALFORMED, said, costs=True)
-    return Trouble(FailureKind.CONNECTION, said, costs=True)
+        case Garbled():
+            return Trouble(FailureKind.MALFORMED, f"no HTTP response: {error}", costs=True)
+        case ValueError():
+            return Trouble(FailureKind.MALFORMED, _said(error), costs=True)
+        case HttpFailure():
+            return Trouble(FailureKind.CONNECTION, str(error), costs=True)
+    return Trouble(FailureKind.CONNECTION, _said(error), costs=True)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def check_address(address: str, where: str) -> str:

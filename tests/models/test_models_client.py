@@ -198,7 +198,7 @@ FREE, UNKNOWN, DELIVERED = IntentState.FREE, IntentState.UNKNOWN, IntentState.DE
         (hang, FailureKind.TIMEOUT, UNKNOWN),
         (plain(200, b'{"choices": [{"mess'), FailureKind.MALFORMED, UNKNOWN),
         (plain(200, b"<html>welcome</html>", Content_Type="text/html"), FailureKind.MALFORMED, UNKNOWN),
-        (plain(200, b"\x1f\x8bnot gzip", Content_Encoding="gzip"), FailureKind.CONNECTION, UNKNOWN),
+        (plain(200, b"\x1f\x8bnot gzip", Content_Encoding="gzip"), FailureKind.MALFORMED, UNKNOWN),
         (plain(200, b'{"error": {"code": 429, "message": "slow"}}'), FailureKind.RATE_LIMITED, FREE),
         (plain(200, b'{"error": {"code": 500, "message": "oh"}}'), FailureKind.SERVER, UNKNOWN),
         (no_choices, FailureKind.MALFORMED, DELIVERED),
