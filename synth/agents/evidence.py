@@ -16,9 +16,21 @@ from functools import lru_cache
 from synth.agents.contract import Step
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
+from synth.environments.simulated import is_simulated
 from synth.schemas.tasks import Hop, Node, Task
 
-__all__ = ["EvidenceView", "Hit", "Observed", "Passage", "names_of", "observe", "same_words", "states", "words_of"]
+__all__ = [
+    "EvidenceView",
+    "Hit",
+    "Observed",
+    "Passage",
+    "collected",
+    "names_of",
+    "observe",
+    "same_words",
+    "states",
+    "words_of",
+]
 
 _HIT = re.compile(r"\d+\. (\[.*\)) *")
 _PAGE = re.compile(r"(\[.*\)), page \d+ of \d+$")
@@ -113,7 +125,10 @@ def _sentences(line: str, about: str, title: str) -> Iterator[Passage]:
 
 
 def states(hop: Hop, passage: Passage) -> bool:
-    """Whether ``passage`` is the evidence of ``hop``, or says of one end something that names the other."""
+    """Whether ``passage`` is the evidence of ``hop``, or says of one end something that names the other. What a model
+    wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing."""
+    if is_simulated(passage.about):
+        return False
     text, quote = words_of(passage.text), words_of(hop.evidence.quote)
     if passage.about in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
         return True
@@ -121,6 +136,14 @@ def states(hop: Hop, passage: Passage) -> bool:
     if source and target:
         return True
     return (source and _is_about(hop.target, passage)) or (target and _is_about(hop.source, passage))
+
+
+def collected(content: str) -> str:
+    """The words of an observation, without those that a model wrote in the place of pages."""
+    seen = observe(content)
+    if not any(is_simulated(name) for name in (seen.page, *(hit.document for hit in seen.hits))):
+        return content
+    return "\n".join(passage.text for passage in seen.passages if not is_simulated(passage.about))
 
 
 def _covers(text: str, quote: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from pydantic import Field
@@ -14,7 +14,7 @@ from synth.environments.contract import Environment, Episode, ToolError
 from synth.schemas.injected import InjectedError
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
-from synth.schemas.row import Row
+from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, Verdict
 
@@ -52,6 +52,8 @@ class Rollout:
     """Where the turns come from, of a model's run; of a continuation, its own turns only."""
     rejected: TurnRejected | None = None
     """Why there was no further turn, when the run was stopped by that. ``history`` is what came before."""
+    facts: JsonObject = field(default_factory=dict)
+    """What the environment says must be recorded of the run (``Episode.facts``)."""
 
     @property
     def answer(self) -> str | None:
@@ -122,10 +124,11 @@ def rollout(
             verdict = at.check(history[-1].turn.answer)
         else:
             verdict = Verdict(correct=None, rule="abstained", evidence=str(rejected))
+        facts = at.facts()
     finally:
         if own:
             at.close()
-    return Rollout(task, prompt, history, stop, verdict, tuple(injected), tuple(sources), rejected)
+    return Rollout(task, prompt, history, stop, verdict, tuple(injected), tuple(sources), rejected, facts)
 
 
 def _check_spent(limits: Limits, sources: Sequence[ModelTurn], began: float) -> None:
@@ -140,16 +143,17 @@ def _check_spent(limits: Limits, sources: Sequence[ModelTurn], began: float) -> 
         raise TurnRejected(Reason.TIME_LIMIT, f"{limits.seconds:g} seconds were over after {len(sources)} turns")
 
 
-def replay(environment: Environment, task: Task, history: History) -> Episode:
-    """A fresh episode that has made the calls of ``history``.
+def replay(environment: Environment, task: Task, history: History, recorded: JsonObject | None = None) -> Episode:
+    """A fresh episode that has made the calls of ``history``. ``recorded`` is what the run's record says of its
+    environment (``details["environment"]``).
 
     Raises:
         ValueError: an observation differs from the recorded one.
     """
-    episode = environment.reset(task)
+    episode = environment.resume(task, recorded or {})
     for number, step in enumerate(history):
-        for call, recorded in zip(step.turn.calls, step.results, strict=True):
-            if episode.step(call) != recorded:
+        for call, before in zip(step.turn.calls, step.results, strict=True):
+            if episode.step(call) != before:
                 raise ValueError(f"turn {number}: {call.name} answers otherwise than it did when it was recorded")
     return episode
 

@@ -16,9 +16,10 @@ from synth.identity import digest
 from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.injected import InjectedError
 from synth.schemas.provenance import Provenance
+from synth.schemas.row import JsonObject
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
 
-__all__ = ["history_of", "injected_rows", "step_items", "to_row"]
+__all__ = ["facts_of", "history_of", "injected_rows", "step_items", "to_row"]
 
 
 def to_row(
@@ -44,7 +45,7 @@ def to_row(
         errors |= {result.call_id: result.error for result in step.results if result.error}
     calls = [call for step in rollout.history for call in step.turn.calls]
     details: dict[str, Any] = {"tool_errors": errors} if errors else {}
-    if settings := environment.settings(task):
+    if settings := {**environment.settings(task), **rollout.facts}:
         details["environment"] = settings
     if rollout.sources:
         details["model_turns"] = [source.model_dump(mode="json", exclude_defaults=True) for source in rollout.sources]
@@ -114,6 +115,12 @@ def step_items(step: Step) -> list[ContentItem]:
 def injected_rows(rollout: Rollout, row: TrajectoryRow) -> tuple[InjectedError, ...]:
     """What the scripted agent did wrong on purpose, under the trajectory's id: for the sealed table."""
     return tuple(error.model_copy(update={"trajectory_id": row.id}) for error in rollout.injected)
+
+
+def facts_of(row: TrajectoryRow) -> JsonObject:
+    """What ``row`` records of its environment: what a replay is given (``Environment.resume``)."""
+    found = row.details.get("environment")
+    return found if isinstance(found, dict) else {}
 
 
 def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:

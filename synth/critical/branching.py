@@ -18,7 +18,7 @@ import numpy as np
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
 from synth.agents.loop import Limits, prompt_for, rollout
-from synth.agents.trajectory import history_of, step_items
+from synth.agents.trajectory import facts_of, history_of, step_items
 from synth.critical.actions import action_kind
 from synth.critical.config import CriticalConfig
 from synth.critical.contract import Point
@@ -130,7 +130,7 @@ class Branching:
         self.config = config
         self.refused: Refused | None = None
         """Why steps from ``replayed`` on can't be branched from; None when all can."""
-        self._episode: Episode = environment.reset(task)
+        self._episode: Episode = environment.resume(task, facts_of(row))
         self._states: list[Snapshot] = []
         for number, step in enumerate(history):
             self._states.append(self._episode.snapshot())
@@ -174,7 +174,8 @@ class Branching:
         return len(self.history) if self.refused is None else self.refused.step
 
     def point(self, step: int) -> Point:
-        return Point(self.task, self.environment, self.prompt, self.history[:step], self.history[step].turn)
+        facts = facts_of(self.row)
+        return Point(self.task, self.environment, self.prompt, self.history[:step], self.history[step].turn, facts)
 
     def close(self) -> None:
         self._episode.close()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from synth.agents.contract import History, Prompt, Turn
 from synth.environments.contract import Environment
-from synth.schemas.row import Row
+from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 
 __all__ = ["Expert", "Point", "Score", "Scorer"]
@@ -35,6 +35,8 @@ class Point:
     """The steps before."""
     recorded: Turn
     """The action of the recorded trajectory at this step: the original, never a resample."""
+    facts: JsonObject = field(default_factory=dict)
+    """What the record says of its environment: what a replay of ``history`` is given."""
 
     @property
     def step(self) -> int:

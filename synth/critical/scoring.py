@@ -59,7 +59,7 @@ class EvidenceScorer:
         if point.task.environment != point.environment.name:
             return _all(turns, f"the task is of {point.task.environment!r}, not of {point.environment.name!r}")
         try:
-            episode = replay(point.environment, point.task, point.history)
+            episode = replay(point.environment, point.task, point.history, point.facts)
         except ValueError as error:
             return _all(turns, f"the history can't be restored: {error}")
         try:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from synth.agents.evidence import observe
 from synth.agents.trajectory import history_of
+from synth.environments.simulated import is_simulated
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 
@@ -77,7 +78,7 @@ def met_pages(runs: Sequence[TrajectoryRow], without: Collection[str]) -> list[M
 
 
 def _of_run(run: TrajectoryRow) -> Iterator[Met]:
-    """What one run met, in order; calls that failed show nothing."""
+    """What one run met of the collection, in order; calls that failed show nothing."""
     _, history = history_of(run)
     for number, step in enumerate(history):
         for call, result in zip(step.turn.calls, step.results, strict=False):
@@ -86,7 +87,9 @@ def _of_run(run: TrajectoryRow) -> Iterator[Met]:
             seen = observe(result.content)
             if call.name == "search":
                 for rank, hit in enumerate(seen.hits, start=1):
+                    if is_simulated(hit.document):
+                        continue
                     query = str(call.arguments.get("query", ""))
                     yield Met(hit.document, 2, run.role, run.id, number, query, rank)
-            elif call.name == "open" and seen.page:
+            elif call.name == "open" and seen.page and not is_simulated(seen.page):
                 yield Met(seen.page, 1, run.role, run.id, number)

@@ -88,6 +88,11 @@ class Episode(ABC):
     def check(self, answer: str | None) -> Verdict:
         """Is the answer (or, where the task is about a state, the state) right? Names the rule and the evidence."""
 
+    def facts(self) -> JsonObject:
+        """What a record of the run must hold beside its observations, so that :meth:`Environment.resume` can repeat it
+        (what a model wrote for it). Usually nothing."""
+        return {}
+
     def close(self) -> None:  # noqa: B027 - most episodes hold nothing that must be released
         """Release what the episode holds."""
 
@@ -113,6 +118,11 @@ class Environment(ABC):
     @abstractmethod
     def reset(self, task: Task) -> Episode:
         """A fresh episode. Equal calls in equal order give equal observations."""
+
+    def resume(self, task: Task, recorded: JsonObject) -> Episode:
+        """A fresh episode for making the calls of a recorded run once more; ``recorded`` is what its ``settings`` and
+        ``facts`` were."""
+        return self.reset(task)
 
 
 def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | None:

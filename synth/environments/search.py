@@ -26,7 +26,10 @@ from synth.environments.contract import (
     validate_arguments,
 )
 from synth.environments.rendering import link, page_borders, render
+from synth.environments.simulated import SimulatedResults, Simulation, Simulator
 from synth.identity import canonical_json
+from synth.models.asking import AskConfig
+from synth.models.contract import Model
 from synth.retrieval.noise import Noise, noisy
 from synth.retrieval.snippets import best_passage
 from synth.schemas.documents import Document
@@ -44,9 +47,12 @@ __all__ = [
     "SearchEpisode",
     "SearchIndex",
     "open_search",
+    "open_simulated_search",
 ]
 
 
+_FOUND = 20
+"""So many results of the index are looked through for gold pages, where a model writes the others."""
 _CACHED = 128
 """Documents kept in memory. Long ones have tens of thousands of links."""
 
@@ -167,6 +173,7 @@ class SearchEnvironment(Environment):
         context: int = 160,
         max_matches: int = 20,
         noise: Noise | None = None,
+        simulator: Simulator | None = None,
     ) -> None:
         """
         Args:
@@ -178,6 +185,7 @@ class SearchEnvironment(Environment):
             context: Code points on each side of a match that ``find`` shows.
             max_matches: So many matches ``find`` shows; it says how many there are.
             noise: Which share of the results is replaced by pages that lead nowhere; None = none.
+            simulator: Writes the results, useful and noisy ones, in place of the index; None = nobody does.
         """
         self.index = index
         self.documents = documents
@@ -188,6 +196,7 @@ class SearchEnvironment(Environment):
         self.context = context
         self.max_matches = max_matches
         self.noise = noise
+        self.simulator = simulator
         self.ids = DocumentIds(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
         self._borders: dict[str, list[tuple[int, int]]] = {}
@@ -205,10 +214,16 @@ class SearchEnvironment(Environment):
     def reset(self, task: Task) -> SearchEpisode:
         return SearchEpisode(self, task)
 
+    def resume(self, task: Task, recorded: JsonObject) -> SearchEpisode:
+        if self.simulator is None:
+            return self.reset(task)
+        return SearchEpisode(self, task, recorded.get("simulated", ()))
+
     def settings(self, task: Task) -> JsonObject:
-        """How noisy searches are for ``task``; nothing where they are not."""
+        """How noisy searches are for ``task``, and who writes their results; nothing where neither is so."""
         share = self.noise_share(task)
-        return {"noise_share": round(share, 6)} if share else {}
+        found: JsonObject = {"noise_share": round(share, 6)} if share else {}
+        return found if self.simulator is None else {**found, "simulator": self.simulator.settings}
 
     def noise_share(self, task: Task) -> float:
         """The share of results that is replaced for ``task``."""
@@ -248,17 +263,25 @@ class SearchEnvironment(Environment):
 
 
 class SearchEpisode(Episode):
-    """State: the open document, its page, and how many calls were made."""
+    """State: the open document, its page, how many calls were made, and what was written for it."""
 
-    def __init__(self, environment: SearchEnvironment, task: Task) -> None:
+    def __init__(self, environment: SearchEnvironment, task: Task, recorded: Sequence[Any] = ()) -> None:
         super().__init__(task)
         self.environment = environment
         self._document: str | None = None
         self._page = 0
         self._calls = 0
         self._noise = environment.noise_share(task)
-        rows = (environment.ids.row(name) for name in task.gold_documents) if self._noise else ()
+        simulator, noise = environment.simulator, environment.noise
+        special = self._noise or simulator is not None
+        rows = (environment.ids.row(name) for name in task.gold_documents) if special else ()
         self._gold = frozenset(row for row in rows if row is not None)
+        self._written: SimulatedResults | None = None
+        if simulator is not None:
+            seed = noise.seed if noise is not None else 0
+            self._written = SimulatedResults(
+                simulator, task, share=self._noise, seed=seed, real=self._gold_found, recorded=recorded
+            )
 
     def step(self, call: ToolCall) -> ToolResult:
         self._calls += 1
@@ -282,13 +305,36 @@ class SearchEpisode(Episode):
             return self._wrong(call, "bad_arguments", "Wrong arguments for search: query: it holds no words.")
         environment = self.environment
         lines: list[str] = []
-        for hit in self._ranked(query, int(call.arguments.get("k", environment.default_k))):
-            document = environment._read(int(hit.document))
+        found = self._found(query, int(call.arguments.get("k", environment.default_k)))
+        if found is None:
+            return self._wrong(call, "failure", "The search broke down and gave no results.")
+        for document in found:
             snippet = _one_line(environment.snippet(document.text, query))
             lines.append(f"{len(lines) + 1}. {link(document.title, document.id)}\n   {snippet}")
         count = len(lines)
         head = f'{count} {"result" if count == 1 else "results"} for "{query}"' + (":" if lines else ".")
         return ToolResult(call_id=call.id, name=call.name, content="\n".join([head, *lines]))
+
+    def _found(self, query: str, k: int) -> list[Document] | None:
+        """The results, best first; None when whoever writes them failed."""
+        if self._written is None:
+            return [self.environment._read(int(hit.document)) for hit in self._ranked(query, k)]
+        made = self._written.search(query)
+        if made.failure is not None:
+            return None
+        found = [self._document_of(name) for name in made.results[:k]]
+        return [document for document in found if document is not None]
+
+    def _gold_found(self, query: str) -> list[str]:
+        """Ids of the task's gold pages among the results of the index, best first."""
+        hits = self.environment.index.search(query, _FOUND)
+        return [self.environment._read(int(hit.document)).id for hit in hits if int(hit.document) in self._gold]
+
+    def _document_of(self, document_id: str) -> Document | None:
+        real = self.environment.document(document_id)
+        if real is not None or self._written is None:
+            return real
+        return self._written.document(document_id)
 
     def _ranked(self, query: str, k: int) -> Sequence[FoundDocument]:
         search, noise = self.environment.index.search, self.environment.noise
@@ -299,10 +345,10 @@ class SearchEpisode(Episode):
 
     def _open(self, call: ToolCall) -> ToolResult:
         wanted, place = str(call.arguments["document"]), ""
-        document = self.environment.document(wanted)
+        document = self._document_of(wanted)
         if document is None and "#" in wanted:
             wanted, place = wanted.split("#", 1)
-            document = self.environment.document(wanted)
+            document = self._document_of(wanted)
         if document is None:
             words = f"There is no document {wanted!r}. Open one that a search result or a link shows in parentheses."
             return self._wrong(call, "not_found", words)
@@ -328,8 +374,8 @@ class SearchEpisode(Episode):
         pattern = str(call.arguments["pattern"])
         if not pattern.strip():
             return self._wrong(call, "bad_arguments", "Wrong arguments for find: pattern: it holds no text.")
-        document = self.environment.document(self._document)
-        assert document is not None  # it was opened, and the collection is fixed
+        document = self._document_of(self._document)
+        assert document is not None  # it was opened, and neither the collection nor what was written changes
         pages = self.environment.pages(document)
         # A run of blanks in the pattern matches any run of blanks, a line break too.
         literal = r"\s+".join(re.escape(word) for word in pattern.split())
@@ -350,8 +396,10 @@ class SearchEpisode(Episode):
 
     def snapshot(self) -> Snapshot:
         plain: dict[str, Any] = {"calls": self._calls, "document": self._document, "page": self._page}
-        if self._noise:
+        if self._noise or self._written is not None:
             plain["noise"] = self.environment.settings(self.task)
+        if self._written is not None:
+            plain["simulated"] = self._written.state
         state = canonical_json(plain)
         return Snapshot(
             environment=self.environment.name, version=self.environment.version, task_id=self.task.id, state=state
@@ -366,6 +414,12 @@ class SearchEpisode(Episode):
         if state.get("noise", {}) != self.environment.settings(self.task):
             raise ValueError(f"the snapshot was taken with noise {state.get('noise')}, this episode has another")
         self._document, self._page, self._calls = state["document"], int(state["page"]), int(state["calls"])
+        if self._written is not None:
+            self._written.restore(state["simulated"])
+
+    def facts(self) -> JsonObject:
+        """Every search whose results a model wrote (``synth.schemas.simulated.SimulatedSearch``)."""
+        return {"simulated": self._written.state} if self._written is not None and self._written.state else {}
 
     def check(self, answer: str | None) -> Verdict:
         return check_task(self.task, answer)
@@ -422,3 +476,14 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     if options.get("noise") is not None:
         options["noise"] = Noise.model_validate(options["noise"])
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
+
+
+def open_simulated_search(
+    *, inputs: Resources, model: Model, simulated: JsonObject, **options: Any
+) -> SearchEnvironment:
+    """The environment whose results ``model`` writes (:class:`~synth.environments.simulated.Simulation` as plain values
+    in ``simulated``). Options of :class:`~synth.models.asking.AskConfig` say how it is asked; the others are those of
+    :func:`open_search`."""
+    asking = AskConfig(**{name: options.pop(name) for name in AskConfig.model_fields if name in options})
+    simulator = Simulator(model, Simulation.model_validate(simulated), asking)
+    return open_search(inputs=inputs, simulator=simulator, **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from synth.agents.contract import History, Step
-from synth.agents.evidence import EvidenceView, observe, words_of
+from synth.agents.evidence import EvidenceView, collected, observe, words_of
 from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer, telling
 from synth.environments.answers import answer_pieces
 from synth.schemas.tasks import Task
@@ -32,8 +32,8 @@ class Finding:
     cut_off: bool = False
     """Its calls were not carried out."""
     seen_answer: bool = False
-    """The words of the answer stood in an observation, each part somewhere; what has to be worked out counts as seen
-    once all that it rests on was in view."""
+    """The words of the answer stood in an observation of the collection, each part somewhere; what has to be worked out
+    counts as seen once all that it rests on was in view."""
     verifies: bool = False
     """All that the question needs was in view, and it looks again at a page of the walk."""
 
@@ -75,5 +75,5 @@ def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
 def _was_seen(view: EvidenceView, step: Step) -> bool:
     answer = step.turn.answer or ""
     pieces = [words_of(piece) for piece in answer_pieces(answer)] if view.task.answer_parts else [words_of(answer)]
-    texts = [words_of(result.content) for _, result in view.results]
+    texts = [words_of(collected(result.content)) for _, result in view.results]
     return any(p.strip() for p in pieces) and all(any(piece in text for text in texts) for piece in pieces)

@@ -9,15 +9,17 @@ from typing import Any
 from synth.critical.config import CriticalConfig
 from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
+from synth.environments.simulated import SIMULATE_PROMPT
 from synth.prompting import load_prompt
 from synth.recipe.model import Recipe, Role
-from synth.recipe.roles import RoleName, policy_of
+from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.registry import factory_of, find
 from synth.stages.contract import Implementation, Stage
 
 __all__ = ["search_nodes"]
 
 _PROMPT = "agents/search"
+_SIMULATED = "synth.environments.search:open_simulated_search"
 
 
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
@@ -193,7 +195,8 @@ def _distractor_nodes(recipe: Recipe) -> Iterator[StageNode]:
 def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
     """Rows that a reward function judges: tasks to be solved by searching, and by reading."""
     if recipe.rl:
-        values = {"environment": _environment(recipe), **_prompt("rl/search")}
+        # Tools and their description are the same; whoever trains says what stands behind them.
+        values = {"environment": _environment(recipe, simulated=False), **_prompt("rl/search")}
         yield _node("rl", "search_rl", values, tasks="tasks", documents="documents", index="index")
     wanted = recipe.contexts
     if wanted is None or recipe.distractors is None:
@@ -226,9 +229,16 @@ def _own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any
     return {name: value for name, value in limits.items() if given is None or getattr(given, name) is None}
 
 
-def _environment(recipe: Recipe) -> Implementation:
-    options = recipe.environment.model_dump(exclude={"kind"})
-    return _named("environments", recipe.environment.kind, options, version=SearchEnvironment.version)
+def _environment(recipe: Recipe, *, simulated: bool = True) -> Implementation:
+    """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
+    kind = recipe.environment.kind
+    options = recipe.environment.model_dump(exclude={"kind", "simulated"})
+    if recipe.environment.simulated is None or not simulated:
+        return _named("environments", kind, options, version=SearchEnvironment.version)
+    options["simulated"] = recipe.environment.simulated.model_dump()
+    prompt = load_prompt(*SIMULATE_PROMPT).ref
+    made = assistant_of("simulator", recipe.roles["simulator"], _SIMULATED, prompt, options=options)
+    return made.model_copy(update={"kind": kind, "versions": {**made.versions, "version": SearchEnvironment.version}})
 
 
 def _named(table: str, kind: str, options: dict[str, Any], **versions: Any) -> Implementation:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.agents.loop import Limits
 from synth.critical.config import CriticalConfig
+from synth.environments.simulated import Simulation
 from synth.preferences.select import Selection
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.retrieval.noise import Noise
@@ -101,6 +102,9 @@ class Search(_Part):
     """Results when a call does not say how many."""
     noise: Noise | None = None
     """Replaces a growing share of the results by pages that lead nowhere (ZeroSearch); empty = none."""
+    simulated: Simulation | None = None
+    """Results are written by the model of the role ``simulator`` while agents act, ``noise`` saying which share of them
+    is noise; empty = they are pages of the collection."""
 
 
 class Critical(_Part):
@@ -244,7 +248,7 @@ class Recipe(_Part):
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it. Who assists, where a model is to do it instead of the embedded stand-in: ``expert`` proposes other actions,
-    ``prm`` scores actions."""
+    ``prm`` scores actions, ``simulator`` writes results of searches (``environment.simulated``)."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
@@ -262,4 +266,14 @@ class Recipe(_Part):
             raise ValueError("roles names nobody who acts: give teacher, policy or both")
         for role, who in self.roles.items():
             check_role(role, who)
+        self._check_simulator()
         return self
+
+    def _check_simulator(self) -> None:
+        who = self.roles.get("simulator")
+        if who is not None and ":" in who.backend:
+            raise ValueError("roles.simulator.backend: a model writes results; choose openai or vllm")
+        if self.environment.simulated is not None and (who is None or who.model is None):
+            raise ValueError("environment.simulated needs a model that writes the results: bind roles.simulator to one")
+        if who is not None and self.environment.simulated is None:
+            raise ValueError("roles.simulator: environment.simulated says how it writes (say {}), and is missing")

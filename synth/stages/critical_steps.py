@@ -53,7 +53,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     def __init__(self, config: CriticalStepsConfig, context: Context) -> None:
         super().__init__(config, context)
         self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
-        self._environment: Environment = config.environment.make(inputs=context.inputs)
+        self._environment: Environment = context.make(config.environment, inputs=context.inputs)
         self._expert: Expert = context.make(config.expert)
         self._scorer: Scorer = context.make(config.scorer)
         self._provenance = context.provenance.model_copy(update=config.policy.origin())

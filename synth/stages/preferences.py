@@ -58,7 +58,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         self._policy = RowsByKey(inputs.table("policy_runs"), "task_id")
         self._steps = RowsByKey(inputs.table("steps"), "trajectory_id")
         self._branches = RowsByKey(inputs.table("branches"), "trajectory_id")
-        self._environment: Environment = config.environment.make(inputs=inputs)
+        self._environment: Environment = context.make(config.environment, inputs=inputs)
 
     def process(self, row: Task) -> Outcome:
         teacher, policy = self._teacher.rows(row.id), self._policy.rows(row.id)

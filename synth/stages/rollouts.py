@@ -58,7 +58,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
 
     def __init__(self, config: RolloutsConfig, context: Context) -> None:
         super().__init__(config, context)
-        self._environment: Environment = config.environment.make(inputs=context.inputs)
+        self._environment: Environment = context.make(config.environment, inputs=context.inputs)
         prompt = load_prompt(config.prompt, config.prompt_version)
         if prompt.ref.sha256 != config.prompt_sha256:
             raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")

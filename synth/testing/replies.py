@@ -8,8 +8,10 @@ from typing import Any
 
 from synth.models.contract import CallFailed, ChatReply, ChatRequest, Model
 from synth.models.parse import parse_chat
+from synth.testing.model_server.players import Player
+from synth.testing.model_server.replies import render
 
-__all__ = ["Listed", "body"]
+__all__ = ["Listed", "Played", "body"]
 
 
 def body(message: Mapping[str, Any], finish: str | None = "stop", **more: Any) -> dict[str, Any]:
@@ -36,3 +38,19 @@ class Listed(Model):
         if isinstance(reply, CallFailed):
             raise reply
         return parse_chat(json.dumps(reply).encode(), request.key)
+
+
+class Played(Model):
+    """A player of the model server without the server; it keeps what it was asked."""
+
+    def __init__(self, player: Player, name: str = "toy-1") -> None:
+        self.name = name
+        self.asked: list[ChatRequest] = []
+        self._player = player
+
+    def ask(self, request: ChatRequest) -> ChatReply:
+        self.asked.append(request)
+        plain = json.loads(request.body)
+        said = self._player.reply(plain, request.sample)
+        answer = render(said, plain, name="played", digits=request.key[:8], created=0, prompt_tokens=100)
+        return parse_chat(json.dumps(answer).encode(), request.key)

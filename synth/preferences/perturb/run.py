@@ -11,8 +11,7 @@ import numpy as np
 from synth.agents.contract import Step, Turn
 from synth.agents.evidence import EvidenceView, observe
 from synth.agents.grounding import ungrounded
-from synth.agents.loop import replay
-from synth.agents.trajectory import history_of
+from synth.agents.trajectory import facts_of, history_of
 from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult
 from synth.identity import canonical_json
 from synth.schemas.tasks import Task
@@ -99,7 +98,7 @@ class GoodRun:
         self.row, self.task, self.environment, self.vocabulary = row, task, environment, vocabulary
         self.prompt, self.history = history_of(row)
         # The same check as for branches: what can't be restored exactly is no place to try anything.
-        self._episode = replay(environment, task, ())
+        self._episode = environment.resume(task, facts_of(row))
         self._states = [self._episode.snapshot()]
         for number, step in enumerate(self.history):
             for call, recorded in zip(step.turn.calls, step.results, strict=False):

@@ -9,6 +9,7 @@ from synth.testing.model_server.reconcile import Reconciliation, reconcile, sent
 from synth.testing.model_server.replies import Call, Reply
 from synth.testing.model_server.scripted import ScriptedPlayer
 from synth.testing.model_server.server import ModelServer, ServerOptions
+from synth.testing.model_server.simulator import SimulatorPlayer
 
 __all__ = [
     "CONTENT_FAULTS",
@@ -30,6 +31,7 @@ __all__ = [
     "ScriptedSpec",
     "ServerOptions",
     "ServerSpec",
+    "SimulatorPlayer",
     "read_log",
     "reconcile",
     "sent_again",

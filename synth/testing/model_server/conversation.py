@@ -20,6 +20,7 @@ _SEARCH_ERRORS: tuple[tuple[str, ToolError], ...] = (
     ("There is no document ", "not_found"),
     ("There is no page ", "not_found"),
     ("No document is open", "refused"),
+    ("The search broke down", "failure"),
 )
 
 
