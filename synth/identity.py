@@ -39,13 +39,19 @@ def canonical_json(value: Any) -> str:
 
 
 def _check(value: Any) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{value!r} has no canonical JSON: only finite numbers do")
-    if isinstance(value, Mapping):
+    # Every message of every model call comes through here: exact types first, and no step into a text.
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value!r} has no canonical JSON: only finite numbers do")
+    elif kind is dict or isinstance(value, Mapping):
         for key, item in value.items():
-            if not isinstance(key, str):
+            if type(key) is not str and not isinstance(key, str):
                 raise ValueError(f"key {key!r} is not a string")
-            _check(item)
+            if type(item) is not str:
+                _check(item)
     elif isinstance(value, list | tuple):
         for item in value:
             _check(item)

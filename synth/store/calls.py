@@ -66,7 +66,7 @@ __all__ = [
     "nano_units",
 ]
 
-_GROUP_SECONDS = 0.002
+_GROUP_SECONDS = 0.004
 """Transactions are at least this far apart: what comes meanwhile goes into the next one. The first call after a pause
 is committed at the end of its loop tick."""
 
@@ -308,7 +308,6 @@ class CallStore:
 
     def _enqueue(self, settlement: Settlement) -> asyncio.Future[StoredReply | None]:
         done: asyncio.Future[StoredReply | None] = self._bind().create_future()
-        done.add_done_callback(_retrieve)
         self._settles.append(_Settle(settlement, done))
         self._schedule()
         return done
@@ -412,6 +411,7 @@ class CallStore:
         for settle in settles:
             self._open[settle.settlement.intent.request_id] = settle.settlement.intent
             if not settle.done.done():
+                settle.done.add_done_callback(_retrieve)
                 settle.done.set_exception(failure)
         for begin in begins:
             self._names.discard(begin.request_id)
