@@ -17,6 +17,7 @@ from synth.schemas.injected import InjectedError
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
+from synth.schemas.summaries import ShownSummary
 
 __all__ = ["Decision", "History", "Policy", "Prompt", "Step", "Turn", "TurnRejected", "act"]
 
@@ -59,6 +60,8 @@ class Decision:
     injected: tuple[InjectedError, ...] = ()
     source: ModelTurn | None = None
     """Of a model's turn, where it comes from."""
+    shown: tuple[ShownSummary, ...] = ()
+    """Summaries that it read in the place of observations of the history."""
 
 
 class TurnRejected(Exception):

@@ -15,6 +15,7 @@ from synth.schemas.injected import InjectedError
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Row
+from synth.schemas.summaries import ShownSummary
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, Verdict
 
@@ -54,6 +55,8 @@ class Rollout:
     """Why there was no further turn, when the run was stopped by that. ``history`` is what came before."""
     facts: JsonObject = field(default_factory=dict)
     """What the environment says must be recorded of the run (``Episode.facts``)."""
+    shown: tuple[ShownSummary, ...] = ()
+    """What the agent read in the place of observations, each once."""
 
     @property
     def answer(self) -> str | None:
@@ -94,6 +97,7 @@ def rollout(
     prompt = prompt_for(environment, task, system)
     injected: list[InjectedError] = []
     sources: list[ModelTurn] = []
+    shown: dict[str, ShownSummary] = {}
     stop: StopReason | None = None
     rejected: TurnRejected | None = None
     began = time.monotonic()
@@ -108,6 +112,7 @@ def rollout(
                 break
             if decision.source is not None:
                 sources.append(decision.source)
+            shown |= {one.call_id: one for one in decision.shown}
             turn = _numbered(decision.turn, number)
             injected += [error.model_copy(update={"turn": number}) for error in decision.injected]
             if not turn.calls:
@@ -128,7 +133,18 @@ def rollout(
     finally:
         if own:
             at.close()
-    return Rollout(task, prompt, history, stop, verdict, tuple(injected), tuple(sources), rejected, facts)
+    return Rollout(
+        task,
+        prompt,
+        history,
+        stop,
+        verdict,
+        tuple(injected),
+        tuple(sources),
+        rejected,
+        facts,
+        tuple(shown.values()),
+    )
 
 
 def _check_spent(limits: Limits, sources: Sequence[ModelTurn], began: float) -> None:

@@ -35,7 +35,7 @@ def to_row(
     """The row of ``rollout``, the sample ``number`` of its task by ``role``. The id is a hash of what the row is.
 
     Of a model's run, ``details["model_turns"]`` says where each turn comes from, and the provenance names the revision
-    that the server names.
+    that the server names. ``details["shown"]`` are the summaries that the agent read in the place of observations.
     """
     task = rollout.task
     content: list[ContentItem] = [TextObservation(content=rollout.prompt.question, source="user", name="user")]
@@ -47,6 +47,8 @@ def to_row(
     details: dict[str, Any] = {"tool_errors": errors} if errors else {}
     if settings := {**environment.settings(task), **rollout.facts}:
         details["environment"] = settings
+    if rollout.shown:
+        details["shown"] = [one.model_dump(mode="json", exclude_defaults=True) for one in rollout.shown]
     if rollout.sources:
         details["model_turns"] = [source.model_dump(mode="json", exclude_defaults=True) for source in rollout.sources]
         provenance = provenance.model_copy(update={"model_revision": _revision(rollout)})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
+from synth.agents.summaries import SUMMARIZE_PROMPT
 from synth.critical.config import CriticalConfig
 from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
@@ -19,6 +20,8 @@ from synth.stages.contract import Implementation, Stage
 __all__ = ["search_nodes"]
 
 _PROMPT = "agents/search"
+_EXTRACTIVE = "synth.agents.summaries:extractive_summarizer"
+_SUMMARIZER = "synth.agents.summaries:model_summarizer"
 _SIMULATED = "synth.environments.search:open_simulated_search"
 
 
@@ -83,6 +86,7 @@ def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode
             "limits": recipe.limits.model_copy(update=_own_limits(who)),
             "policy": _policy(recipe, role, who),
             "environment": _environment(recipe),
+            "summaries": _summaries(recipe, role),
             "prompt": prompt.ref.id,
             "prompt_version": prompt.ref.version,
             "prompt_sha256": prompt.ref.sha256,
@@ -221,6 +225,18 @@ def _installed(distribution: str) -> str | None:
 
 def _policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:
     return policy_of(role, who, recipe.questions.kind)
+
+
+def _summaries(recipe: Recipe, role: RoleName) -> dict[str, Any] | None:
+    """Who shortens what ``role`` reads; a policy reads all in full."""
+    if recipe.summaries is None or role != "teacher":
+        return None
+    who = recipe.roles.get("summarizer")
+    if who is None or who.backend == "scripted":
+        summarizer = Implementation(kind="extractive", factory=_EXTRACTIVE)
+    else:
+        summarizer = assistant_of("summarizer", who, _SUMMARIZER, load_prompt(*SUMMARIZE_PROMPT).ref)
+    return {"shown": recipe.summaries, "summarizer": summarizer}
 
 
 def _own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.agents.loop import Limits
+from synth.agents.summaries import Summaries
 from synth.critical.config import CriticalConfig
 from synth.environments.simulated import Simulation
 from synth.preferences.select import Selection
@@ -237,6 +238,10 @@ class Recipe(_Part):
     it."""
     preferences: Pairs | None = Pairs()
     """Which preference pairs are made; ``null`` makes none."""
+    summaries: Summaries | None = None
+    """Long observations that the teacher reads as summaries (OpenSeeker): by the role ``summarizer``, else sentences
+    taken from them. Trajectories hold every observation in full, and the summaries beside it; empty = the teacher reads
+    all in full."""
     difficulty: Difficulty | None = Difficulty()
     """How difficulty is measured and predicted; ``null`` leaves it out."""
     distractors: Distractors | None = Distractors()
@@ -248,7 +253,8 @@ class Recipe(_Part):
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it. Who assists, where a model is to do it instead of the embedded stand-in: ``expert`` proposes other actions,
-    ``prm`` scores actions, ``simulator`` writes results of searches (``environment.simulated``)."""
+    ``prm`` scores actions, ``simulator`` writes results of searches (``environment.simulated``),
+    ``summarizer`` shortens what the teacher reads (``summaries``)."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
@@ -267,6 +273,9 @@ class Recipe(_Part):
         for role, who in self.roles.items():
             check_role(role, who)
         self._check_simulator()
+        if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
+            what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
+            raise ValueError(f"roles.summarizer: {what}, and is missing")
         return self
 
     def _check_simulator(self) -> None:

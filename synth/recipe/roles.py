@@ -22,7 +22,7 @@ from synth.stages.contract import Implementation
 
 __all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "policy_of"]
 
-RoleName = Literal["teacher", "policy", "expert", "prm", "simulator"]
+RoleName = Literal["teacher", "policy", "expert", "prm", "simulator", "summarizer"]
 ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
 the embedded stand-in does it."""
@@ -30,6 +30,7 @@ _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "expert": AskConfig,
     "prm": AskConfig,
     "simulator": AskConfig,
+    "summarizer": AskConfig,
 }
 """What the options of a role may hold that a model plays."""
 _OF_ACTORS = ("rollouts", "mode", "limits")

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from synth.agents.contract import Policy, TurnRejected
 from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.summaries import Summaries, Summarizer, Summarizing
 from synth.agents.trajectory import injected_rows, to_row
 from synth.environments.contract import Environment
 from synth.identity import canonical_json
@@ -21,7 +22,14 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["Rollouts", "RolloutsConfig", "SearchRollouts"]
+__all__ = ["Rollouts", "RolloutsConfig", "SearchRollouts", "SummariesConfig"]
+
+
+class SummariesConfig(StageConfig):
+    shown: Summaries = Summaries()
+    """Which observations, and how short."""
+    summarizer: Implementation
+    """Who writes them."""
 
 
 class RolloutsConfig(StageConfig):
@@ -39,6 +47,8 @@ class RolloutsConfig(StageConfig):
     limits: Limits = Limits()
     rollouts: int = Field(default=1, ge=1, le=1000)
     """Samples per task."""
+    summaries: SummariesConfig | None = None
+    """Long observations that the agent reads as summaries; the trajectory holds both. None = it reads all in full."""
 
 
 class Rollouts(RowStage[RolloutsConfig, Task]):
@@ -59,6 +69,9 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
     def __init__(self, config: RolloutsConfig, context: Context) -> None:
         super().__init__(config, context)
         self._environment: Environment = context.make(config.environment, inputs=context.inputs)
+        self._summarizer: Summarizer | None = None
+        if config.summaries is not None:
+            self._summarizer = context.make(config.summaries.summarizer)
         prompt = load_prompt(config.prompt, config.prompt_version)
         if prompt.ref.sha256 != config.prompt_sha256:
             raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")
@@ -66,7 +79,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
         self._provenance = context.provenance.model_copy(update={**config.policy.origin(), "prompt": str(prompt.ref)})
 
     def process(self, row: Task) -> Outcome:
-        policy: Policy = self.context.make(self.config.policy, task=row)
+        policy = self._policy(row)
         kept: list[TrajectoryRow] = []
         rejected: list[Rejection] = []
         injected: list[InjectedError] = []
@@ -92,8 +105,15 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
                 model=self.config.policy.model_name,
             )
             kept.append(trajectory)
+            self._note_summaries(done)
             injected += injected_rows(done, trajectory)
         return Outcome(tuple(kept), tuple(rejected), {"injected_errors": tuple(injected)})
+
+    def _policy(self, task: Task) -> Policy:
+        policy: Policy = self.context.make(self.config.policy, task=task)
+        if self._summarizer is None or self.config.summaries is None:
+            return policy
+        return Summarizing(policy, self._summarizer, self.config.summaries.shown)
 
     def _rejection(self, task: Task, number: int, done: Rollout, error: TurnRejected) -> Rejection:
         notes = self.context.notes
@@ -108,6 +128,12 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
             part=number,
             preview="; ".join([task.question, *calls])[:500],
         )
+
+    def _note_summaries(self, done: Rollout) -> None:
+        notes = self.context.notes
+        for one in done.shown:
+            name = "missing_summaries" if one.text is None else "summaries"
+            notes[name] = notes.get(name, 0.0) + 1
 
     def _turns(self, task: Task, number: int) -> Callable[[int], np.random.Generator]:
         return lambda turn: self.context.generator(task.id, self.config.role, "rollout", number, turn)

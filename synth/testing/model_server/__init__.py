@@ -1,6 +1,7 @@
 """A model server for tests: it speaks ``/v1/chat/completions``, plays agents as if they were models, and goes wrong on
 a seeded plan."""
 
+from synth.testing.model_server.assistants import SimulatorPlayer, SummarizerPlayer
 from synth.testing.model_server.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
 from synth.testing.model_server.log import Record, RequestLog, read_log
 from synth.testing.model_server.players import EchoPlayer, FixedPlayer, Player
@@ -9,7 +10,6 @@ from synth.testing.model_server.reconcile import Reconciliation, reconcile, sent
 from synth.testing.model_server.replies import Call, Reply
 from synth.testing.model_server.scripted import ScriptedPlayer
 from synth.testing.model_server.server import ModelServer, ServerOptions
-from synth.testing.model_server.simulator import SimulatorPlayer
 
 __all__ = [
     "CONTENT_FAULTS",
@@ -32,6 +32,7 @@ __all__ = [
     "ServerOptions",
     "ServerSpec",
     "SimulatorPlayer",
+    "SummarizerPlayer",
     "read_log",
     "reconcile",
     "sent_again",

@@ -1,0 +1,27 @@
+"""Observations that an agent read as summaries: ``details["shown"]`` of a trajectory, one object per observation."""
+
+from __future__ import annotations
+
+from synth.schemas.rejections import Reason
+from synth.schemas.row import NonEmpty, Row
+
+__all__ = ["ShownSummary"]
+
+
+class ShownSummary(Row):
+    """What an agent read in the place of a long observation, which the trajectory's content holds in full."""
+
+    call_id: NonEmpty
+    """The call whose observation it is."""
+    text: str | None
+    """What the agent was shown; None = the observation itself, as no summary came."""
+    by: NonEmpty
+    """Who wrote it: ``extractive``, or the model's name."""
+    prompt: str | None = None
+    """The model's prompt: ``<stage>/<name>/v<N>@<sha256>``."""
+    calls: tuple[NonEmpty, ...] = ()
+    """Keys of the model's calls."""
+    reason: Reason | None = None
+    """Why no summary came."""
+    detail: str = ""
+    """More about it, in words."""

@@ -1,0 +1,236 @@
+"""Long observations, summarized before an agent reads them (OpenSeeker, arXiv 2603.15594: denoised synthesis).
+
+The teacher reads summaries and acts better; the student trains on what the tools really said. So the canonical row
+holds every observation in full, and beside it, in ``details["shown"]``, what the agent was shown instead
+(:func:`seen_history` puts the two together). Whatever judges a run (groundedness, evidence, labels) reads the full
+view: what a summary made up is ungrounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
+from synth.agents.evidence import words_of
+from synth.agents.grounding import plain_words
+from synth.agents.trajectory import history_of
+from synth.environments.contract import ToolResult
+from synth.environments.rendering import find_links
+from synth.identity import canonical_json, digest
+from synth.models.asking import AskConfig, Asker
+from synth.models.contract import Model
+from synth.models.naming import public_name
+from synth.prompting import load_prompt
+from synth.schemas.rejections import Reason
+from synth.schemas.row import Row
+from synth.schemas.summaries import ShownSummary
+from synth.schemas.trajectories import TrajectoryRow
+
+__all__ = [
+    "SUMMARIZE_PROMPT",
+    "Extractive",
+    "ModelSummarizer",
+    "Summaries",
+    "Summarizer",
+    "Summarizing",
+    "extractive_summarizer",
+    "model_summarizer",
+    "seen_history",
+]
+
+SUMMARIZE_PROMPT = ("agents/summarize", 1)
+"""Id and version of the prompt file."""
+_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\n+")
+_LISTED = re.compile(r"\d+\. \[.*\)")
+_NUMBER = re.compile(r"\s*\d+\.\s*")
+_GOES_ON = re.compile(r"\n\n(\(The document goes on: page \d+ of \d+\.\))\Z")
+
+
+class Summaries(BaseModel):
+    """Which observations the teacher reads as summaries."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    over: int = Field(default=1_500, ge=1)
+    """Observations of more code points are summarized."""
+    size: int = Field(default=600, ge=50)
+    """Code points of a summary, about."""
+
+
+class Summarizer(Protocol):
+    def summarize(self, prompt: Prompt, turn: Turn, result: ToolResult, size: int) -> ShownSummary:
+        """What is shown in the place of ``result``, which ``turn`` asked for, in about ``size`` code points. Depends on
+        these alone. Where there is none, ``text`` is None and the reason says why."""
+
+
+class Summarizing:
+    """A policy that reads summaries of long observations, and is otherwise the one that it was given.
+
+    An observation has one summary in all turns of a run, so what was sent to a model once stays as it was.
+    """
+
+    def __init__(self, policy: Policy, summarizer: Summarizer, config: Summaries) -> None:
+        self.privileged = policy.privileged
+        self._policy = policy
+        self._summarizer = summarizer
+        self._config = config
+        self._known: dict[str, ShownSummary] = {}
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        shown: list[ShownSummary] = []
+        view = tuple(self._step(prompt, step, shown) for step in history)
+        decision = self._policy.act(prompt, view, generator)
+        return replace(decision, shown=(*shown, *decision.shown))
+
+    def _step(self, prompt: Prompt, step: Step, shown: list[ShownSummary]) -> Step:
+        results = tuple(self._result(prompt, step.turn, result, shown) for result in step.results)
+        return step if results == step.results else step.model_copy(update={"results": results})
+
+    def _result(self, prompt: Prompt, turn: Turn, result: ToolResult, shown: list[ShownSummary]) -> ToolResult:
+        if result.error is not None or len(result.content) <= self._config.over:
+            return result
+        key = digest(turn.model_dump(mode="json"), result.model_dump(mode="json"))
+        if key not in self._known:
+            self._known[key] = self._summarizer.summarize(prompt, turn, result, self._config.size)
+        made = self._known[key]
+        shown.append(made)
+        return result if made.text is None else result.model_copy(update={"content": made.text})
+
+
+def seen_history(row: TrajectoryRow) -> History:
+    """The history of ``row`` as its agent read it: with summaries in the place of what they stood for.
+
+    Raises:
+        ValueError: the content is not of the form that rollouts write.
+    """
+    shown: dict[str, str] = {}
+    for one in row.details.get("shown", ()):
+        try:
+            made = ShownSummary.model_validate(one)
+        except ValidationError as error:
+            raise ValueError(f"{row.id}: details.shown: {error.errors()[0]['msg']}") from None
+        if made.text is not None:
+            shown[made.call_id] = made.text
+    _, history = history_of(row)
+    return tuple(
+        step.model_copy(
+            update={
+                "results": tuple(
+                    result.model_copy(update={"content": shown.get(result.call_id, result.content)})
+                    for result in step.results
+                )
+            }
+        )
+        for step in history
+    )
+
+
+def _goal(turn: Turn) -> str:
+    """What the agent had in mind when it asked for an observation."""
+    calls = "; ".join(f"{call.name} {canonical_json(call.arguments)}" for call in turn.calls)
+    return "\n".join(filter(None, (turn.thought, turn.said, calls)))
+
+
+def _framed(content: str, summary: str) -> str:
+    """A summary between the first line of the observation, which says what it is, and the line that says whether there
+    is more."""
+    first, _, _ = content.partition("\n")
+    more = _GOES_ON.search(content)
+    head = [] if first in summary else [first]
+    return "\n\n".join([*head, summary, *([more.group(1)] if more else [])])
+
+
+class Extractive:
+    """The stand-in that needs no model: sentences of the observation, word for word. Titles of a list of results, the
+    first two sentences, then those that share most words with the question and with what the agent was after, all in
+    their order on the page."""
+
+    def summarize(self, prompt: Prompt, turn: Turn, result: ToolResult, size: int) -> ShownSummary:
+        first, _, body = result.content.partition("\n")
+        sentences = list(_sentences(_GOES_ON.sub("", body)))
+        wanted = set(words_of(f"{prompt.question} {_goal(turn)}").split()) - plain_words()
+        shared = [len(wanted & set(words_of(sentence).split())) for sentence in sentences]
+        always = [place < 2 or _LISTED.fullmatch(sentence) is not None for place, sentence in enumerate(sentences)]
+        ranked = sorted(range(len(sentences)), key=lambda place: (not always[place], -shared[place], place))
+        taken: list[int] = []
+        left = size
+        for place in ranked:
+            if len(sentences[place]) <= left and (always[place] or shared[place]):
+                taken.append(place)
+                left -= len(sentences[place]) + 1
+        text = _framed(result.content, "\n".join(sentences[place] for place in sorted(taken)) or first)
+        if len(text) >= len(result.content):
+            return ShownSummary(call_id=result.call_id, text=None, by="extractive", detail="it would be no shorter")
+        return ShownSummary(call_id=result.call_id, text=text, by="extractive")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Sentences and lines of ``text``; none ends within a link."""
+    inside = [(item.start, item.end) for item in find_links(text)]
+    start = 0
+    for match in _END.finditer(text):
+        if any(first < match.end() < last for first, last in inside) or _NUMBER.fullmatch(text, start, match.end()):
+            continue  # within a link, or behind the number of an item
+        if part := text[start : match.end()].strip():
+            yield part
+        start = match.end()
+    if part := text[start:].strip():
+        yield part
+
+
+class _Summary(Row):
+    summary: str = Field(min_length=1)
+
+
+class ModelSummarizer:
+    """Summaries by a model. One that links to what the observation does not show, or is no shorter, is none."""
+
+    def __init__(self, model: Model, asking: AskConfig | None = None) -> None:
+        prompt = load_prompt(*SUMMARIZE_PROMPT)
+        self._asker = Asker(model, prompt, _Summary, asking)
+        self._by, self._prompt = public_name(model.name), str(prompt.ref)
+
+    def summarize(self, prompt: Prompt, turn: Turn, result: ToolResult, size: int) -> ShownSummary:
+        request: dict[str, Any] = {
+            "characters": size,
+            "question": prompt.question,
+            "goal": _goal(turn),
+            "observation": result.content,
+        }
+        asked = self._asker.ask(digest("summary", request)[:32], request=canonical_json(request))
+        made = ShownSummary(
+            call_id=result.call_id,
+            text=None,
+            by=self._by,
+            prompt=self._prompt,
+            calls=asked.calls,
+            reason=asked.reason,
+            detail=asked.detail[:300],
+        )
+        if asked.answer is None:
+            return made
+        text = _framed(result.content, asked.answer.summary.strip())
+        loose = {item.target for item in find_links(text)} - {item.target for item in find_links(result.content)}
+        if loose:
+            detail = f"it links to {min(loose)}, which the observation does not show"
+            return made.model_copy(update={"reason": Reason.UNGROUNDED, "detail": detail[:300]})
+        if len(text) >= len(result.content):
+            detail = f"{len(text)} characters for {len(result.content)}"
+            return made.model_copy(update={"reason": Reason.MALFORMED, "detail": detail})
+        return made.model_copy(update={"text": text})
+
+
+def extractive_summarizer() -> Summarizer:
+    """What a build without the role ``summarizer`` uses."""
+    return Extractive()
+
+
+def model_summarizer(*, model: Model, **options: Any) -> Summarizer:
+    """The role ``summarizer``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
+    return ModelSummarizer(model, AskConfig(**options))

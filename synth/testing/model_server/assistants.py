@@ -1,0 +1,74 @@
+"""Those who assist a rollout (who write results, summaries, ...), played without a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from synth.identity import digest
+from synth.testing.model_server.replies import Reply
+
+__all__ = ["SimulatorPlayer", "SummarizerPlayer"]
+
+
+def _data(request: Mapping[str, Any], mark: str) -> dict[str, Any]:
+    """The JSON object behind ``mark``, with which the prompt ends.
+
+    Raises:
+        ValueError: the prompt is another one.
+    """
+    _, found, text = str(request["messages"][0]["content"]).partition(f"\n\n{mark}\n\n")
+    if not found:
+        raise ValueError(f"the prompt does not hold {mark!r}")
+    data: dict[str, Any] = json.loads(text)
+    return data
+
+
+class SimulatorPlayer:
+    """Writes the pages that a prompt ``environment/simulate_search`` asks for: the useful ones quote the query, and the
+    answer where it is told; the others are about something else. Every ``failing``-th query (by its hash; 0 = none) is
+    answered in prose that holds no pages."""
+
+    def __init__(self, failing: int = 0) -> None:
+        self._failing = failing
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        """Raises ValueError where the prompt is another one."""
+        wanted = _data(request, "The request:")
+        query = wanted["query"]
+        if self._failing and int(digest("failing", query)[:8], 16) % self._failing == 0:
+            return Reply(content="I would rather talk about the weather.")
+        pages = []
+        for place, kind in enumerate(wanted["pages"]):
+            number = int(digest("page", query, place, sample or "")[:6], 16) % 9_000
+            about = f"{query} {number}" if kind == "useful" else f"Topic {number}"
+            text = f"{about} is described here in the year {number + 1000}. It has {number} parts."
+            if kind == "useful" and "answer" in wanted:
+                text += f" It is known for {wanted['answer']}."
+            pages.append({"kind": kind, "title": about[:200], "text": text})
+        return Reply(content=json.dumps({"pages": pages}, ensure_ascii=False))
+
+
+class SummarizerPlayer:
+    """Answers a prompt ``agents/summarize`` with the lines of the observation that hold a link or share a long word
+    with the question or the goal, up to ``size`` characters. Every ``failing``-th (by hash; 0 = none) it refuses."""
+
+    def __init__(self, size: int = 1_200, failing: int = 0) -> None:
+        self._size = size
+        self._failing = failing
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        """Raises ValueError where the prompt is another one."""
+        data = _data(request, "The object:")
+        if self._failing and int(digest("failing", data["observation"])[:8], 16) % self._failing == 0:
+            return Reply(refusal="I can't help with that.")
+        wanted = {word for word in f"{data['question']} {data['goal']}".casefold().split() if len(word) > 3}
+        lines = [
+            line for line in data["observation"].split("\n")[1:] if "](" in line or wanted & set(line.lower().split())
+        ]
+        text = ""
+        for line in lines:
+            if len(text) + len(line) < self._size:
+                text += line + "\n"
+        return Reply(content=json.dumps({"summary": text.strip() or "Nothing here helps."}, ensure_ascii=False))
