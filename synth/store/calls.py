@@ -34,7 +34,8 @@ from typing import Any, TypeVar
 
 from synth.store.calls_checkpoint import Checkpoints
 from synth.store.calls_codec import DamagedReply, encode
-from synth.store.calls_file import CallFile, IntentRow, ReplyRow, Settlement, is_busy, sqlite_errors
+from synth.store.calls_errors import is_busy, sqlite_errors
+from synth.store.calls_file import CallFile, IntentRow, ReplyRow, Settlement
 from synth.store.calls_rows import (
     MAX_AMOUNT,
     NANO,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from synth.store.calls_file import check_tables, read_accounts, sqlite_errors
+from synth.store.calls_errors import sqlite_errors
+from synth.store.calls_file import check_tables, read_accounts
 from synth.store.calls_rows import Account, total
 
 __all__ = ["CALLS_FILE", "CallsSummary", "summarize"]

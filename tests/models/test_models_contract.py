@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.identity import derive_generator, generator_of, key_of
+from synth.identity import canonical_json, derive_generator, generator_of, key_of
 from synth.models.contract import ChatRequest, Sampling
 
 _TEXT = st.text(max_size=20).filter(lambda text: text.isprintable())
@@ -81,3 +82,20 @@ def test_a_generator_is_named_by_its_stream_and_made_again_from_the_name() -> No
     assert len({key_of(derive_generator(7, "rollouts", "task-1", turn)) for turn in range(1000)}) == 1000
     with pytest.raises(ValueError, match="derive_generator"):
         key_of(np.random.default_rng(1))
+
+
+@pytest.mark.parametrize(
+    "value", [math.nan, [math.inf], {"a": [{"b": -math.inf}]}, {1: "a"}, {"a": {None: 1}}, [{"a": ({True: 1},)}]]
+)
+def test_what_has_no_canonical_json_is_refused(value: object) -> None:
+    with pytest.raises(ValueError, match=r"no canonical JSON|not a string"):
+        canonical_json(value)
+
+
+def test_canonical_json_goes_by_value_not_by_type() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    plain = {"b": [1, True, None, 1.5, "ä"], "a": {"c": "d"}}
+    assert canonical_json(plain) == '{"a":{"c":"d"},"b":[1,true,null,1.5,"ä"]}'
+    assert canonical_json({Text("b"): (1, True, None, 1.5, Text("ä")), "a": {"c": Text("d")}}) == canonical_json(plain)

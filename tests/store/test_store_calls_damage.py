@@ -166,7 +166,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
-    with pytest.raises(StoreError, match="it has format 7, and this version of synth reads format 1"):
+    with pytest.raises(StoreError, match="it has format 7, and this version of synth reads format 2"):
         CallStore(path)
 
 
@@ -211,3 +211,20 @@ async def fill(path: str) -> None:
         print(number, error, flush=True)
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     store.close()
+
+
+def test_keys_of_the_same_end_are_never_served_each_other_s_reply(tmp_path: Path) -> None:
+    """The index holds half of a key; whether the other half fits is checked when the reply is read."""
+    one, other = "11" * 16 + "ab" * 16, "22" * 16 + "ab" * 16
+
+    async def main(calls: CallStore) -> None:
+        await calls.begin("one", one, "data", "teacher", tokens=1, cost=1)
+        await calls.settle("one", Outcome.DELIVERED, usage=TokenCount(1, 0), cost=1, reply=b"of one")
+        found = await calls.get(one)
+        assert found is not None
+        assert found.body == b"of one"
+        with pytest.raises(StoreError, match="another call"):
+            await calls.get(other)
+
+    with CallStore(tmp_path / "calls.sqlite") as calls:
+        asyncio.run(main(calls))
