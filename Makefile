@@ -34,7 +34,7 @@ $(BASE): pyproject.toml
 	@touch $@
 
 $(TEST): pyproject.toml
-	$(call environment,$(VENV),[dev$(,)ray])
+	$(call environment,$(VENV),[dev$(,)mcp$(,)ray])
 	@touch $(BASE) $@
 
 $(GPU): pyproject.toml

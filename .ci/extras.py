@@ -83,7 +83,7 @@ def resolve() -> bool:
 
 
 def lowest() -> bool:
-    python = environment("lowest", ("ray",), (), "--resolution", "lowest-direct")
+    python = environment("lowest", ("mcp", "ray"), (), "--resolution", "lowest-direct")
     return python is not None and call(python, "-m", "pytest", "-q", "-rs", "--no-fold-skipped") == 0
 
 

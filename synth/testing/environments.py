@@ -24,9 +24,6 @@ from synth.schemas.tasks import Task
 
 __all__ = ["EnvironmentContract", "calls_for", "near_misses"]
 
-_SETTINGS = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors]
-)
 _JUNK = st.one_of(
     st.none(), st.booleans(), st.integers(-5, 10**9), st.text(max_size=20), st.lists(st.integers(), max_size=2)
 )
@@ -84,6 +81,9 @@ def near_misses(task: Task) -> list[str]:
 class EnvironmentContract:
     """What every environment must do. Test methods run under pytest."""
 
+    max_examples = 60
+    """Random sequences of calls per test; fewer where an episode is dear."""
+
     def environment(self) -> Environment:
         """A fresh environment; equal calls must give equal ones."""
         raise NotImplementedError
@@ -98,6 +98,10 @@ class EnvironmentContract:
     def check_answers(self) -> bool:
         """False where success is a state rather than an answer."""
         return True
+
+    def _settings(self) -> settings:
+        slow = [HealthCheck.too_slow, HealthCheck.differing_executors]
+        return settings(max_examples=self.max_examples, deadline=None, suppress_health_check=slow)
 
     def _play(self, episode: Episode, calls: Sequence[tuple[str, dict[str, Any]]], start: int = 0) -> list[ToolResult]:
         return [
@@ -128,7 +132,7 @@ class EnvironmentContract:
     def test_equal_calls_give_equal_observations(self) -> None:
         left, right = self.environment(), self.environment()
 
-        @_SETTINGS
+        @self._settings()
         @given(st.sampled_from(list(self.tasks())), st.lists(calls_for(left.tools(), self.examples()), max_size=8))
         def run(task: Task, calls: list[tuple[str, dict[str, Any]]]) -> None:
             first, second = left.reset(task), right.reset(task)
@@ -140,7 +144,7 @@ class EnvironmentContract:
     def test_wrong_calls_are_answered_in_words(self) -> None:
         environment = self.environment()
 
-        @_SETTINGS
+        @self._settings()
         @given(
             st.sampled_from(list(self.tasks())), st.lists(calls_for(environment.tools(), self.examples()), max_size=8)
         )
@@ -165,7 +169,7 @@ class EnvironmentContract:
         environment = self.environment()
         call = calls_for(environment.tools(), self.examples())
 
-        @_SETTINGS
+        @self._settings()
         @given(st.sampled_from(list(self.tasks())), *[st.lists(call, max_size=6)] * 3)
         def run(task: Task, before: Any, aside: Any, after: Any) -> None:
             straight = environment.reset(task)
@@ -204,7 +208,7 @@ class EnvironmentContract:
         environment = self.environment()
         call = calls_for(environment.tools(), self.examples())
 
-        @_SETTINGS
+        @self._settings()
         @given(st.sampled_from(list(self.tasks())), st.lists(call, max_size=5), st.lists(call, max_size=5))
         def run(task: Task, mine: Any, theirs: Any) -> None:
             alone = self._play(environment.reset(task), mine)

@@ -22,6 +22,7 @@ HEAVY = {
     "greenlet",
     "huggingface_hub",
     "lxml",
+    "mcp",
     "networkx",
     "openai",
     "pandas",

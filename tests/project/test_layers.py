@@ -28,6 +28,7 @@ VIOLATIONS = {
     "Prefect in the engine": ("synth/engine/wrong.py", "def f() -> None:\n    import prefect.flows", "Prefect"),
     "FAISS in a stage": ("synth/stages/wrong.py", "import faiss", "FAISS"),
     "the Hub in a source": ("synth/sources/wrong.py", "from huggingface_hub import HfApi", "huggingface_hub"),
+    "the MCP SDK in an agent": ("synth/agents/wrong.py", "import mcp", "The MCP SDK"),
     "an HTTP client in an agent": ("synth/agents/wrong.py", "import httpx", "HTTP"),
 }
 

@@ -1,0 +1,122 @@
+"""Which servers there are and how far they are trusted: the recipe keys of the environment ``mcp``."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from synth.errors import InputError
+
+__all__ = ["WORKSPACE", "McpConfig", "McpServer", "read_config"]
+
+WORKSPACE = "/workspace"
+"""What agents see in place of the folder that a server works in, which has another name in every run."""
+
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,23}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class McpServer(BaseModel):
+    """One server: a ``command`` (stdio) or a ``url`` (streamable HTTP)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    command: tuple[Name, ...] = ()
+    """Program and arguments of a server over stdio. Each rollout has a process of its own, in a folder of its own;
+    ``{workspace}`` in an argument stands for that folder."""
+    url: str | None = None
+    """Address of a server over streamable HTTP. Each rollout has a session of its own; what the server keeps beside
+    sessions is shared by all."""
+    env: tuple[Name, ...] = ()
+    """NAMES of environment variables that a command gets beside PATH, HOME and the like. Values never stand in a
+    recipe."""
+    headers: dict[Name, Name] = {}
+    """HTTP headers of a ``url``: the header's name -> the NAME of the environment variable that holds its value."""
+    folder: str | None = None
+    """A folder of which each rollout gets a copy, in which a command begins; empty = an empty folder."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if bool(self.command) == (self.url is not None):
+            raise ValueError("give either a command or a url")
+        if self.url is not None:
+            parts = urlsplit(self.url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError("url must begin with http:// or https:// and name a host")
+            if parts.username is not None or parts.password is not None:
+                raise ValueError("url holds a user or a password: name variables in headers instead")
+        if self.url is not None and (self.env or self.folder):
+            raise ValueError("env and folder go with a command, not with a url")
+        if self.command and self.headers:
+            raise ValueError("headers go with a url, not with a command")
+        for name in (*self.env, *self.headers.values()):
+            if not _VARIABLE.fullmatch(name):
+                raise ValueError("env and headers take names of environment variables, never their values")
+        return self
+
+
+class McpConfig(BaseModel):
+    """The environment ``mcp``: servers, and what is borne from them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    servers: dict[str, McpServer] = Field(min_length=1, max_length=32)
+    """By a short name of yours. With several, a tool is called ``<name>__<tool>``."""
+    tools: tuple[Name, ...] = ()
+    """The only tools that agents get, by the names that agents see; empty = all."""
+    replay_safe: bool = False
+    """True: the same calls may be made again, on a fresh server, and do no harm (nothing is sent, bought or deleted
+    outside it). Only then are there snapshots, branches and critical steps, and only where the answers come out equal.
+    """
+    call_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """How long a call may take; a server that takes longer is given up for the rest of the rollout."""
+    start_seconds: float = Field(default=30.0, gt=0, le=3600)
+    """How long a server may take until it has told its tools."""
+    max_chars: int = Field(default=20_000, ge=200)
+    """Code points of a result that an agent is shown; what is left out is counted behind them."""
+    max_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
+    """Bytes of one message of a server; a longer one breaks the connection."""
+    max_schema_bytes: int = Field(default=32 * 1024, ge=256)
+    """Bytes of a tool's JSON Schema; a tool with a larger one is left out."""
+    max_tools: int = Field(default=256, ge=1, le=4096)
+    """Tools per server; those behind are left out."""
+
+    @model_validator(mode="after")
+    def _names(self) -> Self:
+        for key in self.servers:
+            if not _KEY.fullmatch(key) or "__" in key:
+                raise ValueError(f"servers.{key}: take a letter, then letters, digits and single _ (24 at most)")
+        return self
+
+
+def read_config(options: Mapping[str, Any]) -> McpConfig:
+    """The options of a recipe, checked against this machine: programs, folders and variables are there.
+
+    Raises:
+        InputError: a key is wrong, or something that it names is not there.
+    """
+    try:
+        config = McpConfig.model_validate(dict(options))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in ("environment", *first["loc"]))
+        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
+    for key, server in config.servers.items():
+        where = f"environment.servers.{key}"
+        if server.command and shutil.which(server.command[0]) is None:
+            mend = "install the server in an environment of its own and name its program with its folder"
+            raise InputError(f"there is no program {server.command[0]!r}", where=where, mend=mend)
+        if server.folder is not None and not Path(server.folder).is_dir():
+            raise InputError(f"there is no folder {server.folder!r}", where=f"{where}.folder")
+        for name in (*server.env, *server.headers.values()):
+            if name not in os.environ:
+                raise InputError(f"the environment variable {name} is not set", where=where, mend=f"export {name}=...")
+    return config
