@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 
 import anyio
 import httpx2
-import mcp_types as types
-from mcp import ClientSession, MCPError
+from mcp import ClientSession, MCPError, types
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError

@@ -18,7 +18,7 @@ from typing import Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import INTERNAL_ERROR, JSONRPCMessage, jsonrpc_message_adapter
+from mcp.types import INTERNAL_ERROR, JSONRPCMessage, jsonrpc_message_adapter
 
 __all__ = ["NO_ANSWER", "Streams", "stdio_streams"]
 
