@@ -49,6 +49,10 @@ class Reason(StrEnum):
     TOKEN_LIMIT = "token_limit"
     TIME_LIMIT = "time_limit"
     ENDPOINT_FAILED = "endpoint_failed"
+    # verdicts of a model
+    UNSURE = "unsure"
+    INCONSISTENT = "inconsistent"
+    BAD_CITATION = "bad_citation"
     # pairs
     NO_PAIR = "no_pair"
     # distractors
@@ -98,6 +102,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.TOKEN_LIMIT: "The run used up the tokens that it might use.",
     Reason.TIME_LIMIT: "The run used up the time that it might take.",
     Reason.ENDPOINT_FAILED: "A call to the model brought no reply, after every attempt.",
+    Reason.UNSURE: "The model that was asked says that it can't tell.",
+    Reason.INCONSISTENT: "The model that was asked gave answers to the same question that do not agree.",
+    Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that there are not, or on none.",
     Reason.NO_CONTEXT: "The pages that its context needs go over the budget, or those that it may hold do not fill it.",
     Reason.NO_DISTRACTOR: "No page that its runs met, and none near its evidence, could stand as a distractor.",
     Reason.NO_PAIR: "No pair could be made of it whose rejected side was shown to be worse.",

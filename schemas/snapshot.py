@@ -31,6 +31,7 @@ from synth.schemas.searched import SearchedRow
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.verdicts import VerdictRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
@@ -55,6 +56,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "steps": StepRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
+    "verdicts": VerdictRow,
 }
 """Every table, and the ADP object."""
 

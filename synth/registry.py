@@ -69,9 +69,11 @@ ENCODERS: Mapping[str, str] = {
 }
 EXPERTS: Mapping[str, str] = {
     "scripted": "synth.critical.scripted_expert:scripted_expert",
+    "model": "synth.critical.model_expert:model_expert",
 }
 SCORERS: Mapping[str, str] = {
     "evidence": "synth.critical.scoring:EvidenceScorer",
+    "model": "synth.critical.model_scorer:model_scorer",
 }
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",

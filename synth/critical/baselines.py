@@ -19,20 +19,20 @@ __all__ = ["cso", "monte_carlo"]
 
 def cso(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
     """Candidates as in ``search``; verified = the one continuation of the alternative succeeds (failed runs)."""
-    scores, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
+    scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
     results: list[Result] = []
     for one in found:
         contest = _contest(pool, one)
         success = pool.draw(contest.better).success
         finding = Finding.VERIFIED if success else Finding.FUTILE
         results.append(Result(contest, finding, 0, int(success), 0, 1.0))
-    return result_row(pool, config, scores, found, results, counts)
+    return result_row(pool, config, scored, found, results, counts)
 
 
 def monte_carlo(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, k: int) -> Searched:
     """``k`` continuations of the original action and of each alternative at every step. Verified with Holm's correction
     over all alternatives of the trajectory, at the same error as ``search``."""
-    scores, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config, every=True)
+    scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config, every=True)
     design = Design(max_pairs=k, first=k)
     measured: list[tuple[float, int, Contest, int, int]] = []
     for number, one in enumerate(found):
@@ -53,7 +53,7 @@ def monte_carlo(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalC
         Result(contest, Finding.VERIFIED if number in verified else Finding.UNDECIDED, k, better, worse, level)
         for _, number, contest, better, worse in measured
     ]
-    return result_row(pool, config, scores, found, results, counts)
+    return result_row(pool, config, scored, found, results, counts)
 
 
 def _contest(pool: Pool, one: Found) -> Contest:

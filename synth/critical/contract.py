@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from synth.agents.contract import History, Prompt, Turn
 from synth.environments.contract import Environment
+from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 
-__all__ = ["Expert", "Point", "Score", "Scorer"]
+__all__ = ["Expert", "Point", "Proposals", "Score", "Scorer"]
 
 
 class Score(Row):
@@ -22,6 +23,22 @@ class Score(Row):
     value: float | None
     reason: str
     """What the score rests on, in one line; for an abstention, what was wrong."""
+    abstained: Reason | None = None
+    """Of a model's abstention, what kind it is."""
+    calls: tuple[str, ...] = ()
+    """Keys of the calls that it rests on; none where no model was asked."""
+
+
+class Proposals(tuple[Turn, ...]):
+    """Turns that an expert proposes, and what became of the others that it was asked for."""
+
+    dropped: Mapping[str, int]
+    """How many proposals were none, by reason."""
+
+    def __new__(cls, turns: Iterable[Turn], dropped: Mapping[str, int] | None = None) -> Proposals:
+        made = super().__new__(cls, turns)
+        made.dropped = dict(dropped or {})
+        return made
 
 
 @dataclass(frozen=True)
@@ -47,8 +64,8 @@ class Scorer(Protocol):
     """The ``prm`` role."""
 
     def score(self, point: Point, turns: Sequence[Turn]) -> tuple[Score, ...]:
-        """One score per turn, in order: each as if it were taken at the point. Must not depend on which other turns are
-        scored beside it."""
+        """One score per turn, in order: each as if it were taken at the point. A model is shown them side by side, and
+        told to judge each by itself; a rule must not depend on which other turns are scored beside one."""
 
 
 class Expert(Protocol):

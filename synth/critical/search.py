@@ -21,7 +21,7 @@ from synth.critical.actions import action_key, action_kind
 from synth.critical.branching import Branching, Continuation, Generators, Refused
 from synth.critical.config import CriticalConfig
 from synth.critical.contests import Contest, Finding, Result, compare
-from synth.critical.contract import Expert, Point, Score, Scorer
+from synth.critical.contract import Expert, Point, Proposals, Score, Scorer
 from synth.critical.firsterror import FirstError, first_error
 from synth.critical.intervals import criticality
 from synth.critical.pivots import Spread, spreads
@@ -35,6 +35,7 @@ from synth.schemas.trajectories import TrajectoryRow
 __all__ = [
     "Candidate",
     "Direction",
+    "Scored",
     "Searched",
     "find_candidates",
     "open_pool",
@@ -76,6 +77,15 @@ class Candidate(Row):
         return self.finding is Finding.VERIFIED
 
 
+class Scored(Row):
+    """What the scorer said of one action."""
+
+    step: int
+    alternative: int
+    """Number among the alternatives of the step; -1 = the recorded action."""
+    score: Score
+
+
 class Searched(Row):
     """What the search of one trajectory gave."""
 
@@ -87,6 +97,8 @@ class Searched(Row):
     """Why (some of) its steps could not be branched from."""
     scores: tuple[float | None, ...]
     """Score of the recorded action at each step; None = abstained, or the step was refused."""
+    scored: tuple[Scored, ...]
+    """Everything that the scorer said, by step: the recorded action first, then the alternatives."""
     candidates: tuple[Candidate, ...]
     """In the order in which they were tested: those of the recorded action's kind, greatest gap of scores first, then
     the others."""
@@ -98,8 +110,10 @@ class Searched(Row):
     """Everything that was drawn, for whatever test: rows of ``branches``."""
     counts: dict[str, int]
     """``candidates``, ``verified``, ``verified_steps``, ``continuations``, ``proposed``, ``abstentions`` (of the
-    scorer), ``same_action`` (proposals that change nothing), ``finding.<name>``, ``refused.<reason>``,
-    ``rejected_turns.<reason>`` (proposals and continuations that a model did not bring about)."""
+    scorer), ``abstained.<reason>`` (those of them that a model gave no score for), ``same_action`` (proposals that
+    change nothing), ``finding.<name>``, ``refused.<reason>``, ``not_proposed.<reason>`` (what a model
+    was asked for as an expert and did not bring about), ``rejected_turns.<reason>`` (other proposals and continuations
+    that a model did not bring about)."""
 
     @property
     def verified(self) -> tuple[Candidate, ...]:
@@ -184,6 +198,7 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
         steps=row.turns,
         refused=why,
         scores=(),
+        scored=(),
         candidates=(),
         first_error=None,
         spreads=(),
@@ -195,7 +210,7 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
 def search(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
     """:func:`search_trajectory` on an open pool, whose continuations other measures of the same trajectory may use."""
     direction = direction_of(pool)
-    scores, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
+    scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
     contests: list[Contest] = []
     for one in found:
         original = pool.original(one.point.step)
@@ -204,7 +219,7 @@ def search(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig
         contests.append(Contest(*pair, action=action_key(one.turn)))
     results = compare(contests, pool, config, group=not config.all_alternatives)
     wrong = first_error(pool, config) if config.first_error and direction == "failed" else None
-    return result_row(pool, config, scores, found, results, counts, wrong)
+    return result_row(pool, config, scored, found, results, counts, wrong)
 
 
 def direction_of(pool: Pool) -> Direction:
@@ -213,34 +228,37 @@ def direction_of(pool: Pool) -> Direction:
 
 def find_candidates(
     pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
-) -> tuple[tuple[float | None, ...], tuple[Found, ...], Counter[str]]:
-    """Scores of the recorded actions, the candidates in the order in which they are to be tested, and counts.
+) -> tuple[tuple[Scored, ...], tuple[Found, ...], Counter[str]]:
+    """All scores, the candidates in the order in which they are to be tested, and counts.
 
     The expert is not asked where the recorded action's own score rules a candidate out. ``every``: no score is asked
     for, and every alternative at every step is a candidate, in the order of the steps.
     """
     branching = pool.branching
     counts: Counter[str] = Counter(dict.fromkeys(_ALWAYS, 0))
-    scores: list[float | None] = [None] * len(branching.history)
+    scored: list[Scored] = []
     found: list[Found] = []
     for step in range(branching.steps):
         point = branching.point(step)
         none = Score(value=None, reason="not asked for")
         recorded = none if every else scorer.score(point, (point.recorded,))[0]
-        scores[step] = recorded.value
-        counts["abstentions"] += recorded.value is None and not every
+        if not every:
+            scored.append(Scored(step=step, alternative=-1, score=recorded))
         if not every and not _worth(recorded, config, direction_of(pool), recorded_side=True):
             continue
         turns = _alternatives(pool, point, expert, config, counts)
         judged = [none] * len(turns) if every else scorer.score(point, turns) if turns else ()
         for number, (turn, score) in enumerate(zip(turns, judged, strict=True)):
-            counts["abstentions"] += score.value is None and not every
+            if not every:
+                scored.append(Scored(step=step, alternative=number, score=score))
             if every or _worth(score, config, direction_of(pool), recorded_side=False):
                 found.append(Found(point, number, turn, recorded, score))
     # The same action may be a candidate at several steps, and only one of them is tested to the end: that where it
     # differs from an action of its own kind, for those are the pairs that train (METHODS 11).
     found.sort(key=lambda one: (not one.same_kind, -one.gap, one.point.step, one.number))
-    return tuple(scores), tuple(found), counts
+    counts["abstentions"] += sum(one.score.value is None for one in scored)
+    counts.update(f"abstained.{one.score.abstained.value}" for one in scored if one.score.abstained is not None)
+    return tuple(scored), tuple(found), counts
 
 
 def _worth(score: Score, config: CriticalConfig, direction: Direction, *, recorded_side: bool) -> bool:
@@ -259,7 +277,10 @@ def _alternatives(
     proposed: list[Turn] = []
     if direction_of(pool) == "failed":
         try:
-            proposed += expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
+            turns = expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
+            proposed += turns
+            if isinstance(turns, Proposals):
+                counts.update({f"not_proposed.{name}": count for name, count in turns.dropped.items()})
         except TurnRejected as error:
             counts[f"rejected_turns.{error.reason.value}"] += 1
     else:
@@ -270,21 +291,21 @@ def _alternatives(
             except TurnRejected as error:
                 counts[f"rejected_turns.{error.reason.value}"] += 1
     known = {action_key(point.recorded)}
-    turns: list[Turn] = []
+    new: list[Turn] = []
     for turn in proposed:
         counts["proposed"] += 1
         if action_key(turn) in known:
             counts["same_action"] += 1
-        elif len(turns) < config.alternatives:
+        elif len(new) < config.alternatives:
             known.add(action_key(turn))
-            turns.append(turn)
-    return tuple(turns)
+            new.append(turn)
+    return tuple(new)
 
 
 def result_row(
     pool: Pool,
     config: CriticalConfig,
-    scores: tuple[float | None, ...],
+    scored: Sequence[Scored],
     found: Sequence[Found],
     results: Sequence[Result],
     counts: Counter[str],
@@ -300,6 +321,7 @@ def result_row(
         continuations=pool.spent,
     )
     counts.update(f"finding.{c.finding.value}" for c in candidates)
+    values = {one.step: one.score.value for one in scored if one.alternative < 0}
     rejected = [one.rejected for one in pool.continuations() if one.rejected is not None]
     counts.update(f"rejected_turns.{reason.value}" for reason in rejected)
     if branching.refused is not None:
@@ -309,7 +331,8 @@ def result_row(
         direction=direction_of(pool),
         steps=len(branching.history),
         refused=branching.refused,
-        scores=scores,
+        scores=tuple(values.get(step) for step in range(len(branching.history))),
+        scored=tuple(scored),
         candidates=candidates,
         first_error=wrong,
         spreads=spreads(pool, config),

@@ -15,6 +15,7 @@ from synth.schemas.row import Row, Split
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.verdicts import VerdictRow
 
 __all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
 
@@ -77,6 +78,14 @@ CONFIGS: tuple[Config, ...] = (
         None,
         100,
         "Pairs of actions, or of runs, that share their prefix: what is preferred, why, and on what evidence.",
+    ),
+    Config(
+        "verdicts",
+        VerdictRow,
+        None,
+        2_000,
+        "What a scorer or judge said of actions, pairs, answers and whole runs, with its words, its model and its "
+        "calls; an abstention is a row, too.",
     ),
     Config(
         "rl",

@@ -39,6 +39,8 @@ class PairCheck:
         self.selection = selection or Selection()
         self.eligible: list[Eligible] = []
         self.selected: dict[str, tuple[bool, Place]] = {}
+        self.places: dict[str, tuple[str, int]] = {}
+        """Trajectory and step of each pair."""
         self.trajectories = trajectories
         self.steps = steps
         self.branches = branches
@@ -50,6 +52,7 @@ class PairCheck:
         for what in self._problems(file, pair):
             self.found.add(*place, what)
         self.selected[pair.id] = (pair.selected, place)
+        self.places[pair.id] = (pair.trajectory_id, pair.step)
         if eligible(pair, self.selection):
             self.eligible.append(Eligible.of(pair))
         if pair.kind in _OF_STEPS:

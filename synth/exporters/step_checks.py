@@ -86,8 +86,10 @@ class StepCheck:
         self.first_errors: set[str] = set()
         self.matched: set[tuple[str, int]] = set()
         self.criticality: dict[tuple[str, int], tuple[Criticality, Place]] = {}
+        self.scores: dict[tuple[str, int], float | None] = {}
 
     def see(self, file: DataFile, row: int, step: StepRow) -> None:
+        self.scores[step.trajectory_id, step.step] = step.score
         place = (file.label, row)
         for what in self._problems(file, place, step):
             self.found.add(*place, what)

@@ -38,6 +38,7 @@ from synth.exporters.problems import Problem, Problems
 from synth.exporters.reader import load
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.exporters.step_checks import BranchCheck, StepCheck
+from synth.exporters.verdict_checks import VerdictCheck
 from synth.exporters.yields import Yields
 from synth.preferences.select import Selection
 from synth.schemas.adp import error_lines
@@ -134,7 +135,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset())
     documents = DocumentCheck(found, tasks)
     entities = EntityCheck(found, documents)
-    derived = any(file.config in ("steps", "branches", "preferences") for file in files)
+    derived = any(file.config in ("steps", "branches", "preferences", "verdicts") for file in files)
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
     branches = BranchCheck(found, trajectories, steps)
@@ -144,6 +145,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
     trained = any(file.config in ("rl", "contexts") for file in files)
     gold, falsehoods = GoldPages(), FalsehoodCheck(found)
     runs = PolicyRuns()
+    pairs = PairCheck(found, trajectories, steps, branches, _selection(report, found))
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
         "falsehoods": falsehoods,  # before what proves or disproves them
@@ -157,7 +159,8 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
         "steps": steps,
         "branches": branches,
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
-        "preferences": PairCheck(found, trajectories, steps, branches, _selection(report, found)),
+        "preferences": pairs,
+        "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs.places),
         "rejected": rejections,
     }
     for config in map(config_named, checks):

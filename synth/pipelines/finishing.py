@@ -22,13 +22,16 @@ from synth.sources.world.schema import HUB_TYPES
 from synth.store import StoredTable, publish
 from synth.tasks.docs.hubs import hub_documents
 
-__all__ = ["ROLES", "finish", "published_recipe"]
+__all__ = ["JUDGING", "ROLES", "finish", "published_recipe"]
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 """``owner/model`` or ``model``, as the Hub names models."""
 
 ROLES = ("teacher", "policy")
 """In the order of their rows in the dataset."""
+
+JUDGING = ("critical-steps",)
+"""Stage runs that write verdicts, in the order of their rows in the dataset."""
 
 
 def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
@@ -67,6 +70,9 @@ def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.Record
         tables["branches"] = _batches(engine.table("critical-steps", "branches"))
     if "preferences" in labels:
         tables["preferences"] = _batches(engine.table("preferences", "preferences"))
+    judging = [label for label in JUDGING if label in labels]
+    if judging:
+        tables["verdicts"] = _batches(*(engine.table(label, "verdicts") for label in judging))
     if "rl" in labels:
         tables["rl"] = _batches(engine.table("rl", "rl"))
     budgets = recipe.contexts.budgets if recipe.contexts is not None else ()

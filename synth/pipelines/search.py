@@ -8,11 +8,13 @@ from typing import Any
 
 from synth.agents.summaries import SUMMARIZE_PROMPT
 from synth.critical.config import CriticalConfig
+from synth.critical.model_expert import expert_prompts
+from synth.critical.model_scorer import score_prompt
 from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.prompting import load_prompt
-from synth.recipe.model import Recipe, Role
+from synth.recipe.model import Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.registry import factory_of, find
 from synth.stages.contract import Implementation, Stage
@@ -155,8 +157,8 @@ def _critical_node(recipe: Recipe) -> StageNode:
         "search_critical_steps",
         {
             "policy": _policy(recipe, "policy", who),
-            "expert": _named("experts", critical.expert, language),
-            "scorer": _named("scorers", critical.scorer, {}),
+            "expert": _expert(recipe, critical, language),
+            "scorer": _scorer(recipe, critical),
             "environment": _environment(recipe),
             "search": critical.search.model_copy(update=_own_limits(who, critical.search)),
             "successes": critical.successes,
@@ -167,6 +169,21 @@ def _critical_node(recipe: Recipe) -> StageNode:
         documents="documents",
         index="index",
     )
+
+
+def _expert(recipe: Recipe, critical: Critical, language: dict[str, Any]) -> Implementation:
+    who = recipe.roles.get("expert")
+    if who is None or who.backend == "scripted":
+        return _named("experts", critical.expert, language)
+    prompts = [prompt.ref for prompt in expert_prompts(who.mode)]
+    return assistant_of("expert", who, factory_of("experts", "model"), *prompts, options={"mode": who.mode})
+
+
+def _scorer(recipe: Recipe, critical: Critical) -> Implementation:
+    who = recipe.roles.get("prm")
+    if who is None or who.backend == "scripted":
+        return _named("scorers", critical.scorer, {})
+    return assistant_of("prm", who, factory_of("scorers", "model"), score_prompt().ref)
 
 
 def _distractor_nodes(recipe: Recipe) -> Iterator[StageNode]:

@@ -112,9 +112,9 @@ class Critical(_Part):
     """The search for critical steps."""
 
     expert: str = "scripted"
-    """Who proposes other actions: `synth list` shows the choices."""
+    """Who proposes other actions: `synth list` shows the choices. A model does where ``roles.expert`` names one."""
     scorer: str = "evidence"
-    """Who scores actions (the ``prm``)."""
+    """Who scores actions; a model does where ``roles.prm`` names one."""
     successes: bool = True
     """Also search successful runs, for actions that would have spoilt them."""
     share: float = Field(default=1.0, gt=0, le=1)
@@ -273,6 +273,7 @@ class Recipe(_Part):
         for role, who in self.roles.items():
             check_role(role, who)
         self._check_simulator()
+        self._check_assistants()
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
@@ -286,3 +287,18 @@ class Recipe(_Part):
             raise ValueError("environment.simulated needs a model that writes the results: bind roles.simulator to one")
         if who is not None and self.environment.simulated is None:
             raise ValueError("roles.simulator: environment.simulated says how it writes (say {}), and is missing")
+
+    def _check_assistants(self) -> None:
+        """
+        Raises:
+            ValueError: a role that assists in nothing, or ``model`` as a stand-in, which only a role can bring.
+        """
+        searched = self.critical is not None and "policy" in self.roles
+        pairs: tuple[tuple[RoleName, str], ...] = (("expert", "expert"), ("prm", "scorer"))
+        for role, key in pairs:
+            if role in self.roles and not searched:
+                raise ValueError(
+                    f"roles.{role}: only the search for critical steps asks it: give critical and a policy"
+                )
+            if role not in self.roles and self.critical is not None and getattr(self.critical, key) == "model":
+                raise ValueError(f"critical.{key}: say which model it is under roles.{role}")

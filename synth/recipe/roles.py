@@ -13,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from synth.agents.model.policy import ModelConfig
 from synth.agents.model.wire import STRUCTURED_PROMPT, Mode
 from synth.agents.scripted.backend import scripted_options
+from synth.critical.model_expert import ModelExpertConfig
+from synth.critical.model_scorer import ScorerConfig
 from synth.errors import InputError
 from synth.models.asking import AskConfig
 from synth.models.contract import Limits, Price, Runtime, Sampling, ServeOptions
@@ -27,13 +29,17 @@ ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
 the embedded stand-in does it."""
 _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
-    "expert": AskConfig,
-    "prm": AskConfig,
+    "expert": ModelExpertConfig,
+    "prm": ScorerConfig,
     "simulator": AskConfig,
     "summarizer": AskConfig,
 }
 """What the options of a role may hold that a model plays."""
-_OF_ACTORS = ("rollouts", "mode", "limits")
+_OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
+    "rollouts": ACTORS,
+    "mode": (*ACTORS, "expert"),  # an expert takes a step, too
+    "limits": ACTORS,
+}
 
 PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "serve")
 """Keys of a role that stay on this machine: where the model is and on which terms. No row depends on them."""
@@ -107,10 +113,9 @@ def check_role(role: RoleName, who: Role) -> None:
             raise ValueError(f"{at}.backend: {error}, or module:function of your own") from None
     if who.base_url is not None and who.endpoints:
         raise ValueError(f"{at}.base_url: endpoints are given too; name all servers in endpoints")
-    if role not in ACTORS:
-        for name in _OF_ACTORS:
-            if name in who.model_fields_set:
-                raise ValueError(f"{at}.{name}: only for {' and '.join(ACTORS)}; {role} answers single questions")
+    for name, allowed in _OF_ACTORS.items():
+        if role not in allowed and name in who.model_fields_set:
+            raise ValueError(f"{at}.{name}: only for {' and '.join(allowed)}; {role} answers single questions")
     if who.backend == "scripted":
         given = [name for name in _OF_MODELS if getattr(who, name)]
         if given:
@@ -195,8 +200,8 @@ def assistant_of(
     """What makes the assistant of ``role`` when a model plays it, or a user's own function does.
 
     Args:
-        factory: ``module:function`` that makes it of a ``model`` and the role's options (of :class:`AskConfig`, at
-            least); a user's own function takes its place.
+        factory: ``module:function`` that makes it of a ``model`` and the role's options (those of
+            :class:`~synth.models.asking.AskConfig`, at least); a user's own function takes its place.
         prompts: What the model is asked with; another text is another assistant.
         options: Further keyword arguments of the factory, which the recipe's own override.
 

@@ -11,17 +11,21 @@ from synth.critical.branching import Continuation, branch_row
 from synth.critical.config import CriticalConfig
 from synth.critical.contract import Expert, Scorer
 from synth.critical.firsterror import FirstError
-from synth.critical.search import Searched, search_trajectory
+from synth.critical.search import Scored, Searched, search_trajectory
 from synth.environments.contract import Environment
+from synth.identity import digest
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.searched import SearchedRow, SearchedStep
 from synth.schemas.steps import BranchRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
-__all__ = ["CriticalSteps", "CriticalStepsConfig", "SearchCriticalSteps", "searched_row"]
+__all__ = ["CriticalSteps", "CriticalStepsConfig", "SearchCriticalSteps", "action_verdict", "searched_row"]
 
 
 class CriticalStepsConfig(StageConfig):
@@ -45,7 +49,11 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     """Every finished continuation is noted at once, so an interrupted search draws none of them again."""
 
     config_type = CriticalStepsConfig
-    writes: ClassVar[Mapping[str, type[Row]]] = {"searched": SearchedRow, "branches": BranchRow}
+    writes: ClassVar[Mapping[str, type[Row]]] = {
+        "searched": SearchedRow,
+        "branches": BranchRow,
+        "verdicts": VerdictRow,
+    }
     over = "trajectories"
     looks_up = frozenset({"tasks"})
     rows_per_shard = 16
@@ -79,16 +87,55 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         for name, count in found.counts.items():
             self.context.notes[name] = self.context.notes.get(name, 0.0) + count
         branches = tuple(branch_row(one, row, self._provenance) for one in found.continuations)
-        return Outcome(kept=(searched_row(row, found),), side={"branches": branches})
+        return Outcome(
+            kept=(searched_row(row, found),), side={"branches": branches, "verdicts": self._verdicts(row, found)}
+        )
+
+    def _verdicts(self, row: TrajectoryRow, found: Searched) -> tuple[VerdictRow, ...]:
+        """What a model scored. The embedded scorer's words follow from the rows and can be made again at any time."""
+        scorer = self.config.scorer
+        if scorer.kind == "evidence":
+            return ()
+        provenance = self.context.provenance.model_copy(update=scorer.origin() | _prompt_of(scorer))
+        return tuple(action_verdict(row, one, provenance) for one in found.scored)
 
 
 class SearchCriticalSteps(CriticalSteps):
     """In the search environment."""
 
     name = "search_critical_steps"
-    version = 1
+    version = 2
     reads = ("trajectories", "tasks", "documents", "index")
     libraries = ("numpy", "bm25s")
+
+
+def _prompt_of(scorer: Implementation) -> dict[str, str]:
+    told = [str(value) for name, value in scorer.versions.items() if name.startswith("prompt ")]
+    return {"prompt": told[0]} if told else {}
+
+
+def action_verdict(row: TrajectoryRow, scored: Scored, provenance: Provenance) -> VerdictRow:
+    """The row of ``verdicts`` for the score of one action."""
+    score = scored.score
+    silent = score.value is None
+    return VerdictRow(
+        id=f"verdict-{digest('verdict', VerdictKind.ACTION, row.id, scored.step, scored.alternative)[:16]}",
+        kind=VerdictKind.ACTION,
+        task_id=row.task_id,
+        trajectory_id=row.id,
+        step=scored.step,
+        alternative=scored.alternative,
+        pair_id=None,
+        verdict="abstains" if silent else "scored",
+        value=score.value,
+        parts={},
+        cites=(),
+        reason=score.reason,
+        abstained=(score.abstained or Reason.UNSURE) if silent else None,
+        calls=score.calls,
+        split=row.split,
+        provenance=provenance,
+    )
 
 
 def _unsearched(row: TrajectoryRow) -> SearchedRow:

@@ -15,6 +15,7 @@ from synth.agents.model.wire import (
     function_tools,
     messages_of,
     response_format,
+    said_to,
 )
 from synth.identity import digest, key_of
 from synth.models.contract import CallFailed, ChatReply, Model
@@ -60,9 +61,18 @@ class ModelPolicy:
         self._config = config or ModelConfig()
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        return self.turn(prompt, history, key_of(generator))
+
+    def turn(self, prompt: Prompt, history: History, sample: str, further: str = "") -> Decision:
+        """The turn that the sample of this name gives; ``further`` is said to the model behind the conversation.
+
+        Raises:
+            TurnRejected: there is none.
+        """
         config = self._config
         messages = messages_of(prompt, history, mode=config.mode, send_reasoning=config.send_reasoning)
-        sample = key_of(generator)
+        if further:
+            messages = said_to(messages, further)
         reply = self._chat(prompt, messages, sample)
         try:
             return self._decision(read_reply(reply, prompt.tools, config.mode, check=config.check_calls), reply)

@@ -32,6 +32,7 @@ __all__ = [
     "gave_up",
     "messages_of",
     "response_format",
+    "said_to",
     "structured_action",
     "structured_schema",
 ]
@@ -173,6 +174,15 @@ def correction(raw: str, problem: str) -> list[Message]:
         {"role": "assistant", "content": raw or "(nothing)"},
         {"role": "user", "content": f"{CORRECTION}{problem}"},
     ]
+
+
+def said_to(messages: Sequence[Message], text: str) -> list[Message]:
+    """``text`` behind the conversation, in the user's last message where that is the last one: many chat templates
+    refuse two in a row."""
+    *before, last = messages
+    if last["role"] != "user":
+        return [*messages, {"role": "user", "content": text}]
+    return [*before, {**last, "content": f"{last['content']}\n\n{text}"}]
 
 
 _LEAD = r"(?:(?:i'm |i am )?(?:so |very )?sorry,? (?:but )?|unfortunately,? |after (?:much )?searching,? )?"

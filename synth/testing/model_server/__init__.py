@@ -3,6 +3,7 @@ a seeded plan."""
 
 from synth.testing.model_server.assistants import SimulatorPlayer, SummarizerPlayer
 from synth.testing.model_server.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
+from synth.testing.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, read_shown
 from synth.testing.model_server.log import Record, RequestLog, read_log
 from synth.testing.model_server.players import EchoPlayer, FixedPlayer, Player
 from synth.testing.model_server.process import EchoSpec, ModelServerProcess, ScriptedSpec, ServerSpec
@@ -17,6 +18,7 @@ __all__ = [
     "Call",
     "EchoPlayer",
     "EchoSpec",
+    "ExpertPlayer",
     "FaultKind",
     "Faults",
     "FixedPlayer",
@@ -27,13 +29,16 @@ __all__ = [
     "Record",
     "Reply",
     "RequestLog",
+    "ScorerPlayer",
     "ScriptedPlayer",
     "ScriptedSpec",
     "ServerOptions",
     "ServerSpec",
+    "Shown",
     "SimulatorPlayer",
     "SummarizerPlayer",
     "read_log",
+    "read_shown",
     "reconcile",
     "sent_again",
 ]

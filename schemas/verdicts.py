@@ -1,0 +1,67 @@
+"""What was said about a row beside the rules: scores of actions, verdicts on pairs and answers, ratings of runs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason
+from synth.schemas.row import JsonObject, NonEmpty, Row, Split
+
+__all__ = ["VerdictKind", "VerdictRow"]
+
+
+class VerdictKind(StrEnum):
+    """What is judged."""
+
+    ACTION = "action"
+    """An action at a step, by the ``prm``."""
+    PAIR = "pair"
+    """Which side of a preference pair is better, in both orders, by the ``judge``."""
+    ANSWER = "answer"
+    """Whether an answer that no rule took for right means the same as the right one, by the ``judge``."""
+    RUN = "run"
+    """How good a whole run is, 1 to 5 (OS-Genesis, arXiv 2412.19723)."""
+
+
+class VerdictRow(Row):
+    """One verdict, or why there is none. It stands beside what the rules found and changes nothing of it."""
+
+    table: ClassVar[str | None] = "verdicts"
+
+    id: NonEmpty
+    """Hash of what is judged, and as what."""
+    kind: VerdictKind
+    """What is judged."""
+    task_id: NonEmpty
+    """The task of it."""
+    trajectory_id: NonEmpty
+    """The trajectory that it is, or is part of; of a pair, the one that the prefix comes from."""
+    step: int
+    """The step of an action or pair; -1 for a whole run and for an answer."""
+    alternative: int
+    """Of an action, its number among the alternatives of the step, as in ``branches``; -1 = the recorded one, and for
+    all else."""
+    pair_id: str | None
+    """Of a pair, its id."""
+    verdict: NonEmpty
+    """``scored``; ``agrees`` or ``disagrees`` with the pair; ``equivalent`` or ``different``; ``rated``; or
+    ``abstains``."""
+    value: float | None
+    """Of an action 0 to 1; of a run 1 to 5; of a pair 1 where it agrees and 0 where it does not; of an answer 1 where
+    it is equivalent and 0 where not. None = abstained: never taken for a 0."""
+    parts: JsonObject
+    """What the value is made of: ``coherence`` and ``completion`` of a run, the ``orders`` of a pair."""
+    cites: tuple[int, ...]
+    """Steps that the verdict rests on, as the judge says; all of them exist."""
+    reason: str
+    """Why, in the words of who judged; for an abstention, what was wrong."""
+    abstained: Reason | None
+    """Why there is no verdict."""
+    calls: tuple[str, ...]
+    """Keys of the model calls that it rests on; none where a rule judged."""
+    split: Split
+    """That of the task."""
+    provenance: Provenance
+    """Who judged: backend, model, prompt and sampling."""

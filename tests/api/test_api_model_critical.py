@@ -1,0 +1,203 @@
+"""The search for critical steps with models as scorer and expert: whole builds through HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synth
+from synth.api import BuildResult
+from synth.critical.scoring import EvidenceScorer
+from synth.critical.scripted_expert import scripted_expert
+from synth.environments.search import SearchEnvironment
+from synth.errors import InputError
+from synth.exporters.validate import validate
+from synth.retrieval.bm25 import Bm25Index
+from synth.schemas.reports import StageReport
+from synth.schemas.steps import PreferenceRow
+from synth.testing.corpus import ListTable
+from synth.testing.model_server import (
+    ExpertPlayer,
+    FixedPlayer,
+    ModelServer,
+    Player,
+    Reply,
+    ScorerPlayer,
+    ServerOptions,
+    read_shown,
+)
+
+LEAN: dict[str, Any] = {
+    "source.entities": 600,
+    "distractors": None,
+    "contexts": None,
+    "rl": False,
+    "difficulty": None,
+    "roles.policy.rollouts": 2,
+    "critical.share": 1.0,
+    "critical.search": {"max_pairs": 8},
+    "preferences.per_perturbation": 0,
+    "preferences.trajectories_per_task": 0,
+}
+TASKS = 8
+
+
+def build(folder: Path, name: str, settings: Mapping[str, Any]) -> BuildResult:
+    return synth.build(
+        "world-search", tasks=TASKS, out=folder / name, store=folder / "store", settings={**LEAN, **settings}
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("critical")
+
+
+@pytest.fixture(scope="module")
+def here(folder: Path) -> BuildResult:
+    """With the embedded scorer and expert."""
+    return build(folder, "here", {})
+
+
+@pytest.fixture(scope="module")
+def environment(here: BuildResult) -> SearchEnvironment:
+    documents = list(synth.load(here.path).rows("documents"))
+    words = ((document.title, document.text, document.aliases) for document in documents)
+    return SearchEnvironment(Bm25Index(Bm25Index.build(words)), ListTable(documents))
+
+
+def role(server: ModelServer, name: str, model: str = "", **options: Any) -> dict[str, Any]:
+    """``model``: what plays it; builds of one store have what a model of this name said before."""
+    return {
+        f"roles.{name}.backend": "openai",
+        f"roles.{name}.model": f"toy-{model or name}",
+        f"roles.{name}.endpoints": [server.url],
+        f"roles.{name}.price": {"prompt": 0.1, "completion": 0.4},
+        f"roles.{name}.options": options,
+    }
+
+
+@contextmanager
+def served(**players: Player) -> Iterator[ModelServer]:
+    named = {f"toy-{name}": player for name, player in players.items()}
+    with ModelServer(named, ServerOptions(latency=(0.0, 0.002))) as server:
+        yield server
+        assert server.errors == []
+
+
+def report_of(built: BuildResult) -> StageReport:
+    (found,) = [stage for stage in built.report.stages if stage.label == "critical-steps"]
+    return found
+
+
+def pairs(built: BuildResult) -> list[dict[str, Any]]:
+    """Without what says who worked, and without ids that hash it."""
+    rows: list[PreferenceRow] = list(synth.load(built.path).rows("preferences"))
+    return [row.model_dump(mode="json", exclude={"provenance"}) for row in rows]
+
+
+def test_models_that_do_as_the_embedded_ones_give_the_same_verified_pairs(
+    folder: Path, here: BuildResult, environment: SearchEnvironment
+) -> None:
+    tasks = list(synth.load(here.path).rows("tasks"))
+    players: dict[str, Player] = {
+        "prm": ScorerPlayer(tasks, environment, EvidenceScorer()),
+        "expert": ExpertPlayer(tasks, environment, scripted_expert(language="world")),
+    }
+    with served(**players) as server:
+        settings = role(server, "prm", older=None) | role(server, "expert", send_reasoning="reasoning")
+        there = build(folder, "there", settings)
+        sent = len(server.log.records())
+        again = build(folder, "again", settings)
+        assert again.reused
+        assert len(server.log.records()) == sent, "nothing is asked for twice"
+    assert len(pairs(here)) >= 3
+    assert pairs(there) == pairs(here)
+    assert validate(there.path) == []
+    mine, theirs = report_of(here).numbers, report_of(there).numbers
+    assert theirs == mine
+    verdicts = list(synth.load(there.path).rows("verdicts"))
+    scored = [row for row in verdicts if row.verdict == "scored"]
+    assert len(scored) > 30
+    assert len(verdicts) - len(scored) == theirs["abstentions"]
+    assert {(row.provenance.backend, row.provenance.model) for row in verdicts} == {("openai", "toy-prm")}
+    assert all((row.provenance.prompt or "").startswith("critical/score/v1@") for row in verdicts)
+    assert all(row.calls for row in verdicts)
+    assert "verdicts" not in synth.load(here.path).configs, "nobody but rules judged"
+    assert {(use.role, use.model) for use in report_of(there).models} == {("prm", "toy-prm"), ("expert", "toy-expert")}
+    card = (there.path / "README.md").read_text()
+    assert "toy-prm" in card
+    assert "toy-expert" in card
+    assert server.url not in card
+
+
+def test_a_scorer_that_likes_everything_finds_nothing_to_try(folder: Path, here: BuildResult) -> None:
+    def one(request: Mapping[str, Any], sample: str | None) -> Reply:
+        entries = [{"action": name, "reason": "fine", "score": 1.0} for name in read_shown(request).lettered]
+        return Reply(content=json.dumps({"scores": entries}))
+
+    with served(likes=FixedPlayer(one)) as server:
+        there = build(folder, "likes", {**role(server, "prm", "likes", older=None), "critical.successes": False})
+    numbers = report_of(there).numbers
+    assert (numbers["candidates"], numbers["abstentions"], numbers["continuations"]) == (0, 0, 0)
+    assert "proposed" not in numbers or numbers["proposed"] == 0, "the expert is not asked where the step is fine"
+    assert pairs(there) == []
+    assert validate(there.path) == []
+    values = [row.value for row in synth.load(there.path).rows("verdicts")]
+    assert values
+    assert set(values) == {1.0}
+
+
+def test_a_scorer_that_talks_nonsense_abstains_and_is_counted(folder: Path, here: BuildResult) -> None:
+    with served(nonsense=FixedPlayer(Reply(content="I like turtles."))) as server:
+        there = build(folder, "nonsense", role(server, "prm", "nonsense"))
+    report = report_of(there)
+    searched = report.rows["searched"]
+    assert searched == TASKS * 2
+    numbers = report.numbers
+    steps = [row for row in synth.load(there.path).rows("steps") if row.role == "policy"]
+    assert numbers["abstentions"] == numbers["abstained.malformed"] == len(steps)
+    assert (numbers["candidates"], numbers["continuations"], numbers["verified"]) == (0, 0, 0)
+    assert pairs(there) == []
+    assert all(step.score is None for step in steps), "never a 0"
+    verdicts = list(synth.load(there.path).rows("verdicts"))
+    assert {(row.verdict, row.value, row.abstained) for row in verdicts} == {("abstains", None, "malformed")}
+    assert len(verdicts) == len(steps)
+    assert validate(there.path) == []
+    asked = sum(use.calls for use in report.models)
+    assert len(steps) <= asked <= 2 * len(steps), "each question at most twice, equal ones once"
+
+
+def test_an_expert_that_refuses_is_counted_and_nothing_breaks(folder: Path, here: BuildResult) -> None:
+    refusal = FixedPlayer(Reply(content="I'm sorry, but I can't assist with that."))
+    with served(refuses=refusal) as server:
+        there = build(folder, "refuses", {**role(server, "expert", "refuses"), "critical.successes": False})
+    numbers = report_of(there).numbers
+    assert numbers["not_proposed.refusal"] > 0
+    assert numbers["not_proposed.refusal"] % 5 == 0, "three suggestions and two more at each step"
+    assert (numbers["proposed"], numbers["candidates"]) == (0, 0)
+    assert pairs(there) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"critical.scorer": "model"}, "say which model it is under roles.prm"),
+        ({"critical.expert": "model"}, "say which model it is under roles.expert"),
+        ({"critical": None, "preferences": None, "roles.prm": {}}, "only the search for critical steps asks it"),
+        ({"roles.prm.mode": "structured"}, "only for teacher and policy and expert"),
+        ({"roles.expert.rollouts": 2}, "answers single questions"),
+        ({"roles.prm.options": {"samples": 0}, **{f"roles.prm.{k}": v for k, v in {
+            "backend": "openai", "model": "m", "base_url": "http://a/v1"}.items()}}, "samples"),
+    ],
+)  # fmt: skip
+def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        build(tmp_path, "out", settings)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
