@@ -32,6 +32,12 @@ class Reason(StrEnum):
     DUPLICATE_TASK = "duplicate_task"
     SPLIT_CONFLICT = "split_conflict"
     NO_EVIDENCE = "no_evidence"
+    KNOWN_ANSWER = "known_answer"
+    NOT_ANSWERABLE = "not_answerable"
+    UNCHECKED = "unchecked"
+    # wordings
+    MEANING_CHANGED = "meaning_changed"
+    NOT_CONFIRMED = "not_confirmed"
     # trajectories
     UNGROUNDED = "ungrounded"
     INVALID_TRAJECTORY = "invalid_trajectory"
@@ -84,6 +90,11 @@ _SENTENCES: dict[Reason, str] = {
     Reason.DUPLICATE_TASK: "An earlier candidate asks the same.",
     Reason.SPLIT_CONFLICT: "The walk's gold entities belong to different splits.",
     Reason.NO_EVIDENCE: "The answer was not found in any document of the source.",
+    Reason.KNOWN_ANSWER: "A model answers the question without looking anything up.",
+    Reason.NOT_ANSWERABLE: "A model that is shown the evidence does not come to the answer.",
+    Reason.UNCHECKED: "A model's check that must be passed came to no result.",
+    Reason.MEANING_CHANGED: "The new wording leaves out, adds or changes a part of the question.",
+    Reason.NOT_CONFIRMED: "The second reader did not find that both wordings ask the same.",
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",
     Reason.INVALID_TRAJECTORY: "The trajectory breaks a rule of the Agent Data Protocol.",
     Reason.ENVIRONMENT_ERROR: "The environment failed in a way that no agent caused.",

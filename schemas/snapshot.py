@@ -32,6 +32,7 @@ from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictRow
+from synth.schemas.writing import TaskCheckRow, WordingRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
@@ -54,9 +55,11 @@ ROW_TYPES: dict[str, type[Row]] = {
     "rl": RlRow,
     "searched": SearchedRow,
     "steps": StepRow,
+    "task_checks": TaskCheckRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
     "verdicts": VerdictRow,
+    "wordings": WordingRow,
 }
 """Every table, and the ADP object."""
 

@@ -16,6 +16,7 @@ from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictRow
+from synth.schemas.writing import TaskCheckRow, WordingRow
 
 __all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
 
@@ -114,6 +115,20 @@ CONFIGS: tuple[Config, ...] = (
         "corpus",
         2_000,
         "What the pages that were written to mislead say, how a reader can tell, and where the truth stands.",
+    ),
+    Config(
+        "wordings",
+        WordingRow,
+        None,
+        1_000,
+        "How a model worded the questions anew: what was accepted, what was refused and why.",
+    ),
+    Config(
+        "task_checks",
+        TaskCheckRow,
+        None,
+        1_000,
+        "What a model found that was asked to answer each task without searching, from its evidence, or otherwise.",
     ),
     Config("documents", Document, "corpus", 500, "The pages that the agents could search, open and cite."),
     Config("entities", EntityRow, "graph", 5_000, "What the documents are about, with names, kind, page and split."),

@@ -39,6 +39,7 @@ from synth.exporters.reader import load
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.exporters.step_checks import BranchCheck, StepCheck
 from synth.exporters.verdict_checks import VerdictCheck
+from synth.exporters.writing_checks import ModelCheckCheck, WordingCheck
 from synth.exporters.yields import Yields
 from synth.preferences.select import Selection
 from synth.schemas.adp import error_lines
@@ -156,6 +157,8 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
         "facts": Several(FactCheck(found, documents, entities), FalsehoodFacts(falsehoods)),
         "trajectories": Several(trajectories, runs),
         "difficulty": DifficultyCheck(found, tasks, runs, targets),
+        "wordings": WordingCheck(found, tasks),
+        "task_checks": ModelCheckCheck(found, tasks),
         "steps": steps,
         "branches": branches,
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),

@@ -10,12 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, ParamSpec, TypeVar, cast
 
 from greenlet import getcurrent, greenlet
 
-__all__ = ["run", "wait", "waiting_is_cheap"]
+__all__ = ["run", "together", "wait", "waiting_is_cheap"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,6 +67,33 @@ def wait(awaitable: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError(
         "a plain function that waits was called on an event loop: call it through synth.models.bridge.run"
     )
+
+
+def together(functions: Sequence[Callable[[], T]]) -> list[T]:
+    """What ``functions`` give, in order. Inside ``run`` one goes on where another waits; elsewhere they are called one
+    after the other. They share the caller's context variables, each in a copy.
+
+    When one raises, the others are cut off where they stand and its exception passes.
+    """
+    if not waiting_is_cheap() or len(functions) < 2:
+        return [function() for function in functions]
+    contexts = [contextvars.copy_context() for _ in functions]  # the loop's task below stands in one of its own
+
+    async def gather() -> list[T]:
+        loop = asyncio.get_running_loop()
+        tasks = [
+            loop.create_task(run(function), context=context)
+            for function, context in zip(functions, contexts, strict=True)
+        ]
+        try:
+            return list(await asyncio.gather(*tasks))
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            raise
+
+    return wait(gather())
 
 
 _lock = threading.Lock()

@@ -64,6 +64,9 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
 def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
     labels = {node.label for node in engine.plan.nodes}
     tables = {"steps": _batches(*(engine.table(f"{role}-steps", "steps") for role in ROLES if role in recipe.roles))}
+    for name in ("wordings", "task_checks"):
+        if name in engine.plan.node("tasks").stage.writes:
+            tables[name] = _batches(engine.table("tasks", name))
     if "difficulty" in labels:
         tables["difficulty"] = _batches(engine.table("difficulty", "difficulty"))
     if "critical-steps" in labels:
@@ -213,5 +216,6 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
     if all(who.backend == "scripted" for who in recipe.roles.values()):
         notes.append("Agents are scripted: no language model wrote a thought or an answer.")
     if recipe.questions.kind != "given":
-        notes.append("Questions were worded by a grammar, not by a person.")
+        by = "a grammar, and by a model around it (`wordings`)" if "writer" in recipe.roles else "a grammar"
+        notes.append(f"Questions were worded by {by}, not by a person.")
     return tuple(notes)

@@ -13,6 +13,7 @@ from synth.critical.model_scorer import score_prompt
 from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
+from synth.pipelines.modelled_tasks import modelled
 from synth.prompting import load_prompt
 from synth.recipe.model import Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
@@ -74,7 +75,8 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
         reads |= {"entities": entities, "edges": entities}
     if recipe.questions.kind == "world":
         reads |= {"graph": "graph"}
-    yield _node("tasks", f"{recipe.questions.kind}_tasks", config, **reads)
+    stage, values = modelled(recipe, config)
+    yield _node("tasks", stage, values, **reads)
 
 
 def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode]:

@@ -21,6 +21,7 @@ from synth.sources.world.config import WorldConfig
 from synth.stages.given_tasks import GivenTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.world.config import WorldTasksConfig
+from synth.tasks.writing.config import CheckKeys, WritingKeys
 
 __all__ = [
     "Contexts",
@@ -229,6 +230,10 @@ class Recipe(_Part):
     """What there is to know."""
     questions: Questions
     """How tasks are made of it."""
+    writing: WritingKeys = WritingKeys()
+    """How questions are worded anew, where there is the role ``writer``."""
+    task_checks: CheckKeys = CheckKeys()
+    """How tasks are checked by a model, where there is the role ``checker``."""
     environment: Search = Search()
     """Where agents act."""
     limits: Limits = Limits()
@@ -254,7 +259,8 @@ class Recipe(_Part):
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it. Who assists, where a model is to do it instead of the embedded stand-in: ``expert`` proposes other actions,
     ``prm`` scores actions, ``simulator`` writes results of searches (``environment.simulated``),
-    ``summarizer`` shortens what the teacher reads (``summaries``)."""
+    ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
+    them as a second reader and tries to answer them without searching."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
@@ -274,6 +280,7 @@ class Recipe(_Part):
             check_role(role, who)
         self._check_simulator()
         self._check_assistants()
+        self._check_helpers()
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
@@ -302,3 +309,19 @@ class Recipe(_Part):
                 )
             if role not in self.roles and self.critical is not None and getattr(self.critical, key) == "model":
                 raise ValueError(f"critical.{key}: say which model it is under roles.{role}")
+
+    def _check_helpers(self) -> None:
+        """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""
+        writes = "writer" in self.roles and self.questions.kind != "given"
+        checks = self.task_checks.closed_book + self.task_checks.alternatives + self.task_checks.answerable
+        if "writer" in self.roles and not writes:
+            raise ValueError("roles.writer: nobody asks it: questions that are given stay as they are")
+        if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
+            raise ValueError("roles.checker: nobody asks it: all of task_checks are 0")
+        if self.writing != WritingKeys() and "writer" not in self.roles:
+            raise ValueError("writing: needs somebody who writes; give roles.writer")
+        if self.task_checks != CheckKeys() and "checker" not in self.roles:
+            raise ValueError("task_checks: need somebody who checks; give roles.checker")
+        for name in self.task_checks.reject:
+            if not getattr(self.task_checks, name):
+                raise ValueError(f"task_checks.reject: {name} is asked 0 times, so no task could pass it")

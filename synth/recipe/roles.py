@@ -22,9 +22,9 @@ from synth.prompting import PromptRef, load_prompt
 from synth.registry import factory_of
 from synth.stages.contract import Implementation
 
-__all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "policy_of"]
+__all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "job_of", "policy_of"]
 
-RoleName = Literal["teacher", "policy", "expert", "prm", "simulator", "summarizer"]
+RoleName = Literal["teacher", "policy", "expert", "prm", "simulator", "summarizer", "writer", "checker"]
 ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
 the embedded stand-in does it."""
@@ -33,6 +33,8 @@ _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "prm": ScorerConfig,
     "simulator": AskConfig,
     "summarizer": AskConfig,
+    "writer": AskConfig,
+    "checker": AskConfig,
 }
 """What the options of a role may hold that a model plays."""
 _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
@@ -40,6 +42,8 @@ _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
     "mode": (*ACTORS, "expert"),  # an expert takes a step, too
     "limits": ACTORS,
 }
+_ONLY_MODELS: tuple[RoleName, ...] = ("writer", "checker")
+"""Assistants without an embedded stand-in of their own: what they do is done by nobody where they are left out."""
 
 PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "serve")
 """Keys of a role that stay on this machine: where the model is and on which terms. No row depends on them."""
@@ -116,6 +120,10 @@ def check_role(role: RoleName, who: Role) -> None:
     for name, allowed in _OF_ACTORS.items():
         if role not in allowed and name in who.model_fields_set:
             raise ValueError(f"{at}.{name}: only for {' and '.join(allowed)}; {role} answers single questions")
+    if who.backend == "scripted" and role in _ONLY_MODELS:
+        raise ValueError(
+            f"{at}.backend: no script plays a {role}; name openai, vllm or module:function, or leave it out"
+        )
     if who.backend == "scripted":
         given = [name for name in _OF_MODELS if getattr(who, name)]
         if given:
@@ -213,6 +221,16 @@ def assistant_of(
     own = {"strict": who.backend == "vllm"}
     versions = {f"prompt {prompt.id}": str(prompt) for prompt in prompts}
     return _implementation(role, who, factory, {**own, **(options or {}), **who.options}, versions)
+
+
+def job_of(role: RoleName, who: Role, factory: str, prompt: PromptRef) -> Implementation:
+    """What does one job of an assistant that has several, each with a prompt of its own: as :func:`assistant_of`, where
+    the factory (a user's own function too) is told the job by ``prompt``, the name of the prompt file."""
+    made = assistant_of(role, who, factory, prompt)
+    job: dict[str, Any] = {"prompt": prompt.id}
+    if ":" not in who.backend:
+        job["prompt_version"] = prompt.version
+    return made.model_copy(update={"options": {**made.options, **job}})
 
 
 def _implementation(

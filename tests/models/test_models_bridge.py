@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from functools import partial
 
 import pytest
 
-from synth.models.bridge import run, wait, waiting_is_cheap
+from synth.models.bridge import run, together, wait, waiting_is_cheap
 
 
 async def _later(value: int, seconds: float = 0.0) -> int:
@@ -120,3 +121,56 @@ def test_on_a_loop_but_outside_run_it_says_so() -> None:
 
     with pytest.raises(RuntimeError, match="call it through"):
         asyncio.run(main())
+
+
+PLACE: contextvars.ContextVar[str] = contextvars.ContextVar("place")
+
+
+def test_functions_that_go_together_wait_at_the_same_time_with_the_callers_context() -> None:
+    inside = most = 0
+
+    async def seen(number: int) -> int:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await asyncio.sleep(0.01)
+        inside -= 1
+        return number
+
+    def one(number: int) -> tuple[int, str]:
+        found = wait(seen(number)), PLACE.get()
+        PLACE.set(f"moved by {number}")
+        return found
+
+    def work() -> list[tuple[int, str]]:
+        PLACE.set("here")
+        found = together([partial(one, number) for number in range(20)])
+        assert PLACE.get() == "here", "each has a copy"
+        return found
+
+    assert asyncio.run(run(work)) == [(number, "here") for number in range(20)]
+    assert most == 20
+    PLACE.set("outside")
+    assert together([partial(one, number) for number in range(1)]) == [(0, "outside")]
+
+
+def test_when_one_of_them_raises_the_others_are_cut_off() -> None:
+    ended: list[str] = []
+
+    def fails() -> None:
+        wait(_later(1))
+        raise KeyError("mine")
+
+    def waits() -> None:
+        try:
+            wait(_later(1, 60.0))
+        except asyncio.CancelledError:
+            ended.append("cut off")
+            raise
+
+    async def main() -> None:
+        with pytest.raises(KeyError, match="mine"):
+            await run(together, [fails, waits, waits])
+
+    asyncio.run(main())
+    assert ended == ["cut off", "cut off"]

@@ -34,7 +34,7 @@ EVIDENCE_RULES: Mapping[str, str] = {
 
 def asks_pages(task: Task) -> bool:
     """Whether the relations of a task are readings of pages, which no query of facts can answer whole."""
-    return task.provenance.stage == "docs_tasks"
+    return task.provenance.stage.endswith("docs_tasks")
 
 
 class Tasks:

@@ -3,6 +3,7 @@ a seeded plan."""
 
 from synth.testing.model_server.assistants import SimulatorPlayer, SummarizerPlayer
 from synth.testing.model_server.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
+from synth.testing.model_server.jobs import JobPlayer
 from synth.testing.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, read_shown
 from synth.testing.model_server.log import Record, RequestLog, read_log
 from synth.testing.model_server.players import EchoPlayer, FixedPlayer, Player
@@ -22,6 +23,7 @@ __all__ = [
     "FaultKind",
     "Faults",
     "FixedPlayer",
+    "JobPlayer",
     "ModelServer",
     "ModelServerProcess",
     "Player",

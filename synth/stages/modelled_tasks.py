@@ -1,0 +1,292 @@
+"""Tasks that models had a hand in: drawn by an embedded stage, worded by a writer, checked by a reader.
+
+All of it happens inside the acceptance loop, so a task that a check rejects is replaced by the next candidate, and the
+number of tasks is exact. The embedded stage draws the very candidates that it draws alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar
+
+from synth.environments.answers import check_task
+from synth.identity import derive_generator, key_of
+from synth.models.bridge import together
+from synth.retrieval.bm25 import Bm25Index
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import JsonObject, Row
+from synth.schemas.tasks import CheckResult, Task
+from synth.schemas.writing import ModelCheck, TaskCheckRow, WordedPart, WordingRow
+from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
+from synth.tasks.checks import run_checks
+from synth.tasks.contract import CheckConfig, Failed, Surroundings
+from synth.tasks.draft import Draft, finish, same_question
+from synth.tasks.graph_facts import TablePages
+from synth.tasks.index_search import IndexSearch
+from synth.tasks.text import generic_words
+from synth.tasks.writing.checker import Found, TaskChecker
+from synth.tasks.writing.config import CheckKeys, WritingKeys
+from synth.tasks.writing.writer import Attempt, QuestionWriter
+
+__all__ = ["Checks", "ModelledDocsTasks", "ModelledGivenTasks", "ModelledTasksConfig", "ModelledWorldTasks", "Writing"]
+
+
+class Writing(WritingKeys, StageConfig):
+    writer: Implementation
+    """Who words questions anew."""
+    reader: Implementation | None = None
+    """Who compares both wordings; None = nobody."""
+    prompt: str
+    """``<stage>/<name>/v<N>@<sha256>`` of the writer's prompt file."""
+    reader_prompt: str | None = None
+    """The reader's."""
+
+
+class Checks(CheckKeys, StageConfig):
+    checkers: dict[ModelCheck, Implementation]
+    """Who makes each check."""
+    prompts: dict[ModelCheck, str]
+    """``<stage>/<name>/v<N>@<sha256>`` of each check's prompt file."""
+
+
+class ModelledTasksConfig(StageConfig):
+    unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
+
+    tasks: Implementation
+    """The embedded stage that draws the tasks."""
+    questions: JsonObject
+    """Its config."""
+    path: str | None = None
+    """Its file of questions, where the user gave one."""
+    writing: Writing | None = None
+    """How questions are worded; None = they stay as they are."""
+    checks: Checks | None = None
+    """How tasks are checked by a model; None = not at all."""
+
+    def inner_config(self) -> StageConfig:
+        """The embedded stage's config."""
+        values = {**self.questions, **({} if self.path is None else {"path": self.path})}
+        return _stage(self).config_type.model_validate(values)
+
+
+def _stage(config: ModelledTasksConfig) -> type[CandidateStage[Any]]:
+    module, _, name = config.tasks.factory.partition(":")
+    found: type[CandidateStage[Any]] = getattr(import_module(module), name)
+    return found
+
+
+class _Modelled(CandidateStage[ModelledTasksConfig]):
+    """Kept apart by what they read; all else is the same."""
+
+    version = 1
+    config_type = ModelledTasksConfig
+    writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "wordings": WordingRow, "task_checks": TaskCheckRow}
+    libraries = ("numpy", "bm25s")
+    candidates_per_shard = 8
+    """Candidates beyond the last accepted one are paid for: so few that these are not many."""
+    complete: ClassVar[bool] = False
+    """Whether the graph holds all that is true of what the questions are about."""
+
+    def __init__(self, config: ModelledTasksConfig, context: Context) -> None:
+        super().__init__(config, context)
+        kind = _stage(config)
+        # The embedded stage draws as it would draw alone.
+        self._inner = kind(
+            config.inner_config(), replace(context, generator=partial(derive_generator, context.seed, kind.name))
+        )
+        documents = context.inputs.table("documents").arrow
+        self._search = IndexSearch(Bm25Index(context.inputs.arrays("index")), documents.column("id"))
+        self._writer = self._make_writer()
+        self._checker = self._make_checker(TablePages(documents))
+        self._around = self._surroundings()
+        self._own_checks = CheckConfig.model_validate(config.questions.get("checks") or {})
+
+    def _make_writer(self) -> QuestionWriter | None:
+        wanted = self.config.writing
+        if wanted is None:
+            return None
+        reader = None if wanted.reader is None else self.context.make(wanted.reader)
+        return QuestionWriter(self.context.make(wanted.writer), reader, attempts=wanted.attempts)
+
+    def _make_checker(self, pages: TablePages) -> TaskChecker | None:
+        wanted = self.config.checks
+        if wanted is None:
+            return None
+        return TaskChecker(
+            {name: self.context.make(who) for name, who in wanted.checkers.items()},
+            wanted,
+            lambda task, answer: check_task(task, answer).correct,
+            pages,
+            lambda query, k: self._search.ranked([query], k)[0],
+            complete=self.complete,
+        )
+
+    def _surroundings(self) -> Surroundings:
+        if self.config.writing is None or "entities" not in self.reads:
+            return Surroundings()
+        names = self.context.inputs.table("entities").arrow.column("name")
+        step = max(1, len(names) // _NAMES)
+        return Surroundings(
+            search=self._search, generic=generic_words(names[at].as_py() for at in range(0, len(names), step))
+        )
+
+    @classmethod
+    def content_digest(cls, config: ModelledTasksConfig) -> str | None:
+        return _stage(config).content_digest(config.inner_config())
+
+    def ceiling(self, wanted: int) -> int:
+        return self._inner.ceiling(wanted)
+
+    def exhausted(self) -> int | None:
+        return self._inner.exhausted()
+
+    def duplicate_key(self, row: Any) -> str:
+        return same_question(row)
+
+    def propose(self, start: int, stop: int) -> Sequence[Outcome]:
+        drawn = self._inner.propose(start, stop)
+        return together([partial(self._worked, outcome) for outcome in drawn])
+
+    def _worked(self, outcome: Outcome) -> Outcome:
+        if not outcome.kept:
+            here = [rejection.model_copy(update={"stage": self.name}) for rejection in outcome.rejected]
+            return Outcome(rejected=tuple(here))
+        (drawn,) = outcome.kept
+        assert isinstance(drawn, Task)
+        index = drawn.candidate_index
+        task, attempts = self._worded(drawn, index)
+        found = () if self._checker is None else self._checked(self._checker, task)
+        against = [one for one in found if one.outcome != "passed" and self._must_pass(one.check)]
+        if against:
+            return Outcome(rejected=(self._rejection(task, index, against[0]),))
+        if found:
+            passed = [one for one in found if self._must_pass(one.check)]
+            results = [CheckResult(check=one.check, outcome="passed", detail=one.detail) for one in passed]
+            task = task.model_copy(update={"checks": (*task.checks, *results)})
+        side = {
+            "wordings": tuple(self._wording(task, drawn, attempt) for attempt in attempts),
+            "task_checks": tuple(self._check_row(task, one) for one in found),
+        }
+        self._count(attempts, found)
+        return Outcome(kept=(task,), side=side)
+
+    # --- words -------------------------------------------------------------------------------------------------------
+
+    def _worded(self, task: Task, index: int) -> tuple[Task, tuple[Attempt, ...]]:
+        wanted, writer = self.config.writing, self._writer
+        if wanted is None or writer is None:
+            return task, ()
+        if float(self.context.generator(index, "worded").random()) >= wanted.share:
+            return task, ()
+        draft = Draft(**{name: getattr(task, name) for name in Draft.model_fields})
+        made, attempts = writer.write(
+            draft, self._recheck, lambda number: key_of(self.context.generator(index, "wording", number))
+        )
+        if made is None:
+            return task, attempts
+        confirmed = "the second reader found it the same" if attempts[-1].confirmed == "same" else "by exact rules"
+        checks = (*task.checks, CheckResult(check="wording", outcome="passed", detail=confirmed))
+        origin = {**wanted.writer.origin(), "prompt": wanted.prompt}
+        return finish(made, checks, self.context.provenance.model_copy(update=origin), index), attempts
+
+    def _recheck(self, draft: Draft) -> tuple[Reason, str] | None:
+        """The checks that hang on the question's words, once more."""
+        names = ("answer_not_in_question", "retrievable") if self.complete else ("answer_not_in_question",)
+        (verdict,) = run_checks([draft], self._around, self._own_checks, names)
+        return (verdict.reason, verdict.detail) if isinstance(verdict, Failed) else None
+
+    def _wording(self, task: Task, drawn: Task, attempt: Attempt) -> WordingRow:
+        wanted = self.config.writing
+        assert wanted is not None
+        return WordingRow(
+            task_id=task.id,
+            attempt=attempt.number,
+            accepted=attempt.reason is None,
+            before=drawn.question,
+            question=attempt.question,
+            parts=tuple(WordedPart(before=cue, after=words) for cue, words in attempt.words.items() if words),
+            reason=attempt.reason,
+            detail=attempt.detail,
+            confirmed=attempt.confirmed,
+            model=wanted.writer.model_name,
+            prompt=wanted.prompt,
+            confirmed_by=None if wanted.reader is None else wanted.reader.model_name,
+            confirm_prompt=wanted.reader_prompt,
+            calls=attempt.calls,
+            split=task.split,
+            provenance=self.context.provenance.model_copy(
+                update={**wanted.writer.origin(), "prompt": wanted.prompt},
+            ),
+        )
+
+    # --- checks ------------------------------------------------------------------------------------------------------
+
+    def _must_pass(self, check: ModelCheck) -> bool:
+        return self.config.checks is not None and check in self.config.checks.reject
+
+    def _checked(self, checker: TaskChecker, task: Task) -> tuple[Found, ...]:
+        draw: Callable[..., Any] = self.context.generator
+        return checker.check(
+            task,
+            lambda check, number: key_of(draw(task.id, check, number)),
+            lambda number: draw(task.id, "order of excerpts", number),
+        )
+
+    def _rejection(self, task: Task, index: int, found: Found) -> Rejection:
+        return Rejection(
+            stage=self.name,
+            row_id=str(index),
+            reason=found.reason,
+            detail=f"{task.shape}: {found.check} {found.outcome}: {found.detail}",
+            split=task.split,
+            preview=task.question[:500],
+        )
+
+    def _check_row(self, task: Task, found: Found) -> TaskCheckRow:
+        wanted = self.config.checks
+        assert wanted is not None
+        who, prompt = wanted.checkers[found.check], wanted.prompts[found.check]
+        return TaskCheckRow(
+            task_id=task.id,
+            **{name: getattr(found, name) for name in _COLUMNS},
+            model=who.model_name,
+            prompt=prompt,
+            split=task.split,
+            provenance=self.context.provenance.model_copy(update={**who.origin(), "prompt": prompt}),
+        )
+
+    def _count(self, attempts: Sequence[Attempt], found: Sequence[Found]) -> None:
+        """Numbers of the report, of the candidates that were kept."""
+        notes = self.context.notes
+
+        def add(name: str) -> None:
+            notes[name] = notes.get(name, 0.0) + 1
+
+        for attempt in attempts:
+            add("wordings accepted" if attempt.reason is None else f"wordings refused: {attempt.reason.value}")
+        for one in found:
+            add(f"{one.check} {one.outcome}")
+
+
+_COLUMNS = tuple(name for name in Found.__dataclass_fields__)
+_NAMES = 20_000
+"""Names that are looked at to learn which words are generic."""
+
+
+class ModelledWorldTasks(_Modelled):
+    name = "modelled_world_tasks"
+    reads = ("documents", "entities", "edges", "graph", "index")
+    complete = True
+
+
+class ModelledDocsTasks(_Modelled):
+    name = "modelled_docs_tasks"
+    reads = ("documents", "entities", "edges", "index")
+
+
+class ModelledGivenTasks(_Modelled):
+    name = "modelled_given_tasks"
+    reads = ("documents", "index")

@@ -1,0 +1,116 @@
+"""What models are asked about tasks: one prompt and one form of answer for each job.
+
+Every job of the roles ``writer`` and ``checker`` is an object with one method, ``ask(sample, **values)``; here they are
+made of a model. A user's own function takes their place: it is called with ``prompt`` (the job's name, ``tasks/write``)
+and the role's options, with ``model`` where the role names one, and gives an object with the same method.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import Field
+
+from synth.models.asking import AskConfig, Asked, Asker, answer_schema
+from synth.models.contract import Model
+from synth.prompting import load_prompt
+from synth.schemas.row import Row
+
+__all__ = [
+    "ALTERNATIVES",
+    "ANSWERABLE",
+    "CLOSED_BOOK",
+    "CONFIRM",
+    "JOBS",
+    "WRITE",
+    "Alternative",
+    "Alternatives",
+    "Answered",
+    "Asks",
+    "Compared",
+    "ComparedPart",
+    "FromMemory",
+    "NewPart",
+    "NewWording",
+    "quoted",
+    "schema_of",
+    "task_asker",
+]
+
+R = TypeVar("R", bound=Row)
+
+WRITE, CONFIRM = "tasks/write", "tasks/confirm"
+CLOSED_BOOK, ALTERNATIVES, ANSWERABLE = "tasks/closed_book", "tasks/alternatives", "tasks/answerable"
+
+
+class Asks(Protocol):
+    """Who is asked."""
+
+    def ask(self, sample: str, **values: Any) -> Asked[Any]:
+        """The answer to the job's prompt with ``values`` filled in, or why there is none."""
+
+
+class NewPart(Row):
+    number: int = Field(description="number of the part of the old question")
+    words: str = Field(description="words of the new question that state it, copied letter by letter")
+
+
+class NewWording(Row):
+    question: str | None = Field(description="the new question; null when it can not be reworded")
+    parts: tuple[NewPart, ...] = Field(description="one entry for each part of the old question")
+
+
+class ComparedPart(Row):
+    number: int = Field(description="number of the part of the old question")
+    words: str = Field(description="words of the new question that state it, copied letter by letter, or an empty one")
+    verdict: Literal["same", "changed", "missing", "unsure"]
+
+
+class Compared(Row):
+    parts: tuple[ComparedPart, ...] = Field(description="one entry for each part of the old question")
+    added: tuple[str, ...] = Field(description="what the new question states beyond the old one")
+
+
+class FromMemory(Row):
+    answer: str | None = Field(description="the answer alone; null when you do not know")
+
+
+class Answered(Row):
+    quote: str = Field(description="the stretch of an excerpt that settles it, letter by letter, or an empty one")
+    answer: str | None = Field(description="the answer alone; null when the excerpts do not settle it")
+
+
+class Alternative(Row):
+    why: str = Field(description="how each condition of the question holds for it")
+    quote: str = Field(description="the stretch of an excerpt that shows it, copied letter by letter")
+    answer: str = Field(min_length=1, description="the second answer alone")
+
+
+class Alternatives(Row):
+    alternatives: tuple[Alternative, ...] = Field(description="empty when there is none")
+
+
+JOBS: dict[str, type[Row]] = {
+    WRITE: NewWording,
+    CONFIRM: Compared,
+    CLOSED_BOOK: FromMemory,
+    ALTERNATIVES: Alternatives,
+    ANSWERABLE: Answered,
+}
+"""Prompt -> what its answer is."""
+
+
+def task_asker(*, model: Model, prompt: str, prompt_version: int, **options: Any) -> Asker[Any]:
+    """Asks ``model`` one of :data:`JOBS`; ``options`` are those of :class:`AskConfig`."""
+    return Asker(model, load_prompt(prompt, prompt_version), JOBS[prompt], AskConfig(**options))
+
+
+def schema_of(job: str) -> str:
+    """The form of a job's answer, as its prompt shows it."""
+    return json.dumps(answer_schema(JOBS[job]))
+
+
+def quoted(**data: Any) -> str:
+    """Data as one line of JSON: however its text reads, it ends where the JSON ends."""
+    return json.dumps(data, ensure_ascii=False)

@@ -1,0 +1,48 @@
+"""What models do with tasks: the recipe's keys."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.schemas.writing import ModelCheck
+
+__all__ = ["CheckKeys", "WritingKeys"]
+
+
+class WritingKeys(BaseModel):
+    """How questions are worded by the role ``writer``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    share: float = Field(default=1.0, gt=0, le=1)
+    """Share of the tasks that are worded anew; the others keep the grammar's words."""
+    attempts: int = Field(default=2, ge=1, le=20)
+    """Wordings that are asked for until one is accepted; after the last one the task keeps the grammar's words."""
+    confirm: bool = True
+    """Whether a second reader must find that both wordings ask the same: the role ``checker``, or the writer itself
+    where a recipe names no checker. False leaves it to exact rules, which compare words and know no meaning."""
+
+
+class CheckKeys(BaseModel):
+    """How tasks are checked by the role ``checker``: a check flags them (table ``task_checks``) unless ``reject`` names
+    it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    reject: tuple[ModelCheck, ...] = ()
+    """Checks that a task must pass, else another takes its place: ``closed_book``, ``alternatives``, ``answerable``.
+    One that came to no result is not passed."""
+    closed_book: int = Field(default=4, ge=0, le=100)
+    """How often the question is asked with nothing to look at; 0 leaves it out."""
+    known_at: int = Field(default=1, ge=1, le=100)
+    """So many right answers from memory fail the check (ASearcher: one in eight)."""
+    alternatives: int = Field(default=1, ge=0, le=100)
+    """How often a second answer is looked for; 0 leaves it out."""
+    answerable: int = Field(default=2, ge=0, le=100)
+    """How often the question is asked with the evidence among other pages; 0 leaves it out."""
+    answerable_share: float = Field(default=0.5, gt=0, le=1)
+    """Least share of right answers among the replies."""
+    noise: int = Field(default=4, ge=0, le=50)
+    """Pages beside those of the evidence: what the question itself finds first."""
+    excerpt: int = Field(default=1500, ge=200, le=100_000)
+    """Code points of a page that are shown."""
