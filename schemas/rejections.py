@@ -42,6 +42,7 @@ class Reason(StrEnum):
     UNGROUNDED = "ungrounded"
     INVALID_TRAJECTORY = "invalid_trajectory"
     ENVIRONMENT_ERROR = "environment_error"
+    ANSWER_IN_REFLECTION = "answer_in_reflection"
     # turns of a model
     TRUNCATED = "truncated"
     REFUSAL = "refusal"
@@ -98,6 +99,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",
     Reason.INVALID_TRAJECTORY: "The trajectory breaks a rule of the Agent Data Protocol.",
     Reason.ENVIRONMENT_ERROR: "The environment failed in a way that no agent caused.",
+    Reason.ANSWER_IN_REFLECTION: "The reflection on a failed run gives the answer away: it was not tried again.",
     Reason.TRUNCATED: "The model's reply was cut off by the limit of tokens.",
     Reason.REFUSAL: "The model refused to answer.",
     Reason.CONTENT_FILTER: "The server's filter held back the reply.",

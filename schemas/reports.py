@@ -164,6 +164,7 @@ class OutcomeReport(Row):
     hops: int
     """Hops of the tasks' walks; 0 for given questions."""
     trajectories: int
+    """First tries; so are all counts but the last two."""
     successes: int
     abstained: int
     """Rollouts whose answer no rule could judge: neither a success nor a failure."""
@@ -171,6 +172,10 @@ class OutcomeReport(Row):
     """Sum over the trajectories."""
     tool_calls: int
     """Sum over the trajectories."""
+    retries: int = 0
+    """Second tries of failed rollouts."""
+    retry_successes: int = 0
+    """Second tries that succeeded."""
 
 
 class LabelReport(Row):

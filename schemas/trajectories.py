@@ -62,7 +62,12 @@ class TrajectoryRow(Row):
     task_id: NonEmpty
     """Id of the task in ``tasks``."""
     rollout: int
-    """Number of the sample among the rollouts of this task by this role, from 0."""
+    """Number of the sample among the rollouts of this task by this role, from 0; second tries come after all first
+    ones."""
+    retry_of: str | None = None
+    """Id of the failed run that this one tries again, with a reflection on it in the system prompt
+    (``details["reflection"]``); the failed run may have been rejected itself. A second try is no independent sample:
+    success rates leave it out. None for a first try."""
     role: Role
     """Who acted: ``teacher``, ``policy`` or ``expert``."""
     model: str | None

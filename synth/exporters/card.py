@@ -158,11 +158,14 @@ def _context(report: BuildReport) -> dict[str, Any]:
 
 
 def _total(outcomes: list[OutcomeReport]) -> dict[str, float]:
-    rows = sum(outcome.trajectories for outcome in outcomes)
-    names = ("successes", "abstained", "turns", "tool_calls")
+    tries = sum(outcome.trajectories for outcome in outcomes)
+    rows = max(1, tries)
+    names = ("successes", "abstained", "turns", "tool_calls", "retries", "retry_successes")
     sums = {name: sum(getattr(outcome, name) for outcome in outcomes) for name in names}
     return {
-        "trajectories": rows,
+        "trajectories": tries,
+        "retries": sums["retries"],
+        "retry_successes": sums["retry_successes"],
         "successes": sums["successes"],
         "abstained": sums["abstained"],
         "success": sums["successes"] / rows,

@@ -152,6 +152,10 @@ class TrajectoryCheck:
         if sample in self.samples:
             wrong.append(f"rollout: another trajectory is rollout {row.rollout} of {row.task_id} by {row.role} too")
         self.samples.add(sample)
+        if row.retry_of is not None and "reflection" not in row.details:
+            wrong.append("retry_of: a second try holds the reflection on the first in its details; this does not")
+        if row.retry_of is not None and row.retry_of == row.id:
+            wrong.append("retry_of: a run is no second try of itself")
         if row.split != file.split:
             wrong.append(f"split: {row.split}, but the file is of {file.split}")
         split = self.tasks.splits.get(row.task_id)

@@ -188,7 +188,7 @@ def _success(outcomes: tuple[OutcomeReport, ...]) -> dict[str, float]:
     for outcome in outcomes:
         rows[outcome.role] += outcome.trajectories
         right[outcome.role] += outcome.successes
-    return {role: right[role] / rows[role] for role in sorted(rows)}
+    return {role: right[role] / rows[role] for role in sorted(rows) if rows[role]}
 
 
 def _characters(column: pa.Array) -> np.ndarray[Any, Any]:
@@ -382,10 +382,10 @@ def _difficulty(found: DifficultyReport | None) -> list[RenderableType]:
 
 
 def _outcome(outcome: OutcomeReport) -> tuple[str, ...]:
-    rows = outcome.trajectories
+    rows = max(1, outcome.trajectories)
     shares = (f"{outcome.successes / rows:.1%}", f"{outcome.abstained:,}")
     return (
-        outcome.role, str(outcome.hops or "given"), f"{rows:,}", *shares,
+        outcome.role, str(outcome.hops or "given"), f"{outcome.trajectories:,}", *shares,
         f"{outcome.turns / rows:.2f}", f"{outcome.tool_calls / rows:.2f}",
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
+from synth.agents.reflection import REFLECT_PROMPT, RETRY_PROMPT
 from synth.agents.summaries import SUMMARIZE_PROMPT
 from synth.critical.config import CriticalConfig
 from synth.critical.model_expert import expert_prompts
@@ -25,6 +26,7 @@ __all__ = ["search_nodes"]
 _PROMPT = "agents/search"
 _EXTRACTIVE = "synth.agents.summaries:extractive_summarizer"
 _SUMMARIZER = "synth.agents.summaries:model_summarizer"
+_REFLECTOR = "synth.agents.reflection:model_reflector"
 _SIMULATED = "synth.environments.search:open_simulated_search"
 
 
@@ -91,6 +93,7 @@ def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode
             "policy": _policy(recipe, role, who),
             "environment": _environment(recipe),
             "summaries": _summaries(recipe, role),
+            "reflector": _reflector(recipe, role),
             "prompt": prompt.ref.id,
             "prompt_version": prompt.ref.version,
             "prompt_sha256": prompt.ref.sha256,
@@ -256,6 +259,15 @@ def _summaries(recipe: Recipe, role: RoleName) -> dict[str, Any] | None:
     else:
         summarizer = assistant_of("summarizer", who, _SUMMARIZER, load_prompt(*SUMMARIZE_PROMPT).ref)
     return {"shown": recipe.summaries, "summarizer": summarizer}
+
+
+def _reflector(recipe: Recipe, role: RoleName) -> Implementation | None:
+    """Who reflects on failed runs of ``role``; a policy's runs are tried once."""
+    who = recipe.roles.get("reflector")
+    if who is None or role != "teacher":
+        return None
+    refs = [load_prompt(*prompt).ref for prompt in (REFLECT_PROMPT, RETRY_PROMPT)]
+    return assistant_of("reflector", who, _REFLECTOR, *refs)
 
 
 def _own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any]:

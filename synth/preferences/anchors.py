@@ -18,7 +18,8 @@ def anchors(
 ) -> tuple[str, ...]:
     """Ids of the ``per_task`` shortest right runs of each task by ``role``, by task id, then from short to long.
 
-    Right = the verdict says so; an abstention does not count. Runs with an equal number of turns go by their number of
+    Right = the verdict says so; an abstention does not count, and neither does a second try, which was told what went
+    wrong in the first. Runs with an equal number of turns go by their number of
     tool calls, then of errors, then by sample: the choice depends on the runs alone, not on their order.
 
     Args:
@@ -31,7 +32,8 @@ def anchors(
         raise ValueError(f"per_task is {per_task}: at least one run per task, or no anchors at all")
     by_task: dict[str, list[TrajectoryRow]] = {}
     for row in runs:
-        if row.role == role and row.verdict.correct is True and (max_turns is None or row.turns <= max_turns):
+        right = row.role == role and row.verdict.correct is True and row.retry_of is None
+        if right and (max_turns is None or row.turns <= max_turns):
             by_task.setdefault(row.task_id, []).append(row)
     return tuple(row.id for task in sorted(by_task) for row in sorted(by_task[task], key=_cost)[:per_task])
 

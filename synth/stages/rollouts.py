@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from synth.agents.contract import Policy, TurnRejected
 from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.reflection import NoReflection, Reflector, retry_system
 from synth.agents.summaries import Summaries, Summarizer, Summarizing
 from synth.agents.trajectory import injected_rows, to_row
 from synth.environments.contract import Environment
-from synth.identity import canonical_json
+from synth.identity import canonical_json, digest
 from synth.prompting import load_prompt
 from synth.schemas.injected import InjectedError
 from synth.schemas.rejections import Rejection
@@ -49,6 +51,17 @@ class RolloutsConfig(StageConfig):
     """Samples per task."""
     summaries: SummariesConfig | None = None
     """Long observations that the agent reads as summaries; the trajectory holds both. None = it reads all in full."""
+    reflector: Implementation | None = None
+    """Who says what went wrong in a failed run, which is then tried once more. None = a run is tried once."""
+
+
+@dataclass
+class _Made:
+    """What came of a task so far."""
+
+    kept: list[TrajectoryRow]
+    rejected: list[Rejection]
+    injected: list[InjectedError]
 
 
 class Rollouts(RowStage[RolloutsConfig, Task]):
@@ -72,6 +85,9 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
         self._summarizer: Summarizer | None = None
         if config.summaries is not None:
             self._summarizer = context.make(config.summaries.summarizer)
+        self._reflector: Reflector | None = None
+        if config.reflector is not None:
+            self._reflector = context.make(config.reflector)
         prompt = load_prompt(config.prompt, config.prompt_version)
         if prompt.ref.sha256 != config.prompt_sha256:
             raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")
@@ -79,35 +95,60 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
         self._provenance = context.provenance.model_copy(update={**config.policy.origin(), "prompt": str(prompt.ref)})
 
     def process(self, row: Task) -> Outcome:
+        made = _Made([], [], [])
         policy = self._policy(row)
-        kept: list[TrajectoryRow] = []
-        rejected: list[Rejection] = []
-        injected: list[InjectedError] = []
         for number in range(self.config.rollouts):
-            done = rollout(
-                policy,
-                self._environment,
-                row,
-                system=self._system,
-                limits=self.config.limits,
-                generator_for_turn=self._turns(row, number),
-            )
-            if done.rejected is not None:
-                rejected.append(self._rejection(row, number, done, done.rejected))
-                continue
-            trajectory = to_row(
-                done,
-                self._environment,
-                role=self.config.role,
-                number=number,
-                privileged=policy.privileged,
-                provenance=self._provenance,
-                model=self.config.policy.model_name,
-            )
-            kept.append(trajectory)
-            self._note_summaries(done)
-            injected += injected_rows(done, trajectory)
-        return Outcome(tuple(kept), tuple(rejected), {"injected_errors": tuple(injected)})
+            done = self._rollout(policy, row, self._system, self._turns(row, "rollout", number))
+            first = self._take(made, policy, done, number)
+            if self._reflector is not None and first is not None and done.verdict.correct is False:
+                self._retry(made, policy, self._reflector, done, first)
+        return Outcome(tuple(made.kept), tuple(made.rejected), {"injected_errors": tuple(made.injected)})
+
+    def _rollout(
+        self, policy: Policy, task: Task, system: str, generator_for_turn: Callable[[int], np.random.Generator]
+    ) -> Rollout:
+        return rollout(
+            policy,
+            self._environment,
+            task,
+            system=system,
+            limits=self.config.limits,
+            generator_for_turn=generator_for_turn,
+        )
+
+    def _take(self, made: _Made, policy: Policy, done: Rollout, number: int, **more: Any) -> TrajectoryRow | None:
+        """Add what came of rollout ``number``; gives its row where there is one. ``more`` are further fields of it."""
+        if done.rejected is not None:
+            made.rejected.append(self._rejection(done, number, done.rejected))
+            return None
+        trajectory = to_row(
+            done,
+            self._environment,
+            role=self.config.role,
+            number=number,
+            privileged=policy.privileged,
+            provenance=self._provenance,
+            model=self.config.policy.model_name,
+        )
+        details = {**trajectory.details, **more.pop("details", {})}
+        trajectory = trajectory.model_copy(update={**more, "details": details})
+        made.kept.append(trajectory)
+        made.injected += injected_rows(done, trajectory)
+        self._note_summaries(done)
+        return trajectory
+
+    def _retry(self, made: _Made, policy: Policy, reflector: Reflector, failed: Rollout, first: TrajectoryRow) -> None:
+        """One more try of a failed run, with what a model says about it."""
+        task, number = failed.task, self.config.rollouts + first.rollout
+        try:
+            reflection = reflector.reflect(failed, digest("reflection", first.id)[:32])
+        except NoReflection as error:
+            made.rejected.append(self._rejection(failed, number, error))
+            return
+        system = retry_system(self._system, reflection)
+        done = self._rollout(policy, task, system, self._turns(task, "retry", first.rollout))
+        details = {"reflection": reflection.model_dump(mode="json")}
+        self._take(made, policy, done, number, retry_of=first.id, details=details)
 
     def _policy(self, task: Task) -> Policy:
         policy: Policy = self.context.make(self.config.policy, task=task)
@@ -115,7 +156,8 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
             return policy
         return Summarizing(policy, self._summarizer, self.config.summaries.shown)
 
-    def _rejection(self, task: Task, number: int, done: Rollout, error: TurnRejected) -> Rejection:
+    def _rejection(self, done: Rollout, number: int, error: TurnRejected | NoReflection) -> Rejection:
+        task = done.task
         notes = self.context.notes
         notes["rejected_rollouts"] = notes.get("rejected_rollouts", 0.0) + 1
         calls = [f"{call.name} {canonical_json(call.arguments)}" for step in done.history for call in step.turn.calls]
@@ -135,8 +177,8 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
             name = "missing_summaries" if one.text is None else "summaries"
             notes[name] = notes.get(name, 0.0) + 1
 
-    def _turns(self, task: Task, number: int) -> Callable[[int], np.random.Generator]:
-        return lambda turn: self.context.generator(task.id, self.config.role, "rollout", number, turn)
+    def _turns(self, task: Task, kind: str, number: int) -> Callable[[int], np.random.Generator]:
+        return lambda turn: self.context.generator(task.id, self.config.role, kind, number, turn)
 
 
 class SearchRollouts(Rollouts):

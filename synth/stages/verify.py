@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from synth.agents.computed import answer_is_computed
 from synth.agents.grounding import ungrounded
+from synth.agents.reflection import own_system
 from synth.agents.trajectory import history_of
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import trajectory_of
@@ -49,6 +50,7 @@ class Verify(RowStage[VerifyConfig, TrajectoryRow]):
             return self._reject(row, Reason.INVALID_TRAJECTORY, error_lines(error)[0])
         if row.role in self.config.grounded_roles:
             prompt, history = history_of(row)
+            prompt = prompt.model_copy(update={"system": own_system(row)})
             computed = answer_is_computed(self._tasks.one(row.task_id))
             loose = ungrounded(prompt, history, computed=computed, own_words=row.model is not None)
             if loose:

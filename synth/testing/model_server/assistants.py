@@ -9,7 +9,7 @@ from typing import Any
 from synth.identity import digest
 from synth.testing.model_server.replies import Reply
 
-__all__ = ["SimulatorPlayer", "SummarizerPlayer"]
+__all__ = ["ReflectorPlayer", "SimulatorPlayer", "SummarizerPlayer"]
 
 
 def _data(request: Mapping[str, Any], mark: str) -> dict[str, Any]:
@@ -72,3 +72,20 @@ class SummarizerPlayer:
             if len(text) + len(line) < self._size:
                 text += line + "\n"
         return Reply(content=json.dumps({"summary": text.strip() or "Nothing here helps."}, ensure_ascii=False))
+
+
+class ReflectorPlayer:
+    """Answers a prompt ``agents/reflect`` with the same advice whatever happened, but for runs of the questions in
+    ``answers``: there it gives away the answer that stands behind the question."""
+
+    def __init__(self, answers: Mapping[str, str] | None = None) -> None:
+        self._answers = dict(answers or {})
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        """Raises ValueError where the prompt is another one."""
+        run = _data(request, "The run:")
+        advice = "Compare all that the question says with the page before you use it."
+        if run["question"] in self._answers:
+            advice = f"It is {self._answers[run['question']]}."
+        diagnosis = {"mistake": f"It stopped after {len(run['turns'])} turns with too little.", "advice": advice}
+        return Reply(content=json.dumps(diagnosis, ensure_ascii=False))

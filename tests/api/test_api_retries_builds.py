@@ -1,0 +1,106 @@
+"""Whole builds whose teacher tries failed runs once more, with a reflection by a model behind HTTP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synth
+from synth.errors import InputError
+from synth.exporters.validate import validate
+from synth.schemas.rejections import Reason
+from synth.testing.model_server import ModelServer, ReflectorPlayer, ScriptedPlayer
+
+LEAN: dict[str, Any] = {
+    "source.entities": 600,
+    "critical": None,
+    "distractors": None,
+    "contexts": None,
+    "difficulty": None,
+    "rl": False,
+    "roles.policy.rollouts": 1,
+    "roles.teacher.rollouts": 2,
+}
+
+
+def test_failed_runs_are_tried_once_more(tmp_path: Path) -> None:
+    base: dict[str, Any] = {"tasks": 12, "store": tmp_path / "store"}
+    here = synth.build("world-search", out=tmp_path / "here", settings=LEAN, **base)
+    tasks = list(synth.load(here.path).rows("tasks"))
+    leaked = {task.question: task.answer for task in tasks[::3]}
+    players = {
+        "toy-teacher": ScriptedPlayer.scripted(tasks, "policy", language="world"),
+        "toy-reflector": ReflectorPlayer(leaked),
+    }
+    with ModelServer(players) as server:
+        settings = dict(LEAN)
+        for role in ("teacher", "reflector"):
+            settings |= {
+                f"roles.{role}.backend": "openai",
+                f"roles.{role}.model": f"toy-{role}",
+                f"roles.{role}.endpoints": [server.url],
+            }
+        settings["roles.teacher.options"] = {"send_reasoning": "reasoning"}
+        built = synth.build("world-search", out=tmp_path / "out", settings=settings, **base)
+        asked = len(server.log.records())
+        assert server.errors == []
+    assert built.account is not None
+    assert built.account.calls == asked
+    assert validate(built.path) == []
+    dataset = synth.load(built.path)
+    rows = [row for row in dataset.rows("trajectories") if row.role == "teacher"]
+    rejected = list(dataset.rows("rejected"))
+    questions = {task.id: task.question for task in tasks}
+    ungrounded = {row.row_id for row in rejected if row.reason is Reason.UNGROUNDED}
+    first = {row.id: row for row in rows if row.retry_of is None}
+    again = [row for row in rows if row.retry_of is not None]
+    assert again
+    for row in again:
+        assert row.rollout >= 2
+        reflection = row.details["reflection"]
+        assert reflection["by"] == "toy-reflector"
+        assert row.system_prompt.endswith(reflection["notes"])
+        assert questions[row.task_id] not in leaked
+        if row.retry_of in first:
+            failed = first[row.retry_of]
+            assert (failed.task_id, failed.rollout, failed.success) == (row.task_id, row.rollout - 2, False)
+            assert row.system_prompt == f"{failed.system_prompt}\n\n{reflection['notes']}"
+        else:
+            assert row.retry_of in ungrounded, "the first try was rejected for what it named"
+    refused = [row for row in rejected if row.reason is Reason.ANSWER_IN_REFLECTION]
+    assert refused
+    assert {questions[row.row_id] for row in refused} <= set(leaked)
+    assert all(row.part is not None and row.part >= 2 for row in refused)
+    tried = {row.retry_of for row in again}
+    wrong = [row for row in first.values() if row.verdict.correct is False and questions[row.task_id] not in leaked]
+    assert sum(row.id not in tried for row in wrong) <= len(ungrounded), "each was tried, and each try is accounted for"
+    report = json.loads((built.path / "report.json").read_text())
+    teacher = [outcome for outcome in report["outcomes"] if outcome["role"] == "teacher"]
+    assert sum(outcome["trajectories"] for outcome in teacher) == len(first)
+    assert sum(outcome["successes"] for outcome in teacher) == sum(row.success for row in first.values())
+    assert sum(outcome["retries"] for outcome in teacher) == len(again)
+    assert sum(outcome["retry_successes"] for outcome in teacher) == sum(row.success for row in again)
+    card = (built.path / "README.md").read_text()
+    assert f"of\n{len(again)} second tries {sum(row.success for row in again)} succeeded" in card
+    pairs = {(row.trajectory_id, row.other_trajectory_id) for row in dataset.rows("preferences")}
+    assert not any((one.id, one.retry_of) in pairs for one in again), "their prompts differ"
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"roles.reflector": {}}, "only a model reflects"),
+        (
+            {"roles": {"policy": {}, "reflector": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}}},
+            "there is no teacher",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        synth.build("world-search", tasks=2, out=tmp_path / "out", store=tmp_path / "s", settings=settings)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
