@@ -259,13 +259,9 @@ class Recipe(_Part):
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it. Who assists, where a model is to do it instead of the embedded stand-in: ``expert`` proposes other actions,
     ``prm`` scores actions, ``simulator`` writes results of searches (``environment.simulated``),
-<<<<<<< HEAD
     ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
-    them as a second reader and tries to answer them without searching."""
-=======
-    ``summarizer`` shortens what the teacher reads (``summaries``), ``reflector`` says what went wrong in the teacher's
-    failed runs, which are then tried once more."""
->>>>>>> ebda877 (Reflect, then retry: a teacher's failed run is tried once more with a model's notes, linked and counted apart)
+    them as a second reader and tries to answer them without searching, ``reflector`` says what went wrong in the
+    teacher's failed runs, which are then tried once more."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
@@ -284,10 +280,8 @@ class Recipe(_Part):
         for role, who in self.roles.items():
             check_role(role, who)
         self._check_simulator()
-<<<<<<< HEAD
         self._check_assistants()
         self._check_helpers()
-=======
         self._check_readers()
         return self
 
@@ -297,7 +291,6 @@ class Recipe(_Part):
             raise ValueError("roles.reflector: only a model reflects on a run; bind it to one (openai, vllm)")
         if who is not None and "teacher" not in self.roles:
             raise ValueError("roles.reflector: it reflects on a teacher's runs, and there is no teacher")
->>>>>>> ebda877 (Reflect, then retry: a teacher's failed run is tried once more with a model's notes, linked and counted apart)
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")

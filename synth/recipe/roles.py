@@ -24,11 +24,7 @@ from synth.stages.contract import Implementation
 
 __all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "job_of", "policy_of"]
 
-<<<<<<< HEAD
-RoleName = Literal["teacher", "policy", "expert", "prm", "simulator", "summarizer", "writer", "checker"]
-=======
-RoleName = Literal["teacher", "policy", "expert", "prm", "simulator", "summarizer", "reflector"]
->>>>>>> ebda877 (Reflect, then retry: a teacher's failed run is tried once more with a model's notes, linked and counted apart)
+RoleName = Literal["teacher", "policy", "expert", "prm", "simulator", "summarizer", "writer", "checker", "reflector"]
 ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
 the embedded stand-in does it."""
@@ -37,12 +33,9 @@ _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "prm": ScorerConfig,
     "simulator": AskConfig,
     "summarizer": AskConfig,
-<<<<<<< HEAD
     "writer": AskConfig,
     "checker": AskConfig,
-=======
     "reflector": AskConfig,
->>>>>>> ebda877 (Reflect, then retry: a teacher's failed run is tried once more with a model's notes, linked and counted apart)
 }
 """What the options of a role may hold that a model plays."""
 _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
