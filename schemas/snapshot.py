@@ -22,6 +22,7 @@ from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
 from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document, Edge, Entity
+from synth.schemas.extracted import ExtractedRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.injected import InjectedError
 from synth.schemas.rejections import Rejection
@@ -46,6 +47,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "documents": Document,
     "edges": Edge,
     "entities": Entity,
+    "extracted": ExtractedRow,
     "facts": FactRow,
     "falsehoods": Falsehood,
     "injected_errors": InjectedError,

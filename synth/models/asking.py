@@ -7,8 +7,9 @@ more, with what was wrong in words; then there is no answer, and the reason says
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import ConfigDict, ValidationError
 
@@ -19,7 +20,7 @@ from synth.prompting import PromptFile
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 
-__all__ = ["AskConfig", "Asked", "Asker", "answer_schema"]
+__all__ = ["AskConfig", "Asked", "Asker", "Asks", "answer_schema", "quoted"]
 
 T = TypeVar("T", bound=Row)
 
@@ -52,6 +53,18 @@ class Asked(Generic[T]):
     """What the model thought before it answered, where the server gives it."""
     repaired: tuple[str, ...] = ()
     """What had to be looked past to read the answer."""
+
+
+class Asks(Protocol):
+    """Who is asked one question: an :class:`Asker`, or a user's own."""
+
+    def ask(self, sample: str, **values: Any) -> Asked[Any]:
+        """The answer where ``values`` stand for the prompt's variables, or why there is none."""
+
+
+def quoted(**data: Any) -> str:
+    """Data for a prompt as one line of JSON: however its text reads, it ends where the JSON ends."""
+    return json.dumps(data, ensure_ascii=False)
 
 
 class Asker(Generic[T]):

@@ -1,4 +1,4 @@
-"""The stage of tasks of a recipe: the embedded one, or around it the one in which models word and check."""
+"""What the roles ``writer`` and ``checker`` do before any rollout: read documents, word questions, check tasks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from synth.prompting import load_prompt
 from synth.recipe.model import Recipe
 from synth.recipe.roles import RoleName, job_of
 from synth.registry import factory_of, find
+from synth.sources.extract.written import EXTRACT
 from synth.stages.contract import Implementation
 from synth.tasks.writing.checker import CHECKS
 
-__all__ = ["modelled"]
+__all__ = ["extraction", "modelled"]
 
 _ASKER = "synth.tasks.writing.asked:task_asker"
+
+
+def extraction(recipe: Recipe) -> dict[str, Any]:
+    """Config of the stage that reads documents for triples.
+
+    Raises:
+        InputError: a user's function can't be imported.
+    """
+    prompt = load_prompt(EXTRACT).ref
+    reader = job_of("writer", recipe.roles["writer"], "synth.sources.extract.written:triple_asker", prompt)
+    return {"reader": reader, "prompt": str(prompt)}
 
 
 def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -119,14 +119,17 @@ def _estimate(engine: Engine, small: Engine, label: str, tasks: int, wanted: int
     if not report.rows_in:
         return None
     node = engine.plan.node(label)
-    rows = round(report.rows_in * wanted / tasks)
+    before_tasks = _is_before_tasks(engine, label)
+    # What is done with the source is done for all tasks: the pilot did all of it.
+    rows = report.rows_in if before_tasks else round(report.rows_in * wanted / tasks)
     over: type[Stage[Any]] = node.stage
     uses = [list(report.models)]
     if issubclass(node.stage, RowStage):
         over = engine.plan.node(node.source_of(node.stage.over)[0]).stage
         uses = _by_task(small, node, tasks)
+    whole = len(uses) if before_tasks else wanted * len(uses) / tasks
     totals = {
-        name: predict([sum(getattr(use, name) for use in task) for task in uses], wanted * len(uses) / tasks)
+        name: predict([sum(getattr(use, name) for use in task) for task in uses], whole)
         for name in ("calls", "prompt_tokens", "completion_tokens", "cost")
     }
     return StageEstimate(
@@ -134,11 +137,18 @@ def _estimate(engine: Engine, small: Engine, label: str, tasks: int, wanted: int
         models=_names(uses),
         pilot_rows=report.rows_in,
         rows=rows,
-        rows_known=tasks == wanted or issubclass(over, CandidateStage),
+        rows_known=before_tasks or tasks == wanted or issubclass(over, CandidateStage),
         seconds=_seconds(models, sent, totals["calls"].expected, report, rows, node),
         kept=small.fingerprint(label).value == engine.fingerprint(label).value,
         **totals,
     )
+
+
+def _is_before_tasks(engine: Engine, label: str) -> bool:
+    """Whether a stage run knows nothing of tasks: none of what it reads comes from them."""
+    node = engine.plan.node(label)
+    sources = [node.source_of(name)[0] for name in node.stage.reads]
+    return not issubclass(node.stage, CandidateStage) and all(_is_before_tasks(engine, source) for source in sources)
 
 
 def _seconds(

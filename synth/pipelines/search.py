@@ -14,7 +14,7 @@ from synth.critical.model_scorer import score_prompt
 from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
-from synth.pipelines.modelled_tasks import modelled
+from synth.pipelines.modelled_tasks import extraction, modelled
 from synth.prompting import load_prompt
 from synth.recipe.model import Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
@@ -56,15 +56,23 @@ def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
         yield _node("documents", "read_docs", config)
         if extract == "rules":
             yield _node("triples", "extract_triples", {}, documents="documents")
-            yield _node("edges", "link_records", {}, documents="documents", triples="triples")
-        else:
+        elif extract == "model":
+            yield _node("extracted", "extract_written", extraction(recipe), documents="documents")
+            yield _node("triples", "gather_triples", {}, documents="documents", written="extracted:triples")
+        if extract == "none":
             yield _node("edges", "link_documents", {}, documents="documents")
+        else:
+            yield _node("edges", "link_records", {}, documents="documents", triples="triples")
     else:
         extract = config.pop("extract")
         yield _node("documents", "read_records", config)
         if extract == "rules":
             yield _node("triples", "add_triples", {}, documents="documents", given="documents:triples")
-        triples = "triples" if extract == "rules" else "documents"
+        elif extract == "model":
+            yield _node("extracted", "extract_written", extraction(recipe), documents="documents")
+            written = {"documents": "documents", "written": "extracted:triples", "given": "documents:triples"}
+            yield _node("triples", "add_written_triples", {}, **written)
+        triples = "triples" if extract != "none" else "documents"
         yield _node("edges", "link_records", {}, documents="documents", triples=triples)
     yield _node("index", "index", {}, documents="documents")
 

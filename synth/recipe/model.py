@@ -56,18 +56,20 @@ class DocsSource(DocsConfig):
     """A folder of HTML or Markdown with links."""
 
     kind: Literal["docs"]
-    extract: Literal["none", "rules"] = "none"
+    extract: Literal["none", "rules", "model"] = "none"
     """``rules``: sentences that name another page by its title are read as if they linked to it. For folders whose
-    pages do not link to each other."""
+    pages do not link to each other. ``model``: beside that the role ``writer`` reads every page and writes down what it
+    states; what it can't point at in the page's words is refused."""
 
 
 class RecordsSource(RecordsConfig):
     """JSONL or Parquet documents."""
 
     kind: Literal["records"]
-    extract: Literal["none", "rules"] = "none"
+    extract: Literal["none", "rules", "model"] = "none"
     """``rules``: sentences that name another document by its title are read as if they linked to it, beside the triples
-    that come with the documents."""
+    that come with the documents. ``model``: beside that the role ``writer`` reads every document and writes down
+    what it states; what it can't point at in the document's words is refused."""
 
 
 Source = Annotated[WorldSource | DocsSource | RecordsSource, Field(discriminator="kind")]
@@ -322,8 +324,11 @@ class Recipe(_Part):
     def _check_helpers(self) -> None:
         """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""
         writes = "writer" in self.roles and self.questions.kind != "given"
+        extracts = self.source.kind != "world" and self.source.extract == "model"
         checks = self.task_checks.closed_book + self.task_checks.alternatives + self.task_checks.answerable
-        if "writer" in self.roles and not writes:
+        if extracts and "writer" not in self.roles:
+            raise ValueError("source.extract: say which model reads the documents under roles.writer")
+        if "writer" in self.roles and not writes and not extracts:
             raise ValueError("roles.writer: nobody asks it: questions that are given stay as they are")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
             raise ValueError("roles.checker: nobody asks it: all of task_checks are 0")

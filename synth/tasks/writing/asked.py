@@ -8,11 +8,11 @@ and the role's options, with ``model`` where the role names one, and gives an ob
 from __future__ import annotations
 
 import json
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 from pydantic import Field
 
-from synth.models.asking import AskConfig, Asked, Asker, answer_schema
+from synth.models.asking import AskConfig, Asker, answer_schema
 from synth.models.contract import Model
 from synth.prompting import load_prompt
 from synth.schemas.row import Row
@@ -27,28 +27,17 @@ __all__ = [
     "Alternative",
     "Alternatives",
     "Answered",
-    "Asks",
     "Compared",
     "ComparedPart",
     "FromMemory",
     "NewPart",
     "NewWording",
-    "quoted",
     "schema_of",
     "task_asker",
 ]
 
-R = TypeVar("R", bound=Row)
-
 WRITE, CONFIRM = "tasks/write", "tasks/confirm"
 CLOSED_BOOK, ALTERNATIVES, ANSWERABLE = "tasks/closed_book", "tasks/alternatives", "tasks/answerable"
-
-
-class Asks(Protocol):
-    """Who is asked."""
-
-    def ask(self, sample: str, **values: Any) -> Asked[Any]:
-        """The answer to the job's prompt with ``values`` filled in, or why there is none."""
 
 
 class NewPart(Row):
@@ -109,8 +98,3 @@ def task_asker(*, model: Model, prompt: str, prompt_version: int, **options: Any
 def schema_of(job: str) -> str:
     """The form of a job's answer, as its prompt shows it."""
     return json.dumps(answer_schema(JOBS[job]))
-
-
-def quoted(**data: Any) -> str:
-    """Data as one line of JSON: however its text reads, it ends where the JSON ends."""
-    return json.dumps(data, ensure_ascii=False)

@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from synth.models.asking import Asked
+from synth.models.asking import Asked, Asks, quoted
 from synth.models.bridge import together
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 from synth.schemas.writing import Claim, ModelCheck
 from synth.tasks.contract import Pages
-from synth.tasks.writing.asked import ALTERNATIVES, ANSWERABLE, CLOSED_BOOK, Alternatives, Asks, quoted, schema_of
+from synth.tasks.writing.asked import ALTERNATIVES, ANSWERABLE, CLOSED_BOOK, Alternatives, schema_of
 from synth.tasks.writing.config import CheckKeys
 
 __all__ = ["CHECKS", "Found", "TaskChecker", "excerpts_of"]

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from synth.identity import digest
-from synth.models.asking import Asked
+from synth.models.asking import Asked, Asks, quoted
 from synth.schemas.rejections import Reason
 from synth.tasks.draft import Draft
-from synth.tasks.writing.asked import CONFIRM, WRITE, Asks, Compared, NewWording, quoted, schema_of
+from synth.tasks.writing.asked import CONFIRM, WRITE, Compared, NewWording, schema_of
 from synth.tasks.writing.parts import Part, parts_of, reworded
 from synth.tasks.writing.words import problem_with
 
