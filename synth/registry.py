@@ -68,6 +68,7 @@ STAGES: Mapping[str, str] = {
 ENVIRONMENTS: Mapping[str, str] = {
     "search": "synth.environments.search:open_search",
     "mcp": "synth.environments.mcp.environment:open_mcp",
+    "app": "synth.environments.app.environment:open_app",
 }
 ENCODERS: Mapping[str, str] = {
     "hashed": "synth.retrieval.encoder:hashed_encoder",

@@ -1,0 +1,1 @@
+"""Applications on SQLite: declared in YAML, driven by tools, compared by state."""

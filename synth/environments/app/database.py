@@ -1,0 +1,152 @@
+"""One SQLite database in memory and the only ways to it: what a tool's statement may do, and how long.
+
+Defence in depth. No agent's text is ever part of a statement; beside that, an authorizer looks at every statement that
+is prepared: tools read and write tables of the application, call functions of a list, and nothing else (no ATTACH, no
+PRAGMA, no schema, no extension, no random number, no clock). A budget counts steps of SQLite's virtual machine, not
+seconds, so that the same call is stopped at the same place on any machine.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from synth.environments.app.ddl import VIOLATIONS
+from synth.environments.app.functions import MAKERS, PURE, add_functions
+
+__all__ = ["Database", "Mode", "TooMuchWork"]
+
+Mode = Literal["engine", "make", "read", "write"]
+"""``engine``: bookkeeping of ours; ``make``: a definition's data; ``read`` and ``write``: a tool's statements."""
+
+_BUILT_IN = frozenset(
+    """
+    abs avg coalesce count format glob group_concat ifnull iif instr json json_array json_array_length json_each
+    json_extract json_group_array json_object json_type length like lower ltrim max min nullif printf replace round
+    row_number rtrim sign substr substring sum trim typeof upper date datetime julianday strftime time unixepoch -> ->>
+    rank dense_rank
+    """.split()
+)
+_WRITES = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE}
+_LONGEST = 4_000_000
+"""Bytes of the longest text or blob that SQLite may make."""
+_EVERY = 2_000
+
+
+class TooMuchWork(Exception):
+    """A statement went over the budget."""
+
+
+class Database:
+    """A connection with its guards on. Not for two threads at once."""
+
+    def __init__(self, image: bytes | None = None, *, budget: int = 200_000_000) -> None:
+        """
+        Args:
+            image: A serialized database to begin with; it is copied.
+            budget: Steps of the virtual machine that all statements of one call may take together.
+        """
+        self._mode: Mode = "engine"
+        self._budget = budget // _EVERY
+        self._left = self._budget
+        self._exhausted = False
+        self.connection = sqlite3.connect(
+            ":memory:", isolation_level=None, check_same_thread=False, cached_statements=1024
+        )
+        if image is not None:
+            self.connection.deserialize(image)
+        for pragma in ("foreign_keys = ON", "recursive_triggers = ON", "temp_store = MEMORY"):
+            self.connection.execute(f"PRAGMA {pragma}")
+        self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        self.connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        add_functions(self.connection)
+        # The table-valued function declares its table at its first use, which the authorizer would refuse.
+        self.connection.execute("SELECT 1 FROM json_each('[]')").fetchall()
+        self.connection.set_authorizer(self._authorize)
+        self.connection.set_progress_handler(self._tick, _EVERY)
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def serialize(self) -> bytes:
+        return self.connection.serialize()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or, when anything is raised inside, none."""
+        self.run("BEGIN", mode="engine")
+        try:
+            yield
+            self.run("COMMIT", mode="engine")
+        except BaseException:
+            if self.connection.in_transaction:
+                self.run("ROLLBACK", mode="engine")
+            raise
+
+    def new_budget(self) -> None:
+        """What follows is another call."""
+        self._left = self._budget
+
+    def run(
+        self, sql: str, values: Mapping[str, Any] | Sequence[Any] = (), *, mode: Mode, limit: int | None = None
+    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Names of the columns and the rows (at most ``limit``) of one statement.
+
+        Raises:
+            TooMuchWork: the budget is used up.
+            sqlite3.Error: SQLite or the authorizer refuses it.
+        """
+        before, self._mode = self._mode, mode
+        self._exhausted = False
+        try:
+            cursor = self.connection.execute(sql, values)
+            try:
+                names = tuple(column[0] for column in cursor.description or ())
+                return names, cursor.fetchall() if limit is None else cursor.fetchmany(limit)
+            finally:
+                cursor.close()
+        except sqlite3.OperationalError:
+            if self._exhausted:
+                raise TooMuchWork from None
+            raise
+        finally:
+            self._mode = before
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """A statement of ours for many rows."""
+        self.connection.executemany(sql, rows)
+
+    def _tick(self) -> int:
+        if self._mode in ("engine", "make"):
+            return 0
+        self._left -= 1
+        self._exhausted = self._left < 0
+        return int(self._exhausted)
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
+    ) -> int:
+        if action in (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH) or second == "load_extension":
+            return sqlite3.SQLITE_DENY
+        if self._mode == "engine":
+            return sqlite3.SQLITE_OK
+        allowed = self._allows(action, first or "", second or "", trigger)
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    def _allows(self, action: int, first: str, second: str, trigger: str | None) -> bool:
+        if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE):
+            return True
+        if action == sqlite3.SQLITE_FUNCTION:
+            return second in _BUILT_IN or second in PURE or (self._mode == "make" and second in MAKERS)
+        if action == sqlite3.SQLITE_READ:
+            return trigger is not None or not _ours(first)
+        if action in _WRITES and self._mode in ("write", "make"):
+            return trigger is not None or not _ours(first)
+        return False
+
+
+def _ours(table: str) -> bool:
+    """Tables that no statement of a definition may name."""
+    return table.startswith(("_", "sqlite_")) or table == VIOLATIONS

@@ -1,0 +1,357 @@
+"""An application as an environment: a database that tools change, a policy that is kept, a state that is compared.
+
+After LOGIGEN (arXiv 2603.00540): a stateful application on SQLite, its written policy compiled to constraints and
+triggers, success as equality of states. Beyond it: states are compared canonically (keys that the application handed
+out and volatile columns aside), a snapshot costs what was changed, tools fail on purpose where a recipe says so, and
+rules may be hidden (TTExplore).
+"""
+
+from __future__ import annotations
+
+import json
+import weakref
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from synth.environments.answers import check_task
+from synth.environments.app.build import World, build_world, tables_of
+from synth.environments.app.checking import check_definition
+from synth.environments.app.database import Database
+from synth.environments.app.ddl import VIOLATIONS
+from synth.environments.app.definition import Definition
+from synth.environments.app.functions import after
+from synth.environments.app.reading import load_definition
+from synth.environments.app.saying import changes_in_words, entries_in_words, instructions
+from synth.environments.app.state import Change, RowChange, canonical, differing, put_back, touched
+from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile_tool
+from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
+from synth.errors import InputError
+from synth.identity import canonical_json, derive_generator, digest
+from synth.schemas.row import JsonObject, Row
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Verdict
+
+__all__ = ["AppEnvironment", "AppEpisode", "Failures", "Goal", "open_app"]
+
+_ENGINE = 1
+"""Bumped when the engine answers otherwise than it did; part of every application's version."""
+_WORLDS = 8
+"""Beginnings kept in memory, where tasks have seeds of their own."""
+_FAILED = (
+    "The service did not answer in time. Nothing was changed; try again.",
+    "The service is unavailable for the moment (error 503). Nothing was changed; try again.",
+    "The connection was lost before the request was handled. Nothing was changed; try again.",
+)
+
+
+class Failures(Row):
+    """Calls that fail through no fault of the agent: nothing is carried out, and the error is ``failure``, which labels
+    treat as 0."""
+
+    rate: float = Field(ge=0, le=1)
+    """Share of calls."""
+    seed: int = 0
+    tools: tuple[str, ...] = ()
+    """Tools that fail; empty = all."""
+    in_a_row: int = Field(default=2, ge=1)
+    """No more failures than that follow one another."""
+
+
+class Goal(Row):
+    """What a task wants of the state: ``Task.details["goal"]``."""
+
+    state: str
+    """Canonical hash of the state to reach; of a task that only asks, that of the beginning."""
+    changes: tuple[Change, ...] = ()
+    """The state as a difference from the beginning, for the words of a verdict."""
+    answer: Literal["required", "free"] = "free"
+    """``required``: what the agent says must be the gold answer, too."""
+
+
+class AppEnvironment(Environment):
+    """One application with its data. Made by :func:`open_app`, which gives each application a type of its own, since
+    ``name`` and ``version`` belong to the type."""
+
+    name: ClassVar[str] = "app"
+    version: ClassVar[str] = str(_ENGINE)
+
+    def __init__(
+        self,
+        definition: Definition,
+        *,
+        variant: str | None = None,
+        seed: int = 0,
+        size: int = 1,
+        failures: Failures | None = None,
+        budget: int = 200_000_000,
+        where: str | None = None,
+    ) -> None:
+        """
+        Args:
+            variant: Which of the definition's variants; None = the application as it is written.
+            seed: Seed of the data. A task may have its own (``details["app_seed"]``).
+            size: Multiple of the data of size 1.
+            failures: Tools that fail on purpose; None = none do.
+            budget: Steps of SQLite's virtual machine that one call may take.
+            where: What errors in the definition are said to be in.
+
+        Raises:
+            InputError: something in the definition does not work, or there is no such variant or tool.
+        """
+        self.definition = definition
+        self.variant = variant
+        self.seed = seed
+        self.size = size
+        self.failures = failures
+        self.budget = budget
+        self.where = where or f"application {definition.name}"
+        self.tables = tables_of(definition)
+        self.rules = _rules(definition, variant, self.where)
+        self.compiled: dict[str, CompiledTool] = {
+            name: compile_tool(name, tool, self.rules) for name, tool in definition.tools.items()
+        }
+        for tool in failures.tools if failures is not None else ():
+            if tool not in self.compiled:
+                raise InputError(f"failures.tools: there is no tool {tool!r}", where=self.where, mend="name another")
+        check_definition(definition, self.rules, self.compiled.values(), self.where)
+        self._schemas = tuple(tool.schema for tool in self.compiled.values())
+        self._instructions = instructions(definition, self.rules.hidden)
+        self._worlds: OrderedDict[int, World] = OrderedDict()
+
+    def tools(self) -> tuple[ToolSchema, ...]:
+        return self._schemas
+
+    def instructions(self) -> str:
+        return self._instructions
+
+    def settings(self, task: Task) -> JsonObject:
+        """Seed and size of the data, the variant, how tools fail."""
+        said: dict[str, Any] = {"seed": self.seed_of(task), "size": self.size}
+        if self.variant is not None:
+            said["variant"] = self.variant
+        if self.failures is not None:
+            said["failures"] = self.failures.model_dump(mode="json")
+        return said
+
+    def seed_of(self, task: Task) -> int:
+        """The seed of the data in which ``task`` is set."""
+        own = task.details.get("app_seed")
+        return own if isinstance(own, int) and not isinstance(own, bool) else self.seed
+
+    def world(self, seed: int) -> World:
+        """The beginning of episodes with this seed, made once."""
+        known = self._worlds.get(seed)
+        if known is None:
+            known = build_world(self.definition, self.rules.all, seed=seed, size=self.size, where=self.where)
+            self._worlds[seed] = known
+            while len(self._worlds) > _WORLDS:
+                self._worlds.popitem(last=False)
+        return known
+
+    def reset(self, task: Task) -> AppEpisode:
+        return AppEpisode(self, task)
+
+
+class AppEpisode(Episode):
+    """State: the database, the keys handed out, the time, and how many calls were made."""
+
+    def __init__(self, environment: AppEnvironment, task: Task) -> None:
+        super().__init__(task)
+        self.environment = environment
+        self.world = environment.world(environment.seed_of(task))
+        self._database = Database(self.world.image, budget=environment.budget)
+        self._release = weakref.finalize(self, self._database.close)
+        self._settings = environment.settings(task)
+        self._counters: dict[str, int] = dict(self.world.counters)
+        self._now = environment.definition.clock.start
+        self._calls = 0
+        self._failed_in_a_row = 0
+
+    @property
+    def now(self) -> str:
+        """The time in the application."""
+        return self._now
+
+    def step(self, call: ToolCall) -> ToolResult:
+        self._calls += 1
+        environment = self.environment
+        tool = environment.compiled.get(call.name)
+        if tool is None:
+            names = ", ".join(environment.compiled)
+            shown = call.name if len(call.name) <= 60 and call.name.isprintable() else "of this name"
+            words = f"There is no tool {shown}. The tools are: {names}."
+            return ToolResult(call_id=call.id, name=call.name, content=words, error="unknown_tool")
+        broken = self._failure(call.name)
+        if broken is not None:
+            return ToolResult(call_id=call.id, name=call.name, content=broken, error="failure")
+        handed = dict(self._counters)
+        said = carry_out(
+            tool,
+            call.arguments,
+            self._database,
+            environment.rules,
+            {"now": self._now, "today": self._now[:10]},
+            self._new_key,
+        )
+        if said.error is not None:
+            self._counters = handed
+        elif tool.tool.writes:
+            self._now = after(self._now, environment.definition.clock.tick_minutes)
+        return ToolResult(call_id=call.id, name=call.name, content=said.words, error=said.error)
+
+    def _new_key(self, table: str) -> str:
+        number = self._counters[table]
+        self._counters[table] = number + 1
+        return self.world.key(table, str(self.environment.tables[table].code), number)
+
+    def _failure(self, tool: str) -> str | None:
+        """The words of a failure, drawn by the number of the call: a call that is repeated may go through."""
+        failures = self.environment.failures
+        if failures is None or (failures.tools and tool not in failures.tools):
+            return None
+        generator = derive_generator(failures.seed, "failure", self.task.id, self._calls)
+        if generator.random() >= failures.rate or self._failed_in_a_row >= failures.in_a_row:
+            self._failed_in_a_row = 0
+            return None
+        self._failed_in_a_row += 1
+        return _FAILED[int(generator.integers(len(_FAILED)))]
+
+    def changes(self) -> list[RowChange]:
+        """Rows that differ from the beginning, exactly."""
+        return touched(self._database, self.environment.tables)
+
+    def difference(self) -> list[Change]:
+        """The same canonically: empty exactly when ``state_hash()`` is that of the beginning."""
+        return canonical(self.changes(), self.environment.tables)
+
+    def difference_in_words(self) -> list[str]:
+        return changes_in_words(self.changes(), self.environment.tables)
+
+    def state_hash(self) -> str:
+        """Canonical: equal for states that differ in volatile columns and in keys that were handed out only."""
+        return self._hash(self.difference())
+
+    def _hash(self, entries: list[Change]) -> str:
+        return digest("app state", self.world.digest, [entry.model_dump(mode="json") for entry in entries])
+
+    def goal(self, *, answer: Literal["required", "free"] = "free") -> Goal:
+        """The present state as what a task wants."""
+        entries = self.difference()
+        return Goal(state=self._hash(entries), changes=tuple(entries), answer=answer)
+
+    def look(self, sql: str, values: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Rows of a SELECT, for whoever makes tasks and for tests. No agent reaches it.
+
+        Raises:
+            sqlite3.Error: SQLite or the guard refuses it.
+        """
+        self._database.new_budget()
+        names, rows = self._database.run(
+            sql, {"now": self._now, "today": self._now[:10], **(values or {})}, mode="read"
+        )
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def snapshot(self) -> Snapshot:
+        state = {
+            "calls": self._calls,
+            "counters": self._counters,
+            "failed_in_a_row": self._failed_in_a_row,
+            "now": self._now,
+            "rows": [[change.table, list(change.key), change.before, change.after] for change in self.changes()],
+            "settings": self._settings,
+            "world": self.world.digest,
+        }
+        environment = self.environment
+        return Snapshot(
+            environment=environment.name,
+            version=environment.version,
+            task_id=self.task.id,
+            state=canonical_json(state),
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        environment = self.environment
+        mine = (environment.name, environment.version, self.task.id)
+        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
+        if mine != theirs:
+            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
+        state = json.loads(snapshot.state)
+        if (state["world"], state["settings"]) != (self.world.digest, self._settings):
+            raise ValueError(f"the snapshot was taken with {state['settings']}, this episode has {self._settings}")
+        rows = [RowChange(table, tuple(key), before, changed) for table, key, before, changed in state["rows"]]
+        put_back(self._database, environment.tables, rows)
+        self._counters = {name: int(number) for name, number in state["counters"].items()}
+        self._now = state["now"]
+        self._calls = int(state["calls"])
+        self._failed_in_a_row = int(state["failed_in_a_row"])
+
+    def check(self, answer: str | None) -> Verdict:
+        """Is the state the goal's, exactly, with no violation of the policy on record, and is the answer right where
+        one is asked for? A task without a goal is one that only asks: its goal is the beginning."""
+        given = self.task.details.get("goal")
+        if given is None:
+            goal = Goal(state=self._hash([]), answer="required")
+        else:
+            goal = Goal.model_validate(given)
+        entries = self.difference()
+        tables = self.environment.tables
+        if self._hash(entries) != goal.state:
+            extra, missing = differing(entries, list(goal.changes))
+            broken = [str(entry.values["rule"]) for entry in extra if entry.table_name == VIOLATIONS]
+            if broken:
+                return Verdict(correct=False, rule="policy", evidence=f"The policy was violated: {', '.join(broken)}.")
+            said = [f"missing: {line}" for line in entries_in_words(missing, tables)]
+            said += [f"not wanted: {line}" for line in entries_in_words(extra, tables)]
+            return Verdict(correct=False, rule="state", evidence=_some(said) or "The state is of another beginning.")
+        if goal.answer == "required":
+            return check_task(self.task, answer)
+        done = changes_in_words(self.changes(), tables)
+        return Verdict(correct=True, rule="state", evidence=_some(done) or "Nothing was changed, as it should be.")
+
+    def close(self) -> None:
+        self._release()
+
+
+def _some(lines: list[str], most: int = 8) -> str:
+    shown = "; ".join(lines[:most])
+    return f"{shown}; and {len(lines) - most} more" if len(lines) > most else shown
+
+
+def _rules(definition: Definition, variant: str | None, where: str) -> Rules:
+    if variant is None:
+        return Rules(definition.rules, frozenset())
+    if variant not in definition.variants:
+        known = ", ".join(sorted(definition.variants)) or "none"
+        raise InputError(f"there is no variant {variant!r}", where=where, mend=f"the variants are: {known}")
+    chosen = definition.variants[variant]
+    hidden = frozenset(chosen.hide) | {rule.name for rule in chosen.rules}
+    return Rules((*definition.rules, *chosen.rules), hidden)
+
+
+def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
+    """The environment of a shipped application or of one in a YAML file; ``options`` go to :class:`AppEnvironment`
+    (``failures`` as plain values, as a recipe has them). ``inputs``, the tables of a build, are not needed.
+
+    Raises:
+        InputError: there is no such application, or something in it is wrong.
+    """
+    definition = load_definition(application)
+    if options.get("failures") is not None and not isinstance(options["failures"], Failures):
+        options["failures"] = Failures.model_validate(options["failures"])
+    shipped = not str(application).endswith((".yaml", ".yml"))
+    variant = options.get("variant")
+    kind: type[AppEnvironment] = type(
+        "AppEnvironment",
+        (AppEnvironment,),
+        {
+            "__module__": __name__,
+            "__doc__": definition.title,
+            "name": f"app:{definition.name}" + (f"+{variant}" if variant else ""),
+            "version": f"{_ENGINE}.{definition.version}-{digest(definition.model_dump(mode='json'))[:8]}",
+        },
+    )
+    return kind(definition, where=None if shipped else str(application), **options)

@@ -1,0 +1,243 @@
+"""From a YAML file, or the name of a shipped application, to a definition: every mistake is one clear line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from synth.environments.app.definition import Definition
+from synth.errors import InputError
+
+__all__ = ["load_definition", "parse_definition", "shipped"]
+
+_SUFFIX = ".yaml"
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
+_CLOCK = re.compile(r"'now'|\bcurrent_(?:time|date|timestamp)\b", re.IGNORECASE)
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that stands twice: YAML would keep the last and say nothing. Dates stay texts."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    seen: set[Any] = set()
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if isinstance(key, str) and key in seen:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
+        seen.add(key if isinstance(key, str) else repr(key))
+    loader.flatten_mapping(node)
+    return dict(yaml.SafeLoader.construct_mapping(loader, node, deep))
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+# YAML 1.1 reads `on`, `off`, `yes` and `no` as booleans and 2031-05-15 as a date: here they are words.
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, re.compile(r"^(?:true|false|True|False)$") if tag == "tag:yaml.org,2002:bool" else pattern)
+        for tag, pattern in resolvers
+        if tag != "tag:yaml.org,2002:timestamp"
+    ]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def shipped() -> tuple[str, ...]:
+    """Names of the applications that ship with the package, sorted."""
+    folder = resources.files("synth.environments.app") / "shipped"
+    return tuple(sorted(f.name.removesuffix(_SUFFIX) for f in folder.iterdir() if f.name.endswith(_SUFFIX)))
+
+
+def load_definition(name_or_file: str | Path) -> Definition:
+    """The definition of a shipped application, or of a file of the user's (its name ends with ``.yaml`` or ``.yml``).
+
+    Raises:
+        InputError: there is no such application or file, or something in it is wrong; the line says what and where.
+    """
+    name = str(name_or_file)
+    if not name.endswith((".yaml", ".yml")):
+        if name not in shipped():
+            near = difflib.get_close_matches(name, shipped(), n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise InputError(
+                f"there is no application {name!r}",
+                mend=f"{hint}Shipped ones: {', '.join(shipped())}; or name a YAML file of your own",
+            )
+        text = (resources.files("synth.environments.app") / "shipped" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+        return parse_definition(text, f"application {name}")
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError("the file does not exist", where=name, mend="check the path") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"the file can't be read ({type(error).__name__})", where=name, mend="give a UTF-8 YAML file"
+        ) from None
+    return parse_definition(text, name)
+
+
+def parse_definition(text: str, where: str) -> Definition:
+    """A definition from the text of its YAML file: names, types and cross-references are checked here, SQL and words
+    where tables are made (:mod:`synth.environments.app.checking`).
+
+    Raises:
+        InputError: the first thing that is wrong.
+    """
+    try:
+        data = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        problem = getattr(error, "problem", None) or "this is not YAML"
+        raise InputError(f"{problem}{place}", where=where, mend="mend that line") from None
+    if not isinstance(data, dict):
+        raise InputError("an application is a mapping of keys to values", where=where, mend="begin with `name:`")
+    try:
+        definition = Definition.model_validate(data)
+    except ValidationError as error:
+        first = min(error.errors(), key=lambda found: len(found["loc"]))
+        raise InputError(_said(first), where=where, mend="mend that part") from None
+    for place, problem in _problems(definition):
+        raise InputError(f"{place}: {problem}", where=where, mend="mend that part")
+    return definition
+
+
+def _said(error: Any) -> str:
+    place = ".".join(str(part) for part in error["loc"]) or "the whole"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        message = "there is no such key"
+    elif error["type"] == "missing":
+        message = "is missing"
+    return f"{place}: {message[0].lower()}{message[1:]}"
+
+
+def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
+    yield from _names(definition)
+    yield from _table_problems(definition)
+    yield from _rule_problems(definition)
+    yield from _tool_problems(definition)
+    for place, sql in _statements(definition):
+        if _CLOCK.search(sql):
+            yield place, "reads the clock of the machine; :now and :today are the time of the application"
+
+
+def _names(definition: Definition) -> Iterator[tuple[str, str]]:
+    listed: list[tuple[str, Sequence[str]]] = [("tables", list(definition.tables)), ("tools", list(definition.tools))]
+    listed += [(f"tables.{name}.columns", list(table.columns)) for name, table in definition.tables.items()]
+    listed += [(f"tools.{name}.arguments", list(tool.arguments)) for name, tool in definition.tools.items()]
+    listed += [("words", list(definition.words)), ("variants", list(definition.variants))]
+    for place, names in listed:
+        for name in names:
+            if not _NAME.fullmatch(name):
+                yield f"{place}.{name}", "a name is lower-case letters, digits and _, and begins with a letter"
+    for taken in ("numbers", "policy_violations"):
+        if taken in definition.tables:
+            yield f"tables.{taken}", "the engine has a table of this name"
+    for name, tool in definition.tools.items():
+        for reserved in {"now", "today", "page"} & set(tool.arguments):
+            yield f"tools.{name}.arguments.{reserved}", "the engine gives this name a value of its own"
+
+
+def _table_problems(definition: Definition) -> Iterator[tuple[str, str]]:
+    for name, table in definition.tables.items():
+        place = f"tables.{name}"
+        if not table.key:
+            yield place, "no column is the key (key: true)"
+        for column, spec in table.columns.items():
+            at = f"{place}.columns.{column}"
+            target = spec.references
+            if target is not None and (target not in definition.tables or len(definition.tables[target].key) != 1):
+                yield at, f"refers to {target!r}, which is no table with a key of one column"
+            if spec.key and (spec.optional or spec.volatile):
+                yield at, "a key is neither optional nor volatile"
+            if spec.generated and not spec.key:
+                yield at, "only a key is handed out by the application (generated)"
+            if spec.among and spec.type != "text":
+                yield at, "`in` lists texts"
+        if table.code is not None and not (len(table.key) == 1 and table.columns[table.key[0]].generated):
+            yield place, "`code` is the pattern of a single key that is generated"
+
+
+def _rule_problems(definition: Definition) -> Iterator[tuple[str, str]]:
+    seen: set[str] = set()
+    rules = [("policy", rule) for rule in definition.rules]
+    rules += [(f"variants.{name}", rule) for name, variant in definition.variants.items() for rule in variant.rules]
+    for place, rule in rules:
+        at = f"{place}.{rule.name}"
+        if rule.name in seen:
+            yield at, "there are two rules of this name"
+        seen.add(rule.name)
+        if rule.table is not None and rule.table not in definition.tables:
+            yield at, f"there is no table {rule.table!r}"
+        for tool in rule.before:
+            if tool not in definition.tools or not definition.tools[tool].writes:
+                yield at, f"there is no tool {tool!r} that writes"
+    known = {rule.name for rule in definition.rules}
+    for name, variant in definition.variants.items():
+        for hidden in variant.hide:
+            if hidden not in known:
+                yield f"variants.{name}.hide", f"the policy has no rule {hidden!r}"
+        if not variant.hide and not variant.rules:
+            yield f"variants.{name}", "hides nothing and adds no rule"
+    for number, boundary in enumerate(definition.boundaries):
+        if boundary.rule not in known:
+            yield f"boundaries.{number}", f"the policy has no rule {boundary.rule!r}"
+
+
+def _tool_problems(definition: Definition) -> Iterator[tuple[str, str]]:
+    for name, tool in definition.tools.items():
+        place = f"tools.{name}"
+        writes = any(step.run is not None for step in tool.steps)
+        if tool.writes != writes:
+            yield place, "`writes: true` and a `run` step belong together"
+        if tool.says is None and not tool.lists:
+            yield place, "it has nothing to say: give it `says` or `lists`"
+        if sum(listing.paged for listing in tool.lists) > 1:
+            yield place, "only one of its lists can be long: mark the others `paged: false`"
+        for number, step in enumerate(tool.steps):
+            table = definition.tables.get(step.of or "")
+            if step.of is not None and (table is None or table.code is None):
+                yield f"{place}.steps.{number}", f"{step.of!r} is no table with a `code`, so it has no new keys"
+        for number, listing in enumerate(tool.lists):
+            if not re.search(r"\border\s+by\b", listing.source, re.IGNORECASE):
+                yield f"{place}.lists.{number}", "rows without an ORDER BY come in any order"
+        for argument, spec in tool.arguments.items():
+            inner = {f"{argument}.{at}": part for at, part in spec.fields.items()}
+            for at, part in {argument: spec, **inner}.items():
+                target = definition.tables.get(part.refers or "")
+                if part.refers is not None and (target is None or len(target.key) != 1):
+                    yield f"{place}.arguments.{at}", f"{part.refers!r} is no table with a key of one column"
+            if spec.pattern is not None:
+                try:
+                    re.compile(spec.pattern)
+                except re.error as error:
+                    yield f"{place}.arguments.{argument}", f"the pattern is no regular expression ({error})"
+
+
+def _statements(definition: Definition) -> Iterator[tuple[str, str]]:
+    """Every piece of SQL with its place."""
+    for number, sql in enumerate(definition.data):
+        yield f"data.{number}", sql
+    for number, boundary in enumerate(definition.boundaries):
+        for sql in (boundary.pick, *boundary.set):
+            yield f"boundaries.{number}", sql
+    for invariant in definition.invariants:
+        yield f"invariants.{invariant.name}", invariant.none
+    extra = [rule for variant in definition.variants.values() for rule in variant.rules]
+    for rule in (*definition.rules, *extra):
+        for piece in (rule.require, rule.check, rule.forbid, rule.record):
+            yield f"rule {rule.name}", piece or ""
+    for name, tool in definition.tools.items():
+        for number, step in enumerate(tool.steps):
+            for piece in (step.source, step.be, step.require, step.run):
+                yield f"tools.{name}.steps.{number}", piece or ""
+        for number, listing in enumerate(tool.lists):
+            yield f"tools.{name}.lists.{number}", listing.source
