@@ -115,7 +115,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.TOKEN_LIMIT: "The run used up the tokens that it might use.",
     Reason.TIME_LIMIT: "The run used up the time that it might take.",
     Reason.ENDPOINT_FAILED: "A call to the model brought no reply, after every attempt.",
-    Reason.UNSURE: "The model that was asked says that it can't tell.",
+    Reason.UNSURE: "Who was asked could not tell.",
     Reason.INCONSISTENT: "The model that was asked gave answers to the same question that do not agree.",
     Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that there are not, or on none.",
     Reason.NO_CONTEXT: "The pages that its context needs go over the budget, or those that it may hold do not fill it.",

@@ -19,6 +19,7 @@ __all__ = [
     "ENVIRONMENTS",
     "EXPERTS",
     "EXPORTERS",
+    "RATERS",
     "SCORERS",
     "SOURCES",
     "STAGES",
@@ -59,6 +60,8 @@ STAGES: Mapping[str, str] = {
     "label_steps": "synth.stages.label_steps:LabelSteps",
     "label_searched_steps": "synth.stages.label_steps:LabelSearchedSteps",
     "search_preferences": "synth.stages.preferences:SearchPreferences",
+    "judge_pairs": "synth.stages.judge_pairs:JudgePairs",
+    "judge_runs": "synth.stages.judge_runs:JudgeRuns",
     "embed_documents": "synth.stages.distractors:EmbedDocuments",
     "search_distractors": "synth.stages.distractors:SearchDistractors",
     "search_rl": "synth.stages.rl:SearchRlRows",
@@ -77,6 +80,10 @@ ENCODERS: Mapping[str, str] = {
 EXPERTS: Mapping[str, str] = {
     "scripted": "synth.critical.scripted_expert:scripted_expert",
     "model": "synth.critical.model_expert:model_expert",
+}
+RATERS: Mapping[str, str] = {
+    "evidence": "synth.rewards.rating:EvidenceRater",
+    "model": "synth.rewards.model_judge:model_rater",
 }
 SCORERS: Mapping[str, str] = {
     "evidence": "synth.critical.scoring:EvidenceScorer",
@@ -98,6 +105,7 @@ _TABLES = {
     "backends": BACKENDS,
     "encoders": ENCODERS,
     "experts": EXPERTS,
+    "raters": RATERS,
     "scorers": SCORERS,
     "exporters": EXPORTERS,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
@@ -126,11 +126,19 @@ class PairCheck:
         elif row.step >= len(second.ranges) or not second.ends_with(row.step, getattr(row, other)):
             yield f"{other}: is not the rest of {row.other_trajectory_id}"
 
-    def finish(self) -> None:
+    def selection_holds(self, agreed: Container[str] | None = None) -> None:
+        """
+        Args:
+            agreed: Pairs with which the judge agrees, where the selection requires that it does; None = it does not.
+        """
         wanted = selected_ids(self.eligible, self.selection)
         for name, (selected, place) in self.selected.items():
-            if selected != (name in wanted):
+            if selected != (name in wanted and (agreed is None or name in agreed)):
                 self.found.add(*place, f"selected: {selected}, which is not what the selection says")
+
+    def finish(self) -> None:
+        if self.selection.judge == "ignore":
+            self.selection_holds()
         verified: dict[str, int] = {}
         for (name, step), (of, _) in self.steps.criticality.items():
             if of.verified:

@@ -163,7 +163,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
         "branches": branches,
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
         "preferences": pairs,
-        "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs.places),
+        "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs),
         "rejected": rejections,
     }
     for config in map(config_named, checks):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from synth.exporters.files import DataFile
+from synth.exporters.pair_checks import PairCheck
 from synth.exporters.problems import Problems
 from synth.exporters.recorded import Recorded
 from synth.schemas.verdicts import VerdictKind, VerdictRow
@@ -29,7 +30,7 @@ class VerdictCheck:
         found: Problems,
         recorded: Mapping[str, Recorded],
         scores: Mapping[tuple[str, int], float | None],
-        pairs: Mapping[str, tuple[str, int]],
+        pairs: PairCheck,
     ) -> None:
         self.found = found
         self._recorded = recorded
@@ -37,13 +38,15 @@ class VerdictCheck:
         self._pairs = pairs
         self._ids: set[str] = set()
         self._judged: set[tuple[str, str, int, int]] = set()
+        self._agreed: set[str] = set()
 
     def see(self, file: DataFile, row: int, verdict: VerdictRow) -> None:
         for what in self._problems(file, verdict):
             self.found.add(file.label, row, what)
 
     def finish(self) -> None:
-        """Nothing is left to compare."""
+        if self._pairs.selection.judge == "require":
+            self._pairs.selection_holds(self._agreed)
 
     def _problems(self, file: DataFile, row: VerdictRow) -> Iterator[str]:
         if row.id in self._ids:
@@ -60,7 +63,9 @@ class VerdictCheck:
         if own and (row.trajectory_id, row.step) in self._scores and known != row.value:
             yield f"value: {row.value}, but the step's score is {known}"
         if row.kind is VerdictKind.PAIR:
-            pair = self._pairs.get(row.pair_id or "")
+            if row.verdict == "agrees":
+                self._agreed.add(row.pair_id or "")
+            pair = self._pairs.places.get(row.pair_id or "")
             if pair is None:
                 yield f"pair_id: there is no pair {row.pair_id}"
             elif pair != (row.trajectory_id, row.step):

@@ -30,7 +30,7 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 ROLES = ("teacher", "policy")
 """In the order of their rows in the dataset."""
 
-JUDGING = ("critical-steps",)
+JUDGING = ("critical-steps", "teacher-ratings", "policy-ratings", "judged-pairs")
 """Stage runs that write verdicts, in the order of their rows in the dataset."""
 
 
@@ -72,7 +72,9 @@ def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.Record
     if "critical-steps" in labels:
         tables["branches"] = _batches(engine.table("critical-steps", "branches"))
     if "preferences" in labels:
-        tables["preferences"] = _batches(engine.table("preferences", "preferences"))
+        judged = "judged-pairs" in labels
+        pairs = engine.table("judged-pairs", "judged") if judged else engine.table("preferences", "preferences")
+        tables["preferences"] = _batches(pairs)
     judging = [label for label in JUDGING if label in labels]
     if judging:
         tables["verdicts"] = _batches(*(engine.table(label, "verdicts") for label in judging))

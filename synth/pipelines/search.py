@@ -15,10 +15,12 @@ from synth.engine.plan import StageNode
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.pipelines.modelled_tasks import extraction, modelled
+from synth.preferences.judge import compare_prompt
 from synth.prompting import load_prompt
 from synth.recipe.model import Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.registry import factory_of, find
+from synth.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.stages.contract import Implementation, Stage
 
 __all__ = ["search_nodes"]
@@ -38,6 +40,7 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
             nodes += _role_nodes(recipe, role, recipe.roles[role])
     nodes += _difficulty_nodes(recipe)
     nodes += _step_nodes(recipe)
+    nodes += _judging_nodes(recipe)
     nodes += _distractor_nodes(recipe)
     nodes += _reward_nodes(recipe)
     return tuple(nodes)
@@ -157,6 +160,34 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
             branches="critical-steps",
             documents="documents",
             index="index",
+        )
+
+
+def _judging_nodes(recipe: Recipe) -> Iterator[StageNode]:
+    """What a judge says of runs and pairs."""
+    who = recipe.roles.get("judge")
+    if recipe.ratings is not None:
+        rater = _named("raters", "evidence", {})
+        answers = None
+        if who is not None:
+            rater = assistant_of("judge", who, factory_of("raters", "model"), prompt_named(RATE_PROMPT).ref)
+            if recipe.ratings.answers:
+                factory = "synth.rewards.model_judge:model_answer_judge"
+                answers = assistant_of("judge", who, factory, prompt_named(ANSWER_PROMPT).ref)
+        for role in ("teacher", "policy"):
+            if role in recipe.roles:
+                values = {"rater": rater, "answers": answers}
+                yield _node(f"{role}-ratings", "judge_runs", values, trajectories=role, tasks="tasks")
+    searched = recipe.critical is not None and "policy" in recipe.roles
+    if who is not None and searched and recipe.preferences is not None and "teacher" in recipe.roles:
+        judge = assistant_of("judge", who, "synth.preferences.judge:model_pair_judge", compare_prompt().ref)
+        yield _node(
+            "judged-pairs",
+            "judge_pairs",
+            {"judge": judge, "required": recipe.preferences.selection.judge},
+            preferences="preferences",
+            teacher_runs="teacher:trajectories",
+            policy_runs="policy:trajectories",
         )
 
 

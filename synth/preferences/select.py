@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -41,6 +42,9 @@ class Selection(BaseModel):
     """Of verified pairs, only the earliest of each trajectory."""
     per_trajectory: int | None = Field(default=None, ge=1)
     """At most so many pairs from one trajectory: the earliest ones, of equal steps by id."""
+    judge: Literal["require", "ignore"] = "ignore"
+    """``require``: of the pairs that the other keys select, those with which the judge (``roles.judge``) agrees; where
+    it abstains, it does not agree. ``ignore``: its verdicts are recorded and select nothing."""
 
 
 class LengthBalance(Row):

@@ -32,6 +32,7 @@ __all__ = [
     "DocsSource",
     "GivenQuestions",
     "Questions",
+    "Ratings",
     "Recipe",
     "RecordsSource",
     "Role",
@@ -139,6 +140,14 @@ class Pairs(_Part):
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
     selection: Selection = Selection()
     """Which pairs are marked as ``selected``."""
+
+
+class Ratings(_Part):
+    """What is said of whole runs beside the rules. None of it changes whether a run counts as a success."""
+
+    answers: bool = True
+    """Also ask the judge whether an answer that no rule took for right means the same as the right one. Needs
+    ``roles.judge``: without a model there are the rules only."""
 
 
 class CurriculumTarget(_Part):
@@ -249,6 +258,9 @@ class Recipe(_Part):
     """Long observations that the teacher reads as summaries (OpenSeeker): by the role ``summarizer``, else sentences
     taken from them. Trajectories hold every observation in full, and the summaries beside it; empty = the teacher reads
     all in full."""
+    ratings: Ratings | None = None
+    """Ratings of all runs, 1 to 5, for sampling by them (OS-Genesis): by ``roles.judge`` where it is given, else by a
+    formula over the evidence; ``null`` makes none."""
     difficulty: Difficulty | None = Difficulty()
     """How difficulty is measured and predicted; ``null`` leaves it out."""
     distractors: Distractors | None = Distractors()
@@ -320,6 +332,22 @@ class Recipe(_Part):
                 )
             if role not in self.roles and self.critical is not None and getattr(self.critical, key) == "model":
                 raise ValueError(f"critical.{key}: say which model it is under roles.{role}")
+        self._check_judge(paired=searched and self.preferences is not None and "teacher" in self.roles)
+
+    def _check_judge(self, *, paired: bool) -> None:
+        """
+        Raises:
+            ValueError: a judge who has nothing to judge, or a verdict that nobody gives.
+        """
+        if "judge" in self.roles:
+            if self.roles["judge"].model is None or ":" in self.roles["judge"].backend:
+                raise ValueError("roles.judge.backend: a model judges: choose openai or vllm, or leave the judge out")
+            if not paired and self.ratings is None:
+                raise ValueError(
+                    "roles.judge: there are neither pairs nor ratings to judge: give preferences or ratings"
+                )
+        elif self.preferences is not None and self.preferences.selection.judge == "require":
+            raise ValueError("preferences.selection.judge: nobody judges; name a model under roles.judge")
 
     def _check_helpers(self) -> None:
         """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""

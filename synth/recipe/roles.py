@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from synth.agents.model.policy import ModelConfig
+from synth.agents.model.shown import ShownConfig
 from synth.agents.model.wire import STRUCTURED_PROMPT, Mode
 from synth.agents.scripted.backend import scripted_options
 from synth.critical.model_expert import ModelExpertConfig
@@ -24,12 +25,15 @@ from synth.stages.contract import Implementation
 
 __all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "job_of", "policy_of"]
 
-RoleName = Literal["teacher", "policy", "expert", "prm", "simulator", "summarizer", "writer", "checker", "reflector"]
+RoleName = Literal[
+    "teacher", "policy", "expert", "judge", "prm", "simulator", "summarizer", "writer", "checker", "reflector"
+]
 ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
 the embedded stand-in does it."""
 _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "expert": ModelExpertConfig,
+    "judge": ShownConfig,
     "prm": ScorerConfig,
     "simulator": AskConfig,
     "summarizer": AskConfig,

@@ -7,6 +7,7 @@ pass for another line of it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import Field
@@ -14,7 +15,7 @@ from pydantic import Field
 from synth.agents.contract import History, Step, Turn
 from synth.models.asking import AskConfig
 
-__all__ = ["ShownConfig", "one_line", "shown_history", "shown_question", "shown_turn"]
+__all__ = ["ShownConfig", "one_line", "shown_history", "shown_question", "shown_step", "shown_turn", "wrong_citations"]
 
 
 class ShownConfig(AskConfig):
@@ -60,8 +61,13 @@ def shown_history(history: History, config: ShownConfig) -> str:
     lines = []
     for number, step in enumerate(history):
         most = None if number >= first_whole else config.older
-        lines.append(one_line({"step": number, **shown_turn(step.turn), **_observed(step, most)}))
+        lines.append(one_line(shown_step(number, step, most)))
     return "\n".join(lines)
+
+
+def shown_step(number: int, step: Step, most: int | None = None) -> dict[str, Any]:
+    """A step with its number; ``most`` characters of each observation, None = all."""
+    return {"step": number, **shown_turn(step.turn), **_observed(step, most)}
 
 
 def _observed(step: Step, most: int | None) -> dict[str, Any]:
@@ -72,3 +78,11 @@ def _cut(text: str, most: int | None) -> str:
     if most is None or len(text) <= most:
         return text
     return f"{text[:most]} [... {len(text) - most:,} more characters are not shown here]"
+
+
+def wrong_citations(cites: Sequence[int], steps: int) -> str | None:
+    """What is wrong with citations of ``steps`` steps, numbered from 0; None where each exists and there is one."""
+    absent = [cited for cited in cites if not 0 <= cited < steps]
+    if absent:
+        return f"step {absent[0]} is cited, and there are {steps} steps"
+    return None if cites else "no step is cited"

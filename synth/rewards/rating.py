@@ -1,0 +1,127 @@
+"""How good a whole run is, 1 to 5, and sampling by it (OS-Genesis, arXiv 2412.19723).
+
+The paper's reward model rates coherence and completion, and trajectories are drawn with a chance proportional to the
+reward, in place of a hard filter. Here both are rated apart and the reward is their mean. A model rates them where the
+recipe names a judge; :class:`EvidenceRater` is the embedded stand-in for tasks whose evidence is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import numpy as np
+
+from synth.agents.contract import Step
+from synth.agents.evidence import EvidenceView
+from synth.agents.moves import OFF_PATH, MoveKind, judge_call, missing_for_answer, telling
+from synth.agents.trajectory import history_of
+from synth.schemas.rejections import Reason
+from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.verdicts import VerdictKind, VerdictRow
+
+__all__ = ["EvidenceRater", "Rater", "Rating", "graded_chances", "graded_sample", "reward_of"]
+
+WASTED = OFF_PATH | {MoveKind.INVALID, MoveKind.REPEATED, MoveKind.REPEATED_FAILURE}
+"""Kinds of moves that speak against coherence."""
+
+
+class Rating(Row):
+    """A rating of a run, or why there is none."""
+
+    coherence: float | None = None
+    """1 to 5; None = abstained."""
+    completion: float | None = None
+    """1 to 5; None = abstained."""
+    cites: tuple[int, ...] = ()
+    """Steps that it rests on."""
+    reason: str
+    abstained: Reason | None = None
+    calls: tuple[str, ...] = ()
+
+    @property
+    def reward(self) -> float | None:
+        """1 to 5: the mean of both; None = abstained."""
+        if self.coherence is None or self.completion is None:
+            return None
+        return reward_of(self.coherence, self.completion)
+
+
+def reward_of(coherence: float, completion: float) -> float:
+    """The reward of a run, 1 to 5."""
+    return round((coherence + completion) / 2, 4)
+
+
+class Rater(Protocol):
+    """Rates runs."""
+
+    def rate(self, task: Task, run: TrajectoryRow) -> Rating:
+        """How good ``run`` is, a trajectory on ``task``."""
+
+
+class EvidenceRater:
+    """Rates by the task's evidence, without a model. Not what a reader would say of the run, but what can be counted:
+
+        coherence   1 + 4 x share of the turns that were not wasted (a call that no tool takes, the same again, leaving
+                    the gold walk; an answer with evidence unread)
+        completion  1 + 4 x (0.6 if the answer is right, else 0, + 0.4 x share of the evidence that came into view)
+
+    It abstains where the task has no walk, or no rule could judge the answer.
+    """
+
+    def rate(self, task: Task, run: TrajectoryRow) -> Rating:
+        """
+        Raises:
+            ValueError: the run is of another task, or not of the form that rollouts have.
+        """
+        if run.task_id != task.id:
+            raise ValueError(f"{run.id} is a trajectory on {run.task_id}, not on {task.id}")
+        if not task.walk.hops:
+            return Rating(reason="the task has no walk to measure against", abstained=Reason.UNSURE)
+        if run.verdict.correct is None:
+            return Rating(reason=f"no rule decides: {run.verdict.evidence}", abstained=Reason.UNSURE)
+        _, history = history_of(run)
+        view, wasted = EvidenceView(task), []
+        for number, step in enumerate(history):
+            if _wasted(view, step):
+                wasted.append(number)
+            view.take(step)
+        coherence = 1 + 4 * (1 - len(wasted) / len(history)) if history else 1.0
+        completion = 1 + 4 * (0.6 * (run.verdict.correct is True) + 0.4 * view.progress)
+        said = f"{len(wasted)} of {len(history)} turns wasted; {view.progress:.0%} of the evidence seen; "
+        said += "the answer is right" if run.verdict.correct else "no right answer"
+        return Rating(coherence=round(coherence, 4), completion=round(completion, 4), cites=tuple(wasted), reason=said)
+
+
+def _wasted(view: EvidenceView, step: Step) -> bool:
+    if not step.turn.calls:
+        return step.turn.answer is not None and bool(missing_for_answer(view))
+    move = telling(
+        [judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False)]
+    )
+    return move is not None and move.kind in WASTED
+
+
+def graded_chances(verdicts: Iterable[VerdictRow]) -> dict[str, float]:
+    """Trajectory id -> its chance in one draw, proportional to the reward (OS-Genesis): sums to 1. Runs without a
+    rating are not among them: an abstention is no low rating."""
+    rewards = {
+        row.trajectory_id: row.value for row in verdicts if row.kind is VerdictKind.RUN and row.value is not None
+    }
+    total = sum(rewards.values())
+    return {name: reward / total for name, reward in sorted(rewards.items())}
+
+
+def graded_sample(chances: Mapping[str, float], n: int, generator: np.random.Generator) -> tuple[str, ...]:
+    """``n`` trajectories, drawn with :func:`graded_chances`, a run as often as it is drawn.
+
+    Raises:
+        ValueError: there is none to draw from.
+    """
+    if not chances:
+        raise ValueError("no run has a rating")
+    names = list(chances)
+    weights = np.array([chances[name] for name in names])
+    return tuple(names[place] for place in generator.choice(len(names), size=n, p=weights / weights.sum()))

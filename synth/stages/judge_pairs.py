@@ -1,0 +1,77 @@
+"""A judge looks at every preference pair, in both orders; the selection may require that it agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from synth.identity import digest
+from synth.preferences.judge import ModelPairJudge
+from synth.schemas.row import Row
+from synth.schemas.steps import PreferenceRow
+from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.verdicts import VerdictKind, VerdictRow
+from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
+from synth.store.lookup import RowsByKey
+
+__all__ = ["JudgePairs", "JudgePairsConfig"]
+
+
+class JudgePairsConfig(StageConfig):
+    judge: Implementation
+    """Who judges."""
+    required: Literal["require", "ignore"] = "ignore"
+    """``require``: a pair that the selection takes stays selected only where the judge agrees; an abstention is no
+    agreement."""
+
+
+class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
+    """Pairs come out as they went in, but for ``selected``."""
+
+    name = "judge_pairs"
+    version = 1
+    config_type = JudgePairsConfig
+    reads = ("preferences", "teacher_runs", "policy_runs")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"judged": PreferenceRow, "verdicts": VerdictRow}
+    over = "preferences"
+    looks_up = frozenset({"teacher_runs", "policy_runs"})
+
+    def __init__(self, config: JudgePairsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._runs = [RowsByKey(context.inputs.table(name), "id") for name in ("teacher_runs", "policy_runs")]
+        self._judge: ModelPairJudge = context.make(config.judge)
+        told = [str(value) for name, value in config.judge.versions.items() if name.startswith("prompt ")]
+        self._provenance = context.provenance.model_copy(
+            update=config.judge.origin() | ({"prompt": told[0]} if told else {})
+        )
+
+    def process(self, row: PreferenceRow) -> Outcome:
+        found = self._judge.judge(row, self._run(row))
+        word = "abstains" if found.agrees is None else "agrees" if found.agrees else "disagrees"
+        for name in (f"pair.{word}", f"pair.{word}.{row.kind.value}"):
+            self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
+        verdict = VerdictRow(
+            id=f"verdict-{digest('verdict', VerdictKind.PAIR, row.id)[:16]}",
+            kind=VerdictKind.PAIR,
+            task_id=row.task_id,
+            trajectory_id=row.trajectory_id,
+            step=row.step,
+            alternative=-1,
+            pair_id=row.id,
+            verdict=word,
+            value=None if found.agrees is None else float(found.agrees),
+            parts={"orders": list(found.orders)},
+            cites=found.cites,
+            reason=found.reason,
+            abstained=found.abstained,
+            calls=found.calls,
+            split=row.split,
+            provenance=self._provenance,
+        )
+        if self.config.required == "require" and found.agrees is not True:
+            row = row.model_copy(update={"selected": False})
+        return Outcome(kept=(row,), side={"verdicts": (verdict,)})
+
+    def _run(self, row: PreferenceRow) -> TrajectoryRow:
+        found: list[TrajectoryRow] = [run for table in self._runs for run in table.rows(row.trajectory_id)]
+        return found[0]

@@ -1,0 +1,123 @@
+"""What is said of whole runs beside the rules: ratings 1 to 5, and whether a refused answer means the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from synth.identity import digest
+from synth.rewards.model_judge import ModelAnswerJudge
+from synth.rewards.rating import Rater
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason
+from synth.schemas.row import JsonObject, Row
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.verdicts import VerdictKind, VerdictRow
+from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
+from synth.store.lookup import RowsByKey
+
+__all__ = ["JudgeRuns", "JudgeRunsConfig", "run_verdict"]
+
+
+class JudgeRunsConfig(StageConfig):
+    rater: Implementation
+    """Who rates runs."""
+    answers: Implementation | None = None
+    """Who compares answers that no rule took for right with the right one; None = nobody does."""
+
+
+class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
+    """A run has a rating, or the reason why it has none; a run that no rule took for right also a verdict on its
+    answer. Nothing else changes by them: ``success`` is the rules'."""
+
+    name = "judge_runs"
+    version = 1
+    config_type = JudgeRunsConfig
+    reads = ("trajectories", "tasks")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"verdicts": VerdictRow}
+    over = "trajectories"
+    looks_up = frozenset({"tasks"})
+
+    def __init__(self, config: JudgeRunsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
+        self._rater: Rater = context.make(config.rater)
+        self._answers: ModelAnswerJudge | None = None if config.answers is None else context.make(config.answers)
+
+    def process(self, row: TrajectoryRow) -> Outcome:
+        task: Task = self._tasks.one(row.task_id)
+        rating = self._rater.rate(task, row)
+        parts = {"coherence": rating.coherence, "completion": rating.completion} if rating.reward is not None else {}
+        rows = [
+            run_verdict(
+                row,
+                VerdictKind.RUN,
+                "abstains" if rating.reward is None else "rated",
+                rating.reward,
+                reason=rating.reason,
+                provenance=self._by(self.config.rater),
+                parts=parts,
+                cites=rating.cites,
+                abstained=rating.abstained,
+                calls=rating.calls,
+            )
+        ]
+        if self._answers is not None and self.config.answers is not None and self._answers.wanted(row):
+            found = self._answers.compare(task, row)
+            word = "abstains" if found.equivalent is None else "equivalent" if found.equivalent else "different"
+            rows.append(
+                run_verdict(
+                    row,
+                    VerdictKind.ANSWER,
+                    word,
+                    None if found.equivalent is None else float(found.equivalent),
+                    reason=found.reason,
+                    provenance=self._by(self.config.answers),
+                    parts={"rule": row.verdict.rule},
+                    abstained=found.abstained,
+                    calls=found.calls,
+                )
+            )
+        for one in rows:
+            name = f"{one.kind.value}.{one.verdict}"
+            self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
+        return Outcome(kept=tuple(rows))
+
+    def _by(self, who: Implementation) -> Provenance:
+        told = [str(value) for name, value in who.versions.items() if name.startswith("prompt ")]
+        return self.context.provenance.model_copy(update=who.origin() | ({"prompt": told[0]} if told else {}))
+
+
+def run_verdict(
+    row: TrajectoryRow,
+    kind: VerdictKind,
+    word: str,
+    value: float | None,
+    *,
+    reason: str,
+    provenance: Provenance,
+    parts: JsonObject | None = None,
+    cites: tuple[int, ...] = (),
+    abstained: Reason | None = None,
+    calls: tuple[str, ...] = (),
+) -> VerdictRow:
+    """A verdict on a whole run, or on its answer."""
+    return VerdictRow(
+        id=f"verdict-{digest('verdict', kind, row.id)[:16]}",
+        kind=kind,
+        task_id=row.task_id,
+        trajectory_id=row.id,
+        step=-1,
+        alternative=-1,
+        pair_id=None,
+        verdict=word,
+        value=value,
+        parts=parts or {},
+        cites=cites,
+        reason=reason,
+        abstained=abstained,
+        calls=calls,
+        split=row.split,
+        provenance=provenance,
+    )

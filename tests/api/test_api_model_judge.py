@@ -1,0 +1,216 @@
+"""Ratings of runs, and a model as the judge of pairs, answers and runs: whole builds through HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synth
+from synth.api import BuildResult
+from synth.errors import InputError
+from synth.exporters.validate import validate
+from synth.identity import digest
+from synth.rewards.rating import graded_chances
+from synth.schemas.adp import ApiAction
+from synth.schemas.rejections import Reason
+from synth.schemas.steps import PreferenceRow
+from synth.schemas.turns import turn_ranges
+from synth.schemas.verdicts import VerdictKind, VerdictRow
+from synth.testing.model_server import FixedPlayer, ModelServer, Reply
+
+SELECTION = {"kinds": ["perturbation", "trajectory", "verified_step"], "same_kind": False}
+LEAN: dict[str, Any] = {
+    "source.entities": 600,
+    "distractors": None,
+    "contexts": None,
+    "rl": False,
+    "difficulty": None,
+    "roles.policy.rollouts": 2,
+    "critical.search": {"max_pairs": 4},
+    "critical.share": 0.3,
+    "preferences.kinds_per_run": 2,
+    "preferences.selection": SELECTION,
+}
+TASKS = 6
+
+
+def build(folder: Path, name: str, settings: Mapping[str, Any]) -> BuildResult:
+    return synth.build(
+        "world-search", tasks=TASKS, out=folder / name, store=folder / "store", settings={**LEAN, **settings}
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("judge")
+
+
+@pytest.fixture(scope="module")
+def here(folder: Path) -> BuildResult:
+    """Rated by evidence, judged by nobody."""
+    return build(folder, "here", {"ratings": {}})
+
+
+def judge(server: ModelServer, model: str, **more: Any) -> dict[str, Any]:
+    role = {"backend": "openai", "model": model, "endpoints": [server.url], **more}
+    return {f"roles.judge.{name}": value for name, value in role.items()}
+
+
+def answers(request: Mapping[str, Any], better: str, ratings: tuple[int, int] = (4, 5)) -> Reply:
+    """Replies to each of the judge's three questions."""
+    wanted = request["response_format"]["json_schema"]["schema"]["properties"]
+    if "better" in wanted:
+        said: dict[str, Any] = {"reason": "I like it.", "cites": [0], "better": better}
+    elif "coherence" in wanted:
+        said = {"reason": "It goes on.", "cites": [0], "coherence": ratings[0], "completion": ratings[1]}
+    else:
+        said = {"reason": "It names another.", "verdict": "different"}
+    return Reply(content=json.dumps(said))
+
+
+def taste(calls: list[dict[str, Any]], answer: str | None) -> str:
+    """What this judge likes: an order of its own over what a first step does, the same wherever it stands."""
+    return digest("taste", calls, answer)
+
+
+def has_taste(request: Mapping[str, Any], sample: str | None) -> Reply:
+    data = str(request["messages"][0]["content"]).rpartition("\n----------\n")[2]
+    first: dict[str, str] = {}
+    for line in map(json.loads, data.split("\n")):
+        if "option" in line:
+            first.setdefault(line["option"], taste(line.get("calls", []), line.get("answer")))
+    if not first or first["A"] == first["B"]:
+        return answers(request, "unsure")
+    return answers(request, "A" if first["A"] > first["B"] else "B")
+
+
+def taste_of(side: tuple[Any, ...]) -> str:
+    actions = side[: turn_ranges(side)[0][1]]
+    calls = [{"tool": item.function, "arguments": item.kwargs} for item in actions if isinstance(item, ApiAction)]
+    return taste(calls, None if calls else actions[0].content)
+
+
+def verdicts(built: BuildResult, kind: VerdictKind) -> list[VerdictRow]:
+    return [row for row in synth.load(built.path).rows("verdicts") if row.kind is kind]
+
+
+def pairs(built: BuildResult) -> list[PreferenceRow]:
+    return list(synth.load(built.path).rows("preferences"))
+
+
+def test_without_a_model_evidence_rates_and_says_so(here: BuildResult) -> None:
+    assert validate(here.path) == []
+    runs = list(synth.load(here.path).rows("trajectories"))
+    rated = verdicts(here, VerdictKind.RUN)
+    assert sorted(row.trajectory_id for row in rated) == sorted(run.id for run in runs)
+    assert {(row.provenance.backend, row.provenance.model, row.calls) for row in rated} == {("evidence", None, ())}
+    values = {row.trajectory_id: row.value for row in rated}
+    good = [values[run.id] or 0.0 for run in runs if run.success]
+    bad = [values[run.id] or 0.0 for run in runs if run.verdict.correct is False]
+    assert sum(good) / len(good) > sum(bad) / len(bad) + 1
+    assert {row.kind for row in synth.load(here.path).rows("verdicts")} == {VerdictKind.RUN}
+    assert sum(graded_chances(rated).values()) == pytest.approx(1)
+
+
+def test_without_ratings_there_is_no_such_table(folder: Path, here: BuildResult) -> None:
+    plain = build(folder, "plain", {})
+    assert "verdicts" not in synth.load(plain.path).configs
+    own = [row.model_dump(exclude={"provenance"}) for row in pairs(plain)]
+    assert own == [row.model_dump(exclude={"provenance"}) for row in pairs(here)]
+
+
+def test_a_judge_agrees_disagrees_abstains_and_may_be_required(folder: Path, here: BuildResult) -> None:
+    with ModelServer({"toy-taste": FixedPlayer(has_taste)}) as server:
+        ignored = build(folder, "ignored", {**judge(server, "toy-taste"), "ratings": {}})
+        sent = len(server.log.records())
+        required = build(
+            folder,
+            "required",
+            {**judge(server, "toy-taste"), "ratings": {}, "preferences.selection": {**SELECTION, "judge": "require"}},
+        )
+        assert len(server.log.records()) == sent, "the judge is not asked twice"
+        assert server.errors == []
+    assert validate(ignored.path) == []
+    assert validate(required.path) == []
+    rows = pairs(ignored)
+    found = {row.pair_id: row for row in verdicts(ignored, VerdictKind.PAIR)}
+    assert sorted(found) == sorted(row.id for row in rows), "every pair is judged"
+    for row in rows:
+        ours, theirs = taste_of(row.chosen), taste_of(row.rejected)
+        wanted = "abstains" if ours == theirs else "agrees" if ours > theirs else "disagrees"
+        assert found[row.id].verdict == wanted, row.id
+        assert (found[row.id].abstained is Reason.UNSURE) == (ours == theirs)
+        assert len(found[row.id].calls) == 2
+        assert found[row.id].provenance.model == "toy-taste"
+        assert (found[row.id].provenance.prompt or "").startswith("judge/compare/v1@")
+    kinds = Counter(row.verdict for row in found.values())
+    assert min(kinds["agrees"], kinds["disagrees"]) > 0, kinds
+    assert [row.model_dump(exclude={"provenance"}) for row in rows] == [
+        row.model_dump(exclude={"provenance"}) for row in pairs(here)
+    ], "nothing changes where its word is ignored"
+    before = {row.id for row in rows if row.selected}
+    after = {row.id for row in pairs(required) if row.selected}
+    assert after == {name for name in before if found[name].verdict == "agrees"}
+    assert 0 < len(after) < len(before)
+    (stage,) = [one for one in ignored.report.stages if one.label == "judged-pairs"]
+    assert {name: stage.numbers[f"pair.{name}"] for name in kinds} == dict(kinds)
+
+
+def test_ratings_and_answers_stand_beside_what_the_rules_say(folder: Path, here: BuildResult) -> None:
+    with ModelServer({"toy-taste": FixedPlayer(has_taste)}) as server:
+        built = build(folder, "rated", {**judge(server, "toy-taste"), "ratings": {}, "preferences": None})
+    runs = {run.id: run for run in synth.load(built.path).rows("trajectories")}
+    rated = verdicts(built, VerdictKind.RUN)
+    assert {(row.value, row.cites, row.parts["coherence"]) for row in rated} == {(4.5, (0,), 4)}
+    assert {row.provenance.model for row in rated} == {"toy-taste"}
+    asked = {row.trajectory_id for row in verdicts(built, VerdictKind.ANSWER)}
+    open_ = {name for name, run in runs.items() if run.verdict.correct is not True and run.answer}
+    assert asked == open_
+    assert asked
+    before = {run.id: (run.success, run.verdict) for run in synth.load(here.path).rows("trajectories")}
+    assert {name: (run.success, run.verdict) for name, run in runs.items()} == before
+    assert validate(built.path) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "content", "reason"),
+    [("toy-first", None, Reason.INCONSISTENT), ("toy-turtles", "I like turtles.", Reason.MALFORMED)],
+)
+def test_a_biased_or_babbling_judge_agrees_with_nothing(
+    model: str, content: str | None, reason: Reason, folder: Path, here: BuildResult
+) -> None:
+    def reply(request: Mapping[str, Any], sample: str | None) -> Reply:
+        return Reply(content=content) if content is not None else answers(request, "A")
+
+    with ModelServer({model: FixedPlayer(reply)}) as server:
+        built = build(
+            folder, model, {**judge(server, model), "preferences.selection": {**SELECTION, "judge": "require"}}
+        )
+    found = verdicts(built, VerdictKind.PAIR)
+    assert {(row.verdict, row.value, row.abstained) for row in found} == {("abstains", None, reason)}
+    assert len(found) == len(pairs(here))
+    assert not [row for row in pairs(built) if row.selected]
+    assert validate(built.path) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"preferences.selection": {"judge": "require"}}, "nobody judges; name a model under roles.judge"),
+        ({"roles.judge": {}}, "a model judges"),
+        (
+            {"preferences": None, "roles.judge": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
+            "neither pairs nor ratings to judge",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        build(tmp_path, "out", settings)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
