@@ -102,7 +102,7 @@ class Prepared:
     @property
     def account(self) -> Account | None:
         """What the dataset's model calls have used in this store so far; None where it never made any."""
-        from synth.engine.model_executor import CALLS_FILE
+        from synth.store.calls_summary import CALLS_FILE
 
         models = self.engine.models
         if models is None or not (models.opened or (self.engine.store.root / CALLS_FILE).exists()):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from synth.pipelines.pilot import Estimate, Pilot, StageEstimate
     from synth.store.calls_rows import Account
 
-__all__ = ["account_json", "account_text", "pilot_json", "pilot_text"]
+__all__ = ["account_json", "account_text", "overruns_text", "pilot_json", "pilot_text"]
 
 
 def account_json(account: Account | None) -> dict[str, Any] | None:
@@ -28,6 +28,7 @@ def account_json(account: Account | None) -> dict[str, Any] | None:
         "tokens_unknown": account.tokens_unknown,
         "cost": float(from_nano(account.cost_exact)),
         "cost_unknown": float(from_nano(account.cost_unknown)),
+        "overruns": account.overruns,
     }
 
 
@@ -43,6 +44,16 @@ def account_text(account: Account) -> str:
         at_most = f"{short(account.tokens_unknown)} tokens" + (f", cost {money(unknown)}" if unknown else "")
         words += [f"{account.unknown:,} calls whose end is unknown (at most {at_most})"]
     return ", ".join(words)
+
+
+def overruns_text(account: Account) -> str:
+    """One line where calls used more than was reserved for them; empty where none did."""
+    if not account.overruns:
+        return ""
+    return (
+        f"warning: {account.overruns:,} of {account.delivered:,} calls used more than could be reserved for them (the "
+        "server counts tokens that the request doesn't show, or ignores max_tokens): a cap may be exceeded by as much"
+    )
 
 
 def pilot_json(pilot: Pilot) -> dict[str, Any]:

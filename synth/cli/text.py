@@ -29,9 +29,10 @@ def build_summary(result: BuildResult) -> str:
         total, good = sum(o.trajectories for o in mine), sum(o.successes for o in mine)
         lines.append(f"  {role} success {100 * good / total:.1f} % of {total:,} trajectories")
     if result.account is not None:
-        from synth.cli.account import account_text
+        from synth.cli.account import account_text, overruns_text
 
         lines.append(f"  {account_text(result.account)}")
+        lines += [f"  {overruns_text(result.account)}"] if result.account.overruns else []
     state = "was finished already; nothing was run" if result.reused else "is finished"
     path = _quoted(result.path)
     return "\n".join(
@@ -173,6 +174,7 @@ def store_text(root: Path, entries: Sequence[StoreEntry]) -> str:
 
 def calls_text(calls: CallsSummary) -> list[str]:
     """The store of calls in ``synth store list``: a line for the file, and one per account."""
+    from synth.cli.account import overruns_text
     from synth.store.calls_rows import from_nano
 
     lines = [
@@ -182,6 +184,7 @@ def calls_text(calls: CallsSummary) -> list[str]:
         exact, most = from_nano(account.cost_exact), from_nano(account.cost_bound)
         cost = f"{exact:.4f}" if exact == most else f"{exact:.4f} for certain, {most:.4f} at most"
         lines.append(f"  {account.account}: {account.calls:,} calls, {account.tokens_spent:,} tokens, cost {cost}")
+        lines += [f"    {overruns_text(account)}"] if account.overruns else []
     return lines
 
 

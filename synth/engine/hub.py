@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from synth.engine.model_executor import CALLS_FILE
 from synth.models.client import ModelHub
 from synth.store import Store
 from synth.store.calls import CallStore
 from synth.store.calls_rows import nano_units
+from synth.store.calls_summary import CALLS_FILE
 
 __all__ = ["StoreHub"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
 from synth.engine.progress import CallsNow
@@ -18,13 +19,11 @@ from synth.store.calls_rows import Account, from_nano
 if TYPE_CHECKING:
     from synth.engine.multiplex import BuildLoop
 
-__all__ = ["CALLS_FILE", "GRACE", "Hub", "ModelExecutor"]
-
-CALLS_FILE = "calls.sqlite"
-"""Name of the store of calls inside the store."""
+__all__ = ["GRACE", "Hub", "ModelExecutor"]
 
 GRACE = 30.0
-"""Seconds that rows in flight have to end when another one ended the run (a cap, an endpoint that is down)."""
+"""Seconds that rows in flight have to end when another one ended the run (a cap, an endpoint that is down), and calls
+in flight when someone stopped it."""
 
 
 class Hub(Models, Protocol):
@@ -35,6 +34,9 @@ class Hub(Models, Protocol):
 
     def statistics(self) -> HubStatistics:
         """What the calls through this hub amount to so far."""
+
+    def ending(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Inside, no call begins; it is entered when those that were out have ended, or after so long."""
 
     def close(self) -> None:
         """No call comes any more."""
@@ -99,8 +101,10 @@ class ModelExecutor:
         tasks: Sequence[ShardTask],
         observer: Observer,
         tell: Callable[[CallsNow], None] = lambda now: None,
+        note: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Do all ``tasks``; each is committed when this returns. ``tell`` hears about twice a second how it goes.
+        """Do all ``tasks``; each is committed when this returns. ``tell`` hears about twice a second how it goes,
+        ``note`` what else the user should know.
 
         Raises:
             SynthError: one line for the user; what was finished is kept.
@@ -114,12 +118,24 @@ class ModelExecutor:
             self._loop = BuildLoop()
         counting = _Counting(observer)
         meter = _Meter(self.use, tell)
-        rows = Multiplexer(work, tasks, counting, in_flight=self.in_flight, grace=self._grace, tell=meter.tell)
+        rows = Multiplexer(
+            work,
+            tasks,
+            counting,
+            in_flight=self.in_flight,
+            grace=self._grace,
+            tell=meter.tell,
+            note=note,
+            ending=self._ending,
+        )
         try:
             self._loop.run(rows.run)
         except (BudgetReached, EndpointDown) as error:
             total = sum(task.units for task in tasks)
             raise _with_what_is_finished(error, work.label, counting.units_done, total) from error
+
+    def _ending(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if self._hub is None else self._hub.ending(seconds)
 
     def close(self) -> None:
         """Let go of the loop and the hub. May be called twice."""

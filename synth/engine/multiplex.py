@@ -13,7 +13,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
@@ -28,6 +28,8 @@ __all__ = ["BuildLoop", "Multiplexer"]
 T = TypeVar("T")
 
 _TELL_SECONDS = 0.5
+_INTERRUPTS = 2
+"""So many times the loop is asked to end: first when its calls have, then at once."""
 _OPEN_JOURNALS = 128
 """Journals whose files stay open between two records; more shards than that may be in the making."""
 
@@ -35,7 +37,9 @@ _OPEN_JOURNALS = 128
 class Multiplexer:
     """Does ``tasks`` of ``work``, with up to ``in_flight`` rows (or, of other stages, shards) at once. Used once.
 
-    ``tell`` hears about twice a second how many are in flight.
+    ``tell`` hears about twice a second how many are in flight, ``note`` what else the user should know. When the run is
+    interrupted, ``ending`` is entered with the seconds of the grace: inside, no call begins, and those that were out
+    have ended.
     """
 
     def __init__(
@@ -47,6 +51,8 @@ class Multiplexer:
         in_flight: int,
         grace: float,
         tell: Callable[[int], None] = lambda rows: None,
+        note: Callable[[str], None] = lambda line: None,
+        ending: Callable[[float], AbstractAsyncContextManager[None]] | None = None,
     ) -> None:
         self._work = work
         self._tasks = tasks
@@ -59,6 +65,8 @@ class Multiplexer:
         # One thread writes shards: their fsyncs must not hold up the loop.
         self._committer = ThreadPoolExecutor(1, "synth-commit")
         self._tell = tell
+        self._note = note
+        self._ending = ending
         self._rows_in_flight = 0
 
     async def run(self) -> None:
@@ -67,6 +75,8 @@ class Multiplexer:
         Raises:
             SynthError: the first one that a row ended with. No row began after it, those in flight had the grace to
                 end, and everything that was finished is kept.
+            asyncio.CancelledError: it was interrupted. No call began after it; those that were out had the grace to
+                end, since they are paid for.
             Exception: a bug of the stage, with a note that says where; rows in flight were cut off at once.
         """
         workers: set[asyncio.Task[None]] = set()
@@ -77,7 +87,11 @@ class Multiplexer:
             workers = {asyncio.create_task(self._worker(stage, units)) for _ in range(count)}
             talker = asyncio.create_task(self._talk())
             workers.add(talker)
-            await self._watch(workers - {talker})
+            try:
+                await self._watch(workers - {talker})
+            except asyncio.CancelledError:
+                await self._end_calls(workers - {talker})
+                raise
         finally:
             for worker in workers:
                 worker.cancel()
@@ -97,6 +111,20 @@ class Multiplexer:
         if others and isinstance(error, SynthError) and not isinstance(error, Interrupted):
             await asyncio.wait(others, timeout=self._grace)
         raise error
+
+    async def _end_calls(self, workers: Iterable[asyncio.Task[None]]) -> None:
+        """Let calls that are out end, since they are paid for, and rows that need no other one."""
+        self._stopping = True
+        left = [worker for worker in workers if not worker.done()]
+        if self._ending is None or self._grace <= 0 or not left:
+            return
+        self._note(
+            f"stopping: calls that are out have {self._grace:.0f} s to end, since they are paid for; "
+            "once more (Ctrl-C) ends it at once"
+        )
+        async with self._ending(self._grace):
+            # Each row goes on to its end, or to its next call, which is refused.
+            await asyncio.wait(left, timeout=self._grace)
 
     async def _talk(self) -> None:
         while True:
@@ -172,12 +200,14 @@ class BuildLoop:
     def __init__(self) -> None:
         self._runner: asyncio.Runner | None = None
         self._thread: ThreadPoolExecutor | None = None
+        self._main: asyncio.Task[Any] | None = None
 
     def run(self, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run ``main()`` to its end.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C or a signal that raises it; all that ran on the loop was cut off and cleaned up.
+            KeyboardInterrupt: Ctrl-C or a signal that raises it. ``main()`` was cancelled, and took the time that it
+                wanted; at the second one all that ran on the loop was cut off and cleaned up at once.
         """
         if self._runner is None:
             self._runner = asyncio.Runner()
@@ -189,20 +219,39 @@ class BuildLoop:
         try:
             return future.result()
         except KeyboardInterrupt:
-            self._runner.get_loop().call_soon_threadsafe(_cancel_all)
-            future.exception()
+            self._runner.get_loop().call_soon_threadsafe(self._interrupt)
+            try:
+                future.exception()
+            except KeyboardInterrupt:  # once more: now at once
+                self._runner.get_loop().call_soon_threadsafe(_cancel_all)
+                future.exception()
             raise
 
     def _run(self, main: Callable[[], Coroutine[Any, Any, T]]) -> T:
         assert self._runner is not None
-        with _ending_by_cancellation(self._runner.get_loop()):
+
+        async def known() -> T:
+            self._main = asyncio.current_task()
             try:
-                return self._runner.run(main())
+                return await main()
+            finally:
+                self._main = None
+
+        with _ending_by_cancellation(self._runner.get_loop(), self._interrupt):
+            try:
+                return self._runner.run(known())
             except KeyboardInterrupt:
-                # A handler raised it wherever the process stood, when it was asked for the second time: what is left
+                # A handler raised it wherever the process stood, when it was asked for the third time: what is left
                 # on the loop must end before anything else does.
                 self._runner.run(_all_cancelled())
                 raise
+
+    def _interrupt(self) -> None:
+        """On the loop: cancel what was given to :meth:`run`, which ends all that it began."""
+        if self._main is not None:
+            self._main.cancel()
+        else:
+            _cancel_all()
 
     def close(self) -> None:
         """Nothing runs on it any more. May be called twice."""
@@ -216,33 +265,38 @@ class BuildLoop:
 
 
 @contextmanager
-def _ending_by_cancellation(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-    """A SIGTERM whose handler would raise ``KeyboardInterrupt`` cancels what runs on ``loop``, as ``asyncio`` itself
-    does with Ctrl-C: raised wherever the process stands, it could cut a step of the store of calls in two. It is
-    raised when everything has ended; a second one at once."""
-    before = signal.getsignal(signal.SIGTERM)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+def _ending_by_cancellation(loop: asyncio.AbstractEventLoop, interrupt: Callable[[], None]) -> Iterator[None]:
+    """A Ctrl-C or SIGTERM whose handler would raise ``KeyboardInterrupt`` calls ``interrupt`` on ``loop``: raised
+    wherever the process stands, it could cut a step of the store of calls in two. It is raised when everything has
+    ended. A second one calls ``interrupt`` again, which ends what the first one left time for; a third is raised at
+    once."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in numbers}
+    ours = {number: handler for number, handler in before.items() if callable(handler)}
+    if threading.current_thread() is not threading.main_thread() or not ours:
         yield
         return
     raised: list[KeyboardInterrupt] = []
 
     def handle(number: int, frame: FrameType | None) -> None:
         try:
-            before(number, frame)
+            ours[signal.Signals(number)](number, frame)
         except KeyboardInterrupt as stop:
-            if raised:
-                raise
             raised.append(stop)
-            loop.call_soon_threadsafe(_cancel_all)
+            if len(raised) > _INTERRUPTS:
+                raise
+            loop.call_soon_threadsafe(interrupt)
 
-    signal.signal(signal.SIGTERM, handle)
+    for number in ours:
+        signal.signal(number, handle)
     try:
         yield
     except asyncio.CancelledError:
         if not raised:
             raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
     if raised:
         raise raised[0]
 

@@ -263,7 +263,7 @@ class StageRun:
         observer = _Counting(engine.progress, self.node.label)
         models = self._models()
         if models is not None:
-            models.run(work, tasks, observer, partial(engine.progress.calls, self.node.label))
+            models.run(work, tasks, observer, partial(engine.progress.calls, self.node.label), engine.progress.note)
             return
         with engine.store.scratch(self.node.label) as scratch:
             engine.executor.run(work, tasks, observer, scratch)

@@ -18,8 +18,11 @@ import hashlib
 import os
 import tempfile
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from synth.errors import InputError
 from synth.models import bridge
@@ -37,7 +40,7 @@ from synth.models.contract import (
 )
 from synth.models.endpoints import Endpoints, Replica
 from synth.models.failures import Scope, Trouble, trouble_of
-from synth.models.home import Home
+from synth.models.home import Home, HomeGone
 from synth.models.pace import Pace, Patience, backoff
 from synth.models.parse import MalformedReply, ServerSaysError, is_result, parse_chat, to_store
 from synth.models.prices import Bound, PriceTable, worst_case
@@ -56,6 +59,8 @@ _OWN_FIELDS = frozenset(
 _RATE_LIMITED_FOR_ONE = 4
 """How many 429 weigh as much as one attempt that failed otherwise: they say when to come, not that it is in vain."""
 _ALIVE_SECONDS = 10.0
+_MOVE_SECONDS = 0.005
+"""Before a call whose loop ended under it looks for another one."""
 
 
 class ModelHub:
@@ -92,6 +97,9 @@ class ModelHub:
         self._endpoints: dict[tuple[str, tuple[Replica, ...]], Endpoints] = {}
         self._tallies: dict[tuple[str, str], Tally] = {}
         self._flights: dict[str, _Flight] = {}
+        self._out: set[asyncio.Task[Any]] = set()
+        """Calls that were sent and not settled yet."""
+        self._ending = False
         self._servers = Servers()
         self._home = Home(self._moved)
         # Names attempts, not results: unlike any other process's, so that no request id is ever used twice.
@@ -134,6 +142,21 @@ class ModelHub:
             ),
         )
 
+    @asynccontextmanager
+    async def ending(self, seconds: float) -> AsyncIterator[None]:
+        """Inside, no call begins: callers are cancelled instead. It is entered when those that were out have been
+        answered and stored, or after ``seconds``. On the loop of the calls."""
+        self._ending = True
+        try:
+            for flight in self._flights.values():
+                if flight.task not in self._out:
+                    flight.task.cancel()
+            if self._out:
+                await asyncio.wait(set(self._out), timeout=seconds)
+            yield
+        finally:
+            self._ending = False
+
     def close(self) -> None:
         """Stop the servers that it started, close connections that no loop has closed yet, and the store if it is the
         hub's own."""
@@ -170,12 +193,19 @@ class ModelHub:
     def _moved(self) -> None:
         """The calls go on on another loop: nothing of the last one is left to wait for."""
         self._flights.clear()
+        self._out.clear()
         for replica in self._replicas.values():
             replica.pace.moved()
 
     async def complete(self, model: BoundModel, request: ChatRequest) -> ChatReply:
         """The reply to ``request``, as :meth:`Model.chat` gives it. For callers on an event loop."""
-        return await self._home.carry(self._shared(model, request))
+        while True:
+            try:
+                return await self._home.carry(lambda: self._shared(model, request))
+            except HomeGone:
+                if self._ending:
+                    raise asyncio.CancelledError from None
+            await asyncio.sleep(_MOVE_SECONDS)
 
     async def _shared(self, model: BoundModel, request: ChatRequest) -> ChatReply:
         flight = self._flights.get(request.key)
@@ -213,6 +243,8 @@ class ModelHub:
         number = 0
         first: float | None = None
         while True:
+            if self._ending:
+                raise asyncio.CancelledError
             number += 1
             if model.server is not None:
                 await model.server.ready()
@@ -240,15 +272,25 @@ class ModelHub:
     ) -> ChatReply | Trouble:
         """Send once. Whatever happens, the store knows of it before and after."""
         self._attempts += 1
-        sample = _header_safe(request.sample)
-        ident = f"{request.key[:16]}-{sample[:8]}-{self._nonce}{self._attempts:x}"
+        ident = f"{request.key[:16]}-{_header_safe(request.sample)[:8]}-{self._nonce}{self._attempts:x}"
         try:
             await self._calls.begin(
                 ident, request.key, self.account_name, model.tally.role, tokens=bound.tokens, cost=bound.cost
             )
         except CapReached as reached:
             raise _budget(reached) from None
-        headers = {**replica.headers, "X-Request-Id": ident, "X-Synth-Sample": sample}
+        task = asyncio.current_task()
+        assert task is not None
+        self._out.add(task)
+        try:
+            return await self._send(model, request, ident, body, bound, replica)
+        finally:
+            self._out.discard(task)
+
+    async def _send(
+        self, model: BoundModel, request: ChatRequest, ident: str, body: bytes, bound: Bound, replica: Replica
+    ) -> ChatReply | Trouble:
+        headers = {**replica.headers, "X-Request-Id": ident, "X-Synth-Sample": _header_safe(request.sample)}
         try:
             response = await self._home.transport.post(
                 replica.url, body, headers, timeout=model.runtime.timeout, proxy=replica.proxy

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from synth.models.transport import Transport
 
-__all__ = ["Home"]
+__all__ = ["Home", "HomeGone"]
+
+_LOOK_SECONDS = 0.2
+"""How often a call that is carried to another loop looks whether that still runs."""
 
 _GARBAGE_AFTER = 20_000
 """Python looks for cycles after 700 new containers. With hundreds of calls under way most of them live for a while, and
@@ -19,6 +22,10 @@ it looks again and again at what it can't free: a fifth of all time. While conne
 many."""
 
 T = TypeVar("T")
+
+
+class HomeGone(Exception):
+    """The loop that a call was carried to ended before the call did."""
 
 
 class _SeldomGarbage:
@@ -68,12 +75,16 @@ class Home:
         assert self._transport is not None
         return self._transport
 
-    async def carry(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await ``work`` at home, from whatever loop."""
+    async def carry(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Await ``work()`` at home, from whatever loop.
+
+        Raises:
+            HomeGone: home was another's loop, and that ended first: call again.
+        """
         here = asyncio.get_running_loop()
         with self._lock:
             home = self._loop
-            if home is not here and (home is None or home.is_closed() or not self._inside):
+            if home is not here and (home is None or not home.is_running() or not self._inside):
                 self._leave()
                 self._loop = home = here
                 self._inside = 0
@@ -83,18 +94,36 @@ class Home:
             if home is here:
                 if self._transport is None:
                     await self._open()
-                return await work
+                return await work()
             assert home is not None
-            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._there(work), home))
+            return await self._carried(work, home)
         finally:
             with self._lock:
                 if self._loop is home:
                     self._inside -= 1
 
-    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _carried(self, work: Callable[[], Coroutine[Any, Any, T]], home: asyncio.AbstractEventLoop) -> T:
+        there = self._there(work)
+        try:
+            future = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there, home))
+        except RuntimeError:  # it was closed just now
+            there.close()
+            raise HomeGone from None
+        try:
+            # A loop that stops forgets what it was given and tells nobody.
+            while not (await asyncio.wait([future], timeout=_LOOK_SECONDS))[0]:
+                if not home.is_running():
+                    raise HomeGone
+        finally:
+            future.cancel()
+        if future.cancelled():  # not by us: the loop was, with all that ran on it
+            raise HomeGone
+        return future.result()
+
+    async def _there(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         if self._transport is None:
             await self._open()
-        return await work
+        return await work()
 
     async def _open(self) -> None:
         from synth.models.transport import Transport

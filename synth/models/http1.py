@@ -21,6 +21,8 @@ __all__ = ["ConnectTimeout", "CutOff", "HttpClient", "NotConnected", "is_plain"]
 
 _ADDRESS_SECONDS = 300.0
 """How long the addresses of a host are remembered."""
+_CLOSING_ROUNDS = 100
+"""Rounds of the loop at most in which connections that were aborted are told so; a few are enough."""
 _TRY_SECONDS = 3.0
 """How long one address of several may take to connect before the next one is tried."""
 
@@ -126,7 +128,9 @@ class HttpClient:
         self._addresses.clear()
         for connection in list(self._connections):
             connection.abort()
-        while self._connections:  # each is told in one of the next rounds of the loop
+        for _ in range(_CLOSING_ROUNDS):
+            if not self._connections:
+                break
             await asyncio.sleep(0)
 
     # Connections that wait for the next call

@@ -210,6 +210,23 @@ def test_a_run_keeps_where_its_turns_come_from(run: Run, environment: SearchEnvi
     assert len({request.sample for request in model.asked}) == 3
 
 
+def test_what_a_server_draws_for_a_call_is_not_in_the_corrective_one(run: Run) -> None:
+    """Else the corrective call, made again, would have another key: it would be paid for twice."""
+    task = small_tasks()[0]
+
+    def asked(ident: str) -> list[ChatRequest]:
+        function = {"name": "serch", "arguments": "{}"}
+        broken = body({"content": None, "tool_calls": [{"id": ident, "type": "function", "function": function}]})
+        model = Listed([broken, body({"content": task.answer})])
+        assert run(ModelPolicy(model), task).verdict.correct
+        assert len(model.asked) == 2
+        return model.asked
+
+    first, second = asked("chatcmpl-tool-1f"), asked("chatcmpl-tool-2a")
+    assert [request.key for request in first] == [request.key for request in second]
+    assert "serch" in str(first[1].messages[-2]["content"])
+
+
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [

@@ -7,7 +7,8 @@ import itertools
 import json
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -158,6 +159,21 @@ class FakeHub:
         self.at_once = 0
         self.most_at_once = 0
         self.closed = 0
+        self._ending = False
+
+    @asynccontextmanager
+    async def ending(self, seconds: float) -> AsyncIterator[None]:
+        self._ending = True
+        try:
+            async with asyncio.timeout(seconds):
+                while self.at_once:
+                    await asyncio.sleep(0.001)
+        except TimeoutError:
+            pass
+        try:
+            yield
+        finally:
+            self._ending = False
 
     def bind(self, name: str, sampling: Sampling, runtime: Runtime) -> Model:
         return FakeModel(self, name, sampling)
@@ -187,6 +203,8 @@ class FakeHub:
         )
 
     async def _send(self, request: ChatRequest) -> None:
+        if self._ending:
+            raise asyncio.CancelledError
         number = next(self._numbers)
         if self._budget is not None and number >= self._budget:
             assert self._end is not None

@@ -16,6 +16,7 @@ from engine_toys import Built, run_twice
 from model_toys import Chats, ChatsConfig, FakeHub, Wordings, chat_build, chat_plan, replies, sent
 
 from synth.engine import Engine, LocalExecutor, ModelExecutor, Plan, ProcessesExecutor, StageNode
+from synth.engine.progress import Quiet
 from synth.errors import Interrupted, StoreError
 from synth.models.contract import BudgetReached, EndpointDown
 from synth.store import Store
@@ -139,11 +140,41 @@ def test_a_signal_ends_the_run_and_the_same_command_goes_on(tmp_path: Path, numb
     assert hub.at_once == 0
     stored = set(replies(tmp_path / "calls"))
     assert 0 < len(stored) < ROWS * TURNS
+    assert stored == set(sent(tmp_path / "calls")), "calls that were out had the time to end"
     before = len(sent(tmp_path / "calls"))
     built = chat_build(tmp_path / "store", FakeHub(tmp_path / "calls"), ledger=tmp_path / "ledger")
     assert not stored & set(sent(tmp_path / "calls")[before:]), "a stored call was made again"
     assert run_twice(read_ledger(tmp_path / "ledger")) == []
     assert built == chat_build(tmp_path / "fresh", FakeHub(tmp_path / "calls"))
+
+
+@pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_the_run_at_once(tmp_path: Path, first: int, second: int) -> None:
+    notes: list[str] = []
+
+    class Noting(Quiet):
+        def note(self, line: str) -> None:
+            notes.append(line)
+            asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), second)
+
+    class Hanging(FakeHub):
+        async def _send(self, request: object) -> None:
+            if self.at_once == 5:
+                os.kill(os.getpid(), first)
+            await super()._send(request)  # type: ignore[arg-type]
+
+    hub = Hanging(tmp_path / "calls", seconds=100_000.0)
+    models = ModelExecutor(lambda: hub, in_flight=6, grace=50_000.0)
+    with (
+        pytest.raises(Interrupted, match="everything that was finished is kept"),
+        Engine(chat_plan(), Store(tmp_path / "store"), LocalExecutor(), models=models, progress=Noting()) as engine,
+    ):
+        engine.run()
+    assert len(notes) == 1
+    assert "once more (Ctrl-C) ends it at once" in notes[0]
+    assert hub.at_once == 0
+    assert replies(tmp_path / "calls") == {}
 
 
 def test_a_caller_that_stands_on_a_loop_may_build(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ Size = tuple[int, int, float]
     scope="module",
     params=[
         pytest.param((8, 400, 0.2), id="small"),
-        pytest.param((300, 4000, 0.02), id="large", marks=pytest.mark.benchmark),
+        pytest.param((300, 4000, 0.02), id="large", marks=[pytest.mark.benchmark, pytest.mark.timeout(7200)]),
     ],
 )
 def size(request: pytest.FixtureRequest) -> Size:

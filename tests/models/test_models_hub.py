@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -250,3 +251,99 @@ def test_the_search_for_garbage_is_set_back_with_the_connections(serve: Any, cha
     asyncio.run(main())
     assert inside == [(max(before[0], 20_000), *before[1:])]
     assert gc.get_threshold() == before
+
+
+def run_and_close(model: Any, chat_all: Any) -> Any:
+    return asyncio.run(chat_all(model, ["first"]))
+
+
+def run_and_stop(model: Any, chat_all: Any) -> Any:
+    """Its loop stops with what else was given to it; later it is cleaned up."""
+    loop = asyncio.new_event_loop()
+    found = loop.run_until_complete(chat_all(model, ["first"]))
+    time.sleep(0.5)
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())
+    loop.close()
+    return found
+
+
+@pytest.mark.parametrize("host", [run_and_close, run_and_stop])
+def test_a_loop_that_ends_takes_no_other_s_calls_with_it(serve: Any, chat_all: Any, host: Any) -> None:
+    """The first call's loop is home to those of others; it ends when its own call does."""
+
+    async def main() -> None:
+        first = asyncio.Event()
+
+        async def answer(server: Any, asked: Any) -> Any:
+            if asked.text == "first":
+                await first.wait()
+            else:
+                await asyncio.sleep(0.05)
+            return server.said(asked.text)
+
+        async with serve(answer) as server:
+            with ModelHub(patience=QUICK) as hub:
+                model = bind(hub, server.address)
+                hosted = asyncio.create_task(asyncio.to_thread(host, model, chat_all))
+                while not server.asked:
+                    await asyncio.sleep(0.001)
+                guests = asyncio.create_task(chat_all(model, [f"guest {number}" for number in range(5)]))
+                while len(server.asked) < 4:
+                    await asyncio.sleep(0.001)
+                first.set()
+                found = await asyncio.wait_for(guests, 30)
+                assert [reply.content for reply in found] == [f"guest {number}" for number in range(5)]
+                assert (await hosted)[0].content == "first"
+
+    asyncio.run(main())
+
+
+# The end
+
+
+@pytest.mark.parametrize("seconds", [30.0, 0.02])
+def test_an_ending_lets_calls_end_that_are_out_and_no_other_begin(
+    serve: Any, chat_all: Any, tmp_path: Any, seconds: float
+) -> None:
+    """Four calls are out, four wait for a place; one reply is followed by another call. After ``seconds`` those that
+    are out are their callers' business again."""
+
+    async def main() -> None:
+        slow = seconds < 1
+
+        async def answer(server: Any, asked: Any) -> Any:
+            await released.wait()
+            return server.said(asked.text)
+
+        released = asyncio.Event()
+        async with serve(answer) as server:
+            with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls, patience=QUICK) as hub:
+                model = bind(hub, server.address, concurrency=4)
+
+                def twice(text: str) -> Any:
+                    said = [model.chat([{"role": "user", "content": text}], sample=str(n)).content for n in range(2)]
+                    return said
+
+                rows = [asyncio.create_task(bridge.run(twice, f"row {number}")) for number in range(8)]
+                while len(server.asked) < 4:
+                    await asyncio.sleep(0.001)
+                if not slow:
+                    asyncio.get_running_loop().call_later(0.05, released.set)
+                async with hub.ending(seconds):
+                    if slow:
+                        released.set()
+                    done, left = await asyncio.wait(rows, timeout=10)
+                assert not left
+                assert all(row.cancelled() for row in done)
+                assert len(server.asked) == 4
+                account = hub.account()
+                assert (account.delivered, account.unknown, account.open) == (4, 0, 0)
+                again = await bridge.run(twice, "row 0")
+                assert again == ["row 0", "row 0"]
+                assert len(server.asked) == 5, "the first of the two was stored"
+
+    asyncio.run(main())

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from synth.cli.account import account_json, overruns_text
 from synth.errors import StoreError
 from synth.store import Store
 from synth.store.calls import CallStore, Outcome, TokenCount
+from synth.store.calls_rows import Account
 from synth.store.calls_summary import CALLS_FILE, summarize
 
 
@@ -59,6 +61,7 @@ def test_the_command_line_shows_it_and_prunes_all_but_that(tmp_path: Path, capsy
     said = capsys.readouterr().out
     assert "calls.sqlite: 3 replies (2 served again), 0.0 MB" in said
     assert "my data: 4 calls, 4,000 tokens, cost 0.0300 for certain, 0.5300 at most" in said
+    assert "warning: 3 of 3 calls used more than could be reserved for them" in said
     store(StoreVerb.LIST, root, as_json=True)
     plain = json.loads(capsys.readouterr().out)
     assert plain["stages"] == []
@@ -68,3 +71,12 @@ def test_the_command_line_shows_it_and_prunes_all_but_that(tmp_path: Path, capsy
     found = summarize(root / CALLS_FILE)
     assert found is not None
     assert found.served == 2
+
+
+def test_an_account_says_when_a_server_used_more_than_it_could() -> None:
+    within, beyond = Account("data", None, delivered=4), Account("data", None, delivered=4, overruns=1)
+    assert overruns_text(within) == ""
+    assert overruns_text(beyond).startswith("warning: 1 of 4 calls used more than could be reserved for them")
+    said = account_json(beyond)
+    assert said is not None
+    assert said["overruns"] == 1

@@ -80,7 +80,7 @@ class ModelPolicy:
             if error.hopeless or not config.correct:
                 raise TurnRejected(error.reason, _detail(len(history), error)) from None
             first, problem = reply, error.problem
-        again = [*messages, *correction(raw_text(first), problem)]
+        again = [*messages, *correction(raw_text(first, ids=False), problem)]
         reply = self._chat(prompt, again, digest("corrective turn", sample)[:32])
         try:
             reading = read_reply(reply, prompt.tools, config.mode, check=config.check_calls, again=True)

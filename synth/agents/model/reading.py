@@ -89,14 +89,18 @@ def read_reply(
         raise Unreadable(Reason.MALFORMED_CALL, f"the arguments can't be taken: {detail}. {_AGAIN}") from None
 
 
-def raw_text(reply: ChatReply) -> str:
-    """The reply as one text: its content as it is, else all that it holds as JSON; empty when it holds nothing."""
+def raw_text(reply: ChatReply, *, ids: bool = True) -> str:
+    """The reply as one text: its content as it is, else all that it holds as JSON; empty when it holds nothing.
+
+    Without ``ids``, those that the server drew for the calls are left out: what is sent on must depend on nothing that
+    the server draws, else a call that is made again would have another key.
+    """
     if not reply.tool_calls and not reply.reasoning:
         return reply.content or ""
     parts = {
         "content": reply.content,
         "reasoning": reply.reasoning,
-        "tool_calls": [call.model_dump(mode="json") for call in reply.tool_calls],
+        "tool_calls": [call.model_dump(mode="json", exclude=None if ids else {"id"}) for call in reply.tool_calls],
     }
     return canonical_json({name: part for name, part in parts.items() if part})
 
