@@ -10,7 +10,7 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, look, recipes, reward, upkeep
+from synth.cli import build, look, recipes, reward, serve, upkeep
 from synth.errors import SynthError
 
 __all__ = ["app", "main"]
@@ -33,6 +33,7 @@ app.command("validate")(look.validate)
 app.command("stats")(look.stats)
 app.command("show")(look.show)
 app.command("reward")(reward.reward)
+app.command("serve-env")(serve.serve_env)
 app.command("deploy")(upkeep.deploy)
 app.command("doctor")(upkeep.doctor)
 app.command("store")(upkeep.store)

@@ -19,7 +19,7 @@ _EXTRAS = {
     "ray": ("ray", "--executor ray"),
     "embed": ("sentence_transformers", "embeddings by sentence-transformers and FAISS"),
     "train": ("trl", "training with TRL"),
-    "mcp": ("mcp", "MCP servers as environments"),
+    "mcp": ("mcp", "MCP servers as environments, and environments as MCP servers"),
     "web": ("playwright", "a browser as environment"),
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,10 +23,11 @@ def reward(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8177,
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
-    from synth.rewards.server import RewardServer, serve
+    from synth.rewards.server import RewardServer
+    from synth.serving.json_http import loopback, serve
 
     server = RewardServer(host, port, _truths(folder))
-    if not _loopback(host):
+    if not loopback(host):
         print(f"synth: {host} is no loopback address: whoever reaches it may ask; nobody is asked who", file=sys.stderr)
     serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))
 
@@ -47,10 +47,3 @@ def _truths(folder: Path | None) -> dict[str, GroundTruth]:
             for row in batch.to_pylist():
                 found[row["id"]] = found[row["task_id"]] = read_truth(row["reward_model"], f"{config} {row['id']}")
     return found
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

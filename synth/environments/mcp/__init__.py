@@ -1,1 +1,8 @@
-"""Any server of the Model Context Protocol as an environment. The SDK (extra ``mcp``) is imported where it is used."""
+"""Any server of the Model Context Protocol as an environment (extra ``mcp``)."""
+
+from importlib.util import find_spec
+
+from synth.errors import InputError
+
+if find_spec("mcp") is None:
+    raise InputError("the library mcp is not installed", where="environment mcp", mend="pip install 'synth[mcp]'")

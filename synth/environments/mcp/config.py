@@ -22,6 +22,7 @@ WORKSPACE = "/workspace"
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,23}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+Argument = Annotated[str, Field(min_length=1, max_length=16_384)]
 
 
 class McpServer(BaseModel):
@@ -29,7 +30,7 @@ class McpServer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    command: tuple[Name, ...] = ()
+    command: tuple[Argument, ...] = ()
     """Program and arguments of a server over stdio. Each rollout has a process of its own, in a folder of its own;
     ``{workspace}`` in an argument stands for that folder."""
     url: str | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import logging
 import os
 import threading
 import weakref
@@ -31,6 +32,9 @@ from synth.models import bridge
 __all__ = ["Broken", "Connection", "Reply", "connect"]
 
 T = TypeVar("T")
+for _name in ("mcp", "client"):
+    # The SDK's, said to whoever set up logging; without that Python would print what servers do wrong to stderr.
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 _MOST_PAGES = 100
 _STOP_SECONDS = 10.0
 """How long a caller waits for a server to be gone: it has a few seconds in which to go by itself."""

@@ -1,0 +1,118 @@
+"""``synth serve-env``: an environment for agents and trainers that run elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from synth.errors import InputError
+
+if TYPE_CHECKING:
+    from synth.environments.contract import Environment
+    from synth.episodes.sessions import TaskSource
+    from synth.schemas.tasks import Task
+
+__all__ = ["serve_env"]
+
+
+class Over(StrEnum):
+    """How an environment is served."""
+
+    HTTP = "http"
+    MCP = "mcp"
+    MCP_HTTP = "mcp-http"
+
+
+def serve_env(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A dataset: its tasks, and the environment of its recipe.")
+    ],
+    over: Annotated[
+        Over,
+        typer.Option(
+            "--over",
+            help="http: reset, step and score for RL trainers. mcp: the Model Context Protocol over stdin and stdout. "
+            "mcp-http: the same over streamable HTTP.",
+        ),
+    ] = Over.HTTP,
+    environment: Annotated[
+        Path | None,
+        typer.Option(
+            "--environment",
+            metavar="FILE",
+            help="YAML with `kind` and options of another environment, in which the dataset's tasks are worked on.",
+        ),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Over MCP: id of the task that clients are told; without one, none.")
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8178,
+    sessions: Annotated[int, typer.Option("--sessions", min=1, max=10_000, help="Open at once, at most.")] = 64,
+    idle: Annotated[float, typer.Option("--idle", min=1, help="Seconds until an unused session is ended.")] = 900.0,
+    calls: Annotated[int, typer.Option("--calls", min=1, help="Tool calls of one session, at most.")] = 200,
+) -> None:
+    """Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it."""
+    from synth.episodes.sessions import Sessions
+    from synth.serving.json_http import loopback, serve
+
+    if over is not Over.HTTP and find_spec("mcp") is None:
+        raise InputError("the library mcp is not installed", where=f"--over {over}", mend="pip install 'synth[mcp]'")
+    opened, tasks = _open(folder, environment)
+    made = Sessions(opened, tasks, most=sessions, idle_seconds=idle, max_calls=calls)
+    if over is not Over.MCP and not loopback(host):
+        print(f"synth: {host} is no loopback address: whoever reaches it may act; nobody is asked who", file=sys.stderr)
+    if over is Over.HTTP:
+        from synth.episodes.http import EpisodeServer
+
+        if task is not None:
+            raise InputError("goes with --over mcp; over HTTP each /reset names its task", where="--task")
+        server = EpisodeServer(host, port, made)
+        serve(server, say=lambda url: print(f"{opened.name} at {url} ({len(tasks):,} tasks)", flush=True))
+        return
+    from synth.episodes.mcp import McpServer
+
+    chosen = _task(tasks, task)
+    wrapped = McpServer(made, chosen, tell=task is not None)
+    if over is Over.MCP:
+        wrapped.run_stdio()  # stdout is the protocol's: not a word of ours on it
+    else:
+        wrapped.run_http(host, port, say=lambda url: print(f"{opened.name} at {url}", flush=True))
+
+
+def _open(folder: Path, environment: Path | None) -> tuple[Environment, TaskSource]:
+    from synth.exporters.reader import load
+    from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
+
+    dataset = load(folder)
+    if environment is None:
+        return reopen(dataset)
+    return open_environment(_options(environment)), DatasetTasks(dataset)
+
+
+def _options(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        value = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"it is no YAML: {str(error).splitlines()[0]}", where=str(path)) from None
+    if not isinstance(value, dict) or "kind" not in value or not all(isinstance(key, str) for key in value):
+        raise InputError("it holds no object with `kind`", where=str(path))
+    return value
+
+
+def _task(tasks: TaskSource, wanted: str | None) -> Task:
+    if wanted is None:
+        return tasks.by_number(0)
+    found = tasks.by_id(wanted)
+    if found is None:
+        raise InputError(f"the dataset has no task {wanted!r}", where="--task")
+    return found

@@ -1,0 +1,1 @@
+"""Environments for others: episodes in sessions, over HTTP and over the Model Context Protocol."""

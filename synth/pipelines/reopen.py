@@ -1,0 +1,124 @@
+"""The environment of a finished dataset, open again: its tools over its documents, and its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from synth.environments.contract import Environment
+from synth.errors import InputError
+from synth.exporters.reader import Dataset
+from synth.registry import find
+from synth.schemas.arrow import from_arrow
+from synth.schemas.documents import Document
+from synth.schemas.row import Row
+from synth.schemas.tasks import Task
+
+__all__ = ["DatasetTasks", "open_environment", "reopen"]
+
+
+class _Rows:
+    """A table in memory, its rows made when they are asked for."""
+
+    def __init__(self, arrow: pa.Table, row_type: type[Row]) -> None:
+        self.arrow = arrow
+        self._row_type = row_type
+
+    def __len__(self) -> int:
+        return int(self.arrow.num_rows)
+
+    def row(self, number: int) -> Any:
+        """Row ``number`` as its row type."""
+        return from_arrow(self.arrow.slice(number, 1), self._row_type)[0]
+
+
+class DatasetTasks:
+    """The tasks of a dataset, in its order (train, validation, test), by id or number."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._rows = _Rows(dataset.table("tasks"), Task)
+        self._numbers = {name: number for number, name in enumerate(self._rows.arrow.column("id").to_pylist())}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def by_id(self, task_id: str) -> Task | None:
+        """The task, None when there is none."""
+        number = self._numbers.get(task_id)
+        return None if number is None else self.by_number(number)
+
+    def by_number(self, number: int) -> Task:
+        """Task ``number``, 0 to ``len - 1``."""
+        found: Task = self._rows.row(number)
+        return found
+
+
+class _Inputs:
+    """What a build would have given an environment, from what the dataset holds."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+
+    def table(self, name: str) -> Any:
+        if name != "documents":
+            raise InputError(
+                f"the environment needs {name}, which a dataset does not hold", where=str(self._dataset.path)
+            )
+        return self._documents
+
+    def arrays(self, name: str) -> Mapping[str, Any]:
+        from synth.retrieval.bm25 import Bm25Index
+
+        if name != "index":
+            raise InputError(
+                f"the environment needs {name}, which a dataset does not hold", where=str(self._dataset.path)
+            )
+        # Made anew, with what every recipe has: the index is a function of the documents.
+        return Bm25Index.build(self._documents.arrow)
+
+    @cached_property
+    def _documents(self) -> _Rows:
+        if "documents" not in self._dataset.configs:
+            raise InputError("the dataset holds no documents", where=str(self._dataset.path))
+        return _Rows(self._dataset.table("documents"), Document)
+
+
+def reopen(dataset: Dataset) -> tuple[Environment, DatasetTasks]:
+    """The environment that the dataset's recipe names, and its tasks.
+
+    Raises:
+        InputError: the dataset has no tasks, or its environment needs what it does not hold.
+    """
+    where = str(dataset.path)
+    tasks = DatasetTasks(dataset)
+    if not len(tasks):
+        raise InputError("the dataset holds no tasks", where=where)
+    options = {
+        key: value for key, value in (dataset.report.recipe.get("environment") or {}).items() if value is not None
+    }
+    if options.get("simulated") is not None:
+        raise InputError(
+            "a model wrote the results of this dataset's searches: it can't be opened without", where=where
+        )
+    return open_environment(options, _Inputs(dataset)), tasks
+
+
+def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environment:
+    """The environment that ``options`` name by ``kind`` (``search`` without one), with the other keys as its options.
+
+    Raises:
+        InputError: there is no such kind, or an option is wrong.
+    """
+    given = dict(options)
+    kind = given.pop("kind", "search")
+    if kind == "search" and inputs is None:
+        raise InputError("an environment of kind search needs documents", where="environment", mend="give a dataset")
+    factory = find("environments", str(kind))
+    try:
+        made: Environment = factory(inputs=inputs, **given)
+    except TypeError as error:
+        raise InputError(f"{error}", where=f"environment {kind}") from None
+    return made

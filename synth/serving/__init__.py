@@ -1,0 +1,1 @@
+"""JSON over HTTP, for whatever this package serves to programs that run elsewhere."""
