@@ -20,7 +20,7 @@ class WordedPart(Row):
     """A part of a question, in the old words and in the new ones."""
 
     before: NonEmpty
-    """Stretch of the old question."""
+    """Stretch of the old question; of a described entity the fact, with X for it."""
     after: NonEmpty
     """The stretch of the new one that says the same."""
 
@@ -32,12 +32,15 @@ class WordingRow(Row):
 
     task_id: NonEmpty
     """Id of the task in ``tasks``."""
+    kind: Literal["reworded", "described"] = "reworded"
+    """``described``: one entity that the question named is described by facts that the model chose; it comes before the
+    rewording of the whole."""
     attempt: int
     """From 0: a further one is made where an earlier one was refused."""
     accepted: bool
     """Whether the task asks in these words."""
     before: NonEmpty
-    """The question as the grammar worded it."""
+    """The question before."""
     question: str | None = None
     """The model's words; None where it gave none."""
     parts: tuple[WordedPart, ...] = ()

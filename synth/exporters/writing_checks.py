@@ -15,30 +15,31 @@ class WordingCheck:
 
     def __init__(self, found: Problems, tasks: TaskCheck) -> None:
         self.found, self.tasks = found, tasks
-        self.attempts: dict[str, int] = {}
-        self.accepted: set[str] = set()
+        self.attempts: dict[tuple[str, str], int] = {}
+        self.accepted: set[tuple[str, str]] = set()
 
     def see(self, file: DataFile, row: int, value: WordingRow) -> None:
         for what in (*_tied(self.tasks, file, value), *self._problems(value)):
             self.found.add(file.label, row, what)
-        self.attempts[value.task_id] = value.attempt
+        self.attempts[value.task_id, value.kind] = value.attempt
         if value.accepted:
-            self.accepted.add(value.task_id)
+            self.accepted.add((value.task_id, value.kind))
 
     def _problems(self, row: WordingRow) -> list[str]:
         wrong = []
-        if row.attempt != self.attempts.get(row.task_id, -1) + 1:
+        if row.attempt != self.attempts.get((row.task_id, row.kind), -1) + 1:
             wrong.append(f"attempt: {row.attempt} does not follow the one before")
-        if row.task_id in self.accepted:
+        if (row.task_id, row.kind) in self.accepted:
             wrong.append(f"attempt: an earlier wording of {row.task_id} was accepted")
-        asked = self.tasks.questions.get(row.task_id)
+        # What was described may have been reworded afterwards.
+        asked = self.tasks.questions.get(row.task_id) if row.kind == "reworded" else None
         if row.accepted == (row.reason is not None):
             wrong.append("accepted: goes with no reason, and a refused one with one")
         if asked is not None and asked != (row.question if row.accepted else asked):
             wrong.append("question: was accepted, and the task asks another")
         if row.accepted and row.question is not None:
             for part in row.parts:
-                if part.after not in row.question or part.before not in row.before:
+                if part.after not in row.question or (row.kind == "reworded" and part.before not in row.before):
                     wrong.append(f"parts: {part.before!r} or {part.after!r} is not in its question")
             if row.confirmed_by is not None and row.confirmed != "same":
                 wrong.append("confirmed: it was accepted, and the second reader did not confirm it")

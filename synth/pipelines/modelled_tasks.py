@@ -56,6 +56,9 @@ def _writing(recipe: Recipe) -> dict[str, Any] | None:
     prompt, compare = load_prompt("tasks/write").ref, load_prompt("tasks/confirm").ref
     found: dict[str, Any] = recipe.writing.model_dump()
     found |= {"writer": job_of("writer", who, _ASKER, prompt), "prompt": str(prompt)}
+    if recipe.writing.described and recipe.questions.kind == "world":
+        describe = load_prompt("tasks/describe").ref
+        found |= {"describer": job_of("writer", who, _ASKER, describe), "describer_prompt": str(describe)}
     if recipe.writing.confirm:
         role: RoleName = "checker" if "checker" in recipe.roles else "writer"
         reader = job_of(role, recipe.roles[role], _ASKER, compare)

@@ -364,6 +364,8 @@ class Recipe(_Part):
             raise ValueError("writing: needs somebody who writes; give roles.writer")
         if self.task_checks != CheckKeys() and "checker" not in self.roles:
             raise ValueError("task_checks: need somebody who checks; give roles.checker")
+        if self.writing.described and self.questions.kind != "world":
+            raise ValueError("writing.described: only questions about the world can be asked of the whole graph again")
         for name in self.task_checks.reject:
             if not getattr(self.task_checks, name):
                 raise ValueError(f"task_checks.reject: {name} is asked 0 times, so no task could pass it")

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from synth.environments.answers import check_task
+from synth.graph.graph import Graph
 from synth.identity import derive_generator, key_of
 from synth.models.bridge import together
 from synth.retrieval.bm25 import Bm25Index
@@ -22,13 +23,16 @@ from synth.schemas.tasks import CheckResult, Task
 from synth.schemas.writing import ModelCheck, TaskCheckRow, WordedPart, WordingRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.checks import run_checks
-from synth.tasks.contract import CheckConfig, Failed, Surroundings
+from synth.tasks.contract import CheckConfig, Checked, Failed, Surroundings
 from synth.tasks.draft import Draft, finish, same_question
 from synth.tasks.graph_facts import TablePages
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.text import generic_words
+from synth.tasks.world.config import WorldTasksConfig
+from synth.tasks.world.propose import WorldProposer
 from synth.tasks.writing.checker import Found, TaskChecker
 from synth.tasks.writing.config import CheckKeys, WritingKeys
+from synth.tasks.writing.describer import Describer
 from synth.tasks.writing.writer import Attempt, QuestionWriter
 
 __all__ = ["Checks", "ModelledDocsTasks", "ModelledGivenTasks", "ModelledTasksConfig", "ModelledWorldTasks", "Writing"]
@@ -41,6 +45,10 @@ class Writing(WritingKeys, StageConfig):
     """Who compares both wordings; None = nobody."""
     prompt: str
     """``<stage>/<name>/v<N>@<sha256>`` of the writer's prompt file."""
+    describer: Implementation | None = None
+    """Who describes an entity instead of naming it; None = nobody."""
+    describer_prompt: str | None = None
+    """The describer's prompt file."""
     reader_prompt: str | None = None
     """The reader's."""
 
@@ -81,7 +89,7 @@ def _stage(config: ModelledTasksConfig) -> type[CandidateStage[Any]]:
 class _Modelled(CandidateStage[ModelledTasksConfig]):
     """Kept apart by what they read; all else is the same."""
 
-    version = 1
+    version = 2
     config_type = ModelledTasksConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "wordings": WordingRow, "task_checks": TaskCheckRow}
     libraries = ("numpy", "bm25s")
@@ -102,6 +110,7 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         self._writer = self._make_writer()
         self._checker = self._make_checker(TablePages(documents))
         self._around = self._surroundings()
+        self._describer = self._make_describer()
         self._own_checks = CheckConfig.model_validate(config.questions.get("checks") or {})
 
     def _make_writer(self) -> QuestionWriter | None:
@@ -110,6 +119,9 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
             return None
         reader = None if wanted.reader is None else self.context.make(wanted.reader)
         return QuestionWriter(self.context.make(wanted.writer), reader, attempts=wanted.attempts)
+
+    def _make_describer(self) -> Describer | None:
+        return None
 
     def _make_checker(self, pages: TablePages) -> TaskChecker | None:
         wanted = self.config.checks
@@ -157,7 +169,9 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         (drawn,) = outcome.kept
         assert isinstance(drawn, Task)
         index = drawn.candidate_index
-        task, attempts = self._worded(drawn, index)
+        task, described = self._described(drawn, index)
+        before = task
+        task, attempts = self._worded(task, index)
         found = () if self._checker is None else self._checked(self._checker, task)
         against = [one for one in found if one.outcome != "passed" and self._must_pass(one.check)]
         if against:
@@ -167,13 +181,35 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
             results = [CheckResult(check=one.check, outcome="passed", detail=one.detail) for one in passed]
             task = task.model_copy(update={"checks": (*task.checks, *results)})
         side = {
-            "wordings": tuple(self._wording(task, drawn, attempt) for attempt in attempts),
+            "wordings": (
+                *(self._wording(task, drawn, attempt, "described") for attempt in described),
+                *(self._wording(task, before, attempt, "reworded") for attempt in attempts),
+            ),
             "task_checks": tuple(self._check_row(task, one) for one in found),
         }
-        self._count(attempts, found)
+        self._count((*described, *attempts), found)
         return Outcome(kept=(task,), side=side)
 
     # --- words -------------------------------------------------------------------------------------------------------
+
+    def _described(self, task: Task, index: int) -> tuple[Task, tuple[Attempt, ...]]:
+        wanted, describer = self.config.writing, self._describer
+        draw = self.context.generator
+        if wanted is None or describer is None or float(draw(index, "described").random()) >= wanted.described:
+            return task, ()
+        draft = Draft(**{name: getattr(task, name) for name in Draft.model_fields})
+        made, attempts = describer.describe(
+            draft, lambda number: key_of(draw(index, "description", number)), draw(index, "facts of a description")
+        )
+        if made is None:
+            return task, attempts
+        (verdict,) = run_checks([made], describer.around, describer.checks)
+        assert isinstance(verdict, Checked)
+        confirmed = "the second reader found it the same" if attempts[-1].confirmed == "same" else "by exact rules"
+        checks = (*verdict.checks, CheckResult(check="description", outcome="passed", detail=confirmed))
+        assert wanted.describer is not None
+        origin = {**wanted.describer.origin(), "prompt": wanted.describer_prompt}
+        return finish(made, checks, self.context.provenance.model_copy(update=origin), index), attempts
 
     def _worded(self, task: Task, index: int) -> tuple[Task, tuple[Attempt, ...]]:
         wanted, writer = self.config.writing, self._writer
@@ -198,11 +234,15 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         (verdict,) = run_checks([draft], self._around, self._own_checks, names)
         return (verdict.reason, verdict.detail) if isinstance(verdict, Failed) else None
 
-    def _wording(self, task: Task, drawn: Task, attempt: Attempt) -> WordingRow:
+    def _wording(self, task: Task, drawn: Task, attempt: Attempt, kind: Literal["described", "reworded"]) -> WordingRow:
         wanted = self.config.writing
         assert wanted is not None
+        who, prompt = wanted.writer, wanted.prompt
+        if kind == "described" and wanted.describer is not None and wanted.describer_prompt is not None:
+            who, prompt = wanted.describer, wanted.describer_prompt
         return WordingRow(
             task_id=task.id,
+            kind=kind,
             attempt=attempt.number,
             accepted=attempt.reason is None,
             before=drawn.question,
@@ -211,14 +251,14 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
             reason=attempt.reason,
             detail=attempt.detail,
             confirmed=attempt.confirmed,
-            model=wanted.writer.model_name,
-            prompt=wanted.prompt,
+            model=who.model_name,
+            prompt=prompt,
             confirmed_by=None if wanted.reader is None else wanted.reader.model_name,
             confirm_prompt=wanted.reader_prompt,
             calls=attempt.calls,
             split=task.split,
             provenance=self.context.provenance.model_copy(
-                update={**wanted.writer.origin(), "prompt": wanted.prompt},
+                update={**who.origin(), "prompt": prompt},
             ),
         )
 
@@ -280,6 +320,24 @@ class ModelledWorldTasks(_Modelled):
     name = "modelled_world_tasks"
     reads = ("documents", "entities", "edges", "graph", "index")
     complete = True
+
+    def _make_describer(self) -> Describer | None:
+        wanted = self.config.writing
+        if wanted is None or wanted.describer is None:
+            return None
+        tables = self.context.inputs
+        config = WorldTasksConfig.model_validate(self.config.questions)
+        world = WorldProposer(
+            Graph.from_arrays(tables.arrays("graph")),
+            tables.table("entities").arrow,
+            tables.table("documents").arrow,
+            tables.table("edges").arrow,
+            self._search,
+            config,
+        )
+        reader = None if wanted.reader is None else self.context.make(wanted.reader)
+        writer = self.context.make(wanted.describer)
+        return Describer(world.view, world.surroundings, config.checks, writer, reader, attempts=wanted.attempts)
 
 
 class ModelledDocsTasks(_Modelled):

@@ -41,7 +41,16 @@ def wordings(task: Task) -> list[WordingRow]:
         parts=(WordedPart(before=cue, after=cue),),
         confirmed="same",
     )
-    return [refused, accepted]
+    described = WordingRow(
+        **{**common, "before": "Tell me more?"},
+        kind="described",
+        attempt=0,
+        accepted=True,
+        question=old,
+        parts=(WordedPart(before="X lies_in it", after=cue),),
+        confirmed="same",
+    )
+    return [refused, accepted, described]
 
 
 def checks(task: Task) -> list[TaskCheckRow]:
@@ -121,6 +130,16 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
         edit(WORDINGS, 1, always(parts=(WordedPart(before="moon", after="sun"),))),
         "wordings/",
         "'moon' or 'sun' is not in its question",
+    ),
+    "a described part that stands nowhere": (
+        edit(WORDINGS, 2, always(parts=(WordedPart(before="X lies_in it", after="moon"),))),
+        "wordings/",
+        "'moon' is not in its question",
+    ),
+    "described twice": (
+        edit(WORDINGS, 1, always(kind="described")),
+        "wordings/",
+        "does not follow the one before",
     ),
     "nobody confirmed it": (
         edit(WORDINGS, 1, always(confirmed="abstained")),

@@ -10,7 +10,7 @@ from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Difficulty, Hop, Node, Operation, Walk
 from synth.tasks.draft import Draft
 from synth.tasks.writing.parts import Part, parts_of, reworded
-from synth.tasks.writing.words import problem_with
+from synth.tasks.writing.words import problem_with, strangers
 
 PLACE = Evidence(document_id="p", start=0, end=1, quote="x")
 
@@ -184,3 +184,23 @@ def test_a_number_that_is_gone_is_missed_even_where_no_part_needs_it() -> None:
     parts = [Part("films", ())]
     found = problem_with("Which 3 films are they?", "Which films are they?", parts, {"films": "films"})
     assert found == "the number '3' is gone"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "problem"),
+    [
+        ("the river that flows through Orrin", None),
+        ("the river which flows through Orrin and is 40 miles long", "the number '40' is new"),
+        ("the river that flows through Orrin beside a castle", "'castle' stands outside"),
+        ("the river that flows through Orrin near Molde", "'Molde' may be a name"),
+        ("the river that never flows through Orrin", "'never' denies something"),
+        ("the river; that flows through Orrin", "it is no plain phrase"),
+        ("the river that flows through Orrin?", "it is no plain phrase"),
+        ("the  river that flows through Orrin", "it is no plain phrase"),
+        ("the river that flows through Orrin" + " and so on" * 40, "it is no plain phrase"),
+    ],
+)
+def test_a_phrase_holds_what_it_is_made_of_and_no_stranger(phrase: str, problem: str | None) -> None:
+    found = strangers("the river Orrin beside", phrase, {"Orrin on_river X": "that flows through Orrin"})
+    assert (found is None) == (problem is None)
+    assert problem is None or problem in str(found)

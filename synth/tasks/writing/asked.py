@@ -22,6 +22,7 @@ __all__ = [
     "ANSWERABLE",
     "CLOSED_BOOK",
     "CONFIRM",
+    "DESCRIBE",
     "JOBS",
     "WRITE",
     "Alternative",
@@ -30,13 +31,15 @@ __all__ = [
     "Compared",
     "ComparedPart",
     "FromMemory",
+    "NewDescription",
     "NewPart",
     "NewWording",
+    "ToldFact",
     "schema_of",
     "task_asker",
 ]
 
-WRITE, CONFIRM = "tasks/write", "tasks/confirm"
+WRITE, CONFIRM, DESCRIBE = "tasks/write", "tasks/confirm", "tasks/describe"
 CLOSED_BOOK, ALTERNATIVES, ANSWERABLE = "tasks/closed_book", "tasks/alternatives", "tasks/answerable"
 
 
@@ -61,6 +64,16 @@ class Compared(Row):
     added: tuple[str, ...] = Field(description="what the new question states beyond the old one")
 
 
+class ToldFact(Row):
+    fact: int = Field(description="number of the fact")
+    words: str = Field(description="words of the phrase that state it, copied letter by letter")
+
+
+class NewDescription(Row):
+    description: str | None = Field(description="the noun phrase; null when no fact can be put so")
+    parts: tuple[ToldFact, ...] = Field(description="one entry for each fact that was chosen")
+
+
 class FromMemory(Row):
     answer: str | None = Field(description="the answer alone; null when you do not know")
 
@@ -83,6 +96,7 @@ class Alternatives(Row):
 JOBS: dict[str, type[Row]] = {
     WRITE: NewWording,
     CONFIRM: Compared,
+    DESCRIBE: NewDescription,
     CLOSED_BOOK: FromMemory,
     ALTERNATIVES: Alternatives,
     ANSWERABLE: Answered,

@@ -18,6 +18,10 @@ class WritingKeys(BaseModel):
     """Share of the tasks that are worded anew; the others keep the grammar's words."""
     attempts: int = Field(default=2, ge=1, le=20)
     """Wordings that are asked for until one is accepted; after the last one the task keeps the grammar's words."""
+    described: float = Field(default=0.0, ge=0, le=1)
+    """Share of the compositions and conjunctions over the world, among those in which all is named, of which one named
+    entity is described instead: the writer chooses true facts and words them, the whole graph is asked whether they are
+    enough, and whether each is needed. Beside the grammar's own ``questions.obfuscation``."""
     confirm: bool = True
     """Whether a second reader must find that both wordings ask the same: the role ``checker``, or the writer itself
     where a recipe names no checker. False leaves it to exact rules, which compare words and know no meaning."""

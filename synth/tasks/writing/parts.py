@@ -67,6 +67,6 @@ def reworded(draft: Draft, question: str, words: Mapping[str, str]) -> Draft:
         hops=tuple(hop(old) for old in draft.walk.hops),
         operations=tuple(operation(old) for old in draft.walk.operations),
     )
-    details = {**draft.details, "question_before": draft.question}
+    details = {"question_before": draft.question, **draft.details}  # the grammar's, where others came between
     update = {"question": question, "walk": walk, "surface": "written", "details": details}
     return draft.model_copy(update=update)

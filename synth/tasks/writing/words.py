@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens
 from synth.tasks.writing.parts import Part
 
-__all__ = ["problem_with"]
+__all__ = ["problem_with", "strangers"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DIGIT = re.compile(r"\d")
@@ -86,6 +86,19 @@ def problem_with(before: str, question: str, parts: Sequence[Part], words: Mappi
     return None
 
 
+def strangers(known: str, phrase: str, words: Mapping[str, str]) -> str | None:
+    """What stands in ``phrase`` (a part of a sentence) that does not stand in ``known``: a name, a number, or outside
+    ``words`` anything that tells. None when nothing does."""
+    if phrase != " ".join(phrase.split()) or len(phrase) > 300 or set("{}<>|\\`?!;") & set(phrase):
+        return "it is no plain phrase"
+    for check in (_names, _new_numbers, _additions):
+        found = check(known, phrase, (), words)
+        if found is not None:
+            return found
+    negations = [word for word in _plain(phrase) if word in _NEGATIONS and word not in _plain(known)]
+    return f"{negations[0]!r} denies something" if negations else None
+
+
 def _form(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
     if question != " ".join(question.split()):
         return "it has line breaks or stray blanks"
@@ -128,11 +141,18 @@ def _names(before: str, question: str, parts: Sequence[Part], words: Mapping[str
     return None
 
 
-def _numbers(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
-    old, new = tokens(before), tokens(question)
-    for word in dict.fromkeys(new):
+def _new_numbers(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
+    old = tokens(before)
+    for word in dict.fromkeys(tokens(question)):
         if (_DIGIT.search(word) or word in _NUMBER_WORDS) and word not in old:
             return f"the number {word!r} is new"
+    return None
+
+
+def _numbers(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
+    old, new = tokens(before), tokens(question)
+    if found := _new_numbers(before, question, parts, words):
+        return found
     for word in dict.fromkeys(old):
         if _DIGIT.search(word) and word not in new:
             return f"the number {word!r} is gone"

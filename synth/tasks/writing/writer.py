@@ -25,11 +25,12 @@ from synth.tasks.writing.asked import CONFIRM, WRITE, Compared, NewWording, sche
 from synth.tasks.writing.parts import Part, parts_of, reworded
 from synth.tasks.writing.words import problem_with
 
-__all__ = ["Attempt", "QuestionWriter"]
+__all__ = ["Attempt", "Confirmed", "QuestionWriter", "differences"]
 
 Recheck = Callable[[Draft], tuple[Reason, str] | None]
 """What the exact checks of tasks say against a draft; None when they pass."""
 Confirmed = Literal["same", "different", "abstained"] | None
+"""What the second reader found; None where nobody was asked."""
 
 
 @dataclass(frozen=True)
@@ -129,16 +130,17 @@ class QuestionWriter:
         if compared.answer is None:
             what = f"{compared.reason.value if compared.reason else 'no answer'}: {compared.detail}"
             return refused(Reason.NOT_CONFIRMED, what, calls, "abstained")
-        against_it = _differences(compared.answer, question, parts)
+        against_it = differences(compared.answer, question, parts)
         if against_it is not None:
             return refused(Reason.NOT_CONFIRMED, against_it[1], calls, against_it[0])
         return made, Attempt(number, question, words, confirmed="same", calls=calls, thought=asked.thought)
 
 
-def _differences(
+def differences(
     compared: Compared, question: str, parts: Sequence[Part]
 ) -> tuple[Literal["different", "abstained"], str] | None:
-    """What the second reader has against it. Who points at words that are not there has not read."""
+    """What the second reader has against ``question``, which is to say what ``parts`` do. Who points at words that are
+    not there has not read."""
     told = {part.number: part for part in compared.parts}
     if len(told) < len(compared.parts):
         return "abstained", "a part was judged twice"
