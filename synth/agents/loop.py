@@ -32,8 +32,8 @@ class Limits(Row):
     max_invalid: int = 3
     """Turns in a row in which no call was accepted by a tool."""
     tokens: int | None = Field(default=None, ge=1)
-    """Completion tokens that a model may use in all turns of a run, as far as its server counts them: when they are
-    used up, no further turn is asked for, and the run is rejected."""
+    """Completion tokens that a model may use in all turns of a run, those of its helpers included, as far as its server
+    counts them: when they are used up, no further turn is asked for, and the run is rejected."""
     seconds: float | None = Field(default=None, gt=0)
     """Wall time of a run: when it is over, no further turn is asked for, and the run is rejected. The one limit that is
     not the same in every build."""
@@ -94,6 +94,7 @@ def rollout(
         raise ValueError("the history is over: its last turn has no observation to go on from")
     own = episode is None
     at = episode if episode is not None else replay(environment, task, history)
+    at.begin(system, generator_for_turn)
     prompt = prompt_for(environment, task, system)
     injected: list[InjectedError] = []
     sources: list[ModelTurn] = []
@@ -105,7 +106,7 @@ def rollout(
         while stop is None:
             number = len(history)
             try:
-                _check_spent(limits, sources, began)
+                _check_spent(limits, sources, at.tokens(), began)
                 decision = act(policy, prompt, history, generator_for_turn(number))
             except TurnRejected as error:
                 stop, rejected = StopReason.REJECTED, error
@@ -147,12 +148,12 @@ def rollout(
     )
 
 
-def _check_spent(limits: Limits, sources: Sequence[ModelTurn], began: float) -> None:
+def _check_spent(limits: Limits, sources: Sequence[ModelTurn], helped: int, began: float) -> None:
     """
     Raises:
         TurnRejected: tokens or time are used up.
     """
-    used = sum(source.completion_tokens or 0 for source in sources)
+    used = helped + sum(source.completion_tokens or 0 for source in sources)
     if limits.tokens is not None and used >= limits.tokens:
         raise TurnRejected(Reason.TOKEN_LIMIT, f"{used:,} of {limits.tokens:,} tokens after {len(sources)} turns")
     if limits.seconds is not None and sources and time.monotonic() - began >= limits.seconds:

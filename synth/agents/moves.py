@@ -67,6 +67,8 @@ OFF_PATH = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFI
 
 ON_PATH = frozenset((MoveKind.PROGRESS, MoveKind.REACHES, MoveKind.ON_PATH, MoveKind.CANDIDATE))
 """What leads on; after a wrong turn, what leaves it behind."""
+_MANAGING = frozenset(("compress", "delegate"))
+"""Actions beside the tools of an environment (``synth.agents.management``)."""
 _TELLING = (
     MoveKind.REPEATED_FAILURE,
     MoveKind.INVALID,
@@ -129,6 +131,8 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
         return Move(MoveKind.REPEATED, f"the same {call.name} as before shows the same")
     if not view.task.walk.hops:
         return Move(MoveKind.EXPLORES, "there is no walk to measure against")
+    if call.name in _MANAGING:
+        return Move(MoveKind.EXPLORES, f"{call.name} looks at nothing itself")
     wrong = _wrong_value(view, call)
     if wrong is not None:
         return wrong

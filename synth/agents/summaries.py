@@ -9,7 +9,7 @@ view: what a summary made up is ungrounded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
 from synth.agents.evidence import words_of
 from synth.agents.grounding import plain_words
-from synth.agents.trajectory import history_of
+from synth.agents.management import view_of
+from synth.agents.trajectory import facts_of, history_of
 from synth.environments.contract import ToolResult
 from synth.environments.rendering import find_links
 from synth.identity import canonical_json, digest
@@ -103,8 +104,9 @@ class Summarizing:
         return result if made.text is None else result.model_copy(update={"content": made.text})
 
 
-def seen_history(row: TrajectoryRow) -> History:
-    """The history of ``row`` as its agent read it: with summaries in the place of what they stood for.
+def seen_history(row: TrajectoryRow, step: int | None = None) -> History:
+    """What the agent of ``row`` had before it when it took turn ``step`` (None: at the end, its last turn included):
+    summaries in the place of what they stood for, and of a history that it compressed its own notes.
 
     Raises:
         ValueError: the content is not of the form that rollouts write.
@@ -118,17 +120,17 @@ def seen_history(row: TrajectoryRow) -> History:
         if made.text is not None:
             shown[made.call_id] = made.text
     _, history = history_of(row)
-    return tuple(
-        step.model_copy(
-            update={
-                "results": tuple(
-                    result.model_copy(update={"content": shown.get(result.call_id, result.content)})
-                    for result in step.results
-                )
-            }
-        )
-        for step in history
+    seen = history[:step]
+    if "management" in facts_of(row):
+        seen = view_of(seen)
+    return tuple(_with(one, shown) for one in seen)
+
+
+def _with(step: Step, shown: Mapping[str, str]) -> Step:
+    results = tuple(
+        result.model_copy(update={"content": shown.get(result.call_id, result.content)}) for result in step.results
     )
+    return step.model_copy(update={"results": results})
 
 
 def _goal(turn: Turn) -> str:

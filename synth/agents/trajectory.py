@@ -7,6 +7,7 @@ is a ``message_action``; the question is the first ``text_observation``. An acti
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from synth.agents.contract import History, Prompt, Step, Turn
@@ -19,7 +20,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
 
-__all__ = ["facts_of", "history_of", "injected_rows", "step_items", "to_row"]
+__all__ = ["facts_of", "history_of", "injected_rows", "step_items", "steps_of", "to_row"]
 
 
 def to_row(
@@ -131,8 +132,7 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
     Raises:
         ValueError: the content is not of the form that ``to_row`` writes.
     """
-    items = list(row.content)
-    first = items[0] if items else None
+    first = row.content[0] if row.content else None
     if not isinstance(first, TextObservation) or first.source != "user":
         raise ValueError(f"{row.id}: the first item must be the user's question")
     tools = tuple(
@@ -140,17 +140,33 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
         for f in (tool["function"] for tool in row.tool_schemas)
     )
     errors = cast(dict[str, ToolError], row.details.get("tool_errors", {}))
+    gave_up = row.stop_reason is StopReason.GAVE_UP
+    steps = steps_of(row.content[1:], errors, gave_up=gave_up, name=row.id)
+    return Prompt(system=row.system_prompt, question=first.content, tools=tools), steps
+
+
+def steps_of(items: Sequence[ContentItem], errors: Mapping[str, ToolError], *, gave_up: bool, name: str) -> History:
+    """The steps that ``items``, the content behind the question, record.
+
+    Args:
+        errors: Which observations were errors, by call id.
+        gave_up: Whether the run ended so.
+        name: Of the run, for messages.
+
+    Raises:
+        ValueError: they are not of the form that ``step_items`` writes.
+    """
     steps: list[Step] = []
-    at = 1
+    at = 0
     while at < len(items):
         number = len(steps)
         item = items[at]
         if isinstance(item, MessageAction):
-            gave_up = row.stop_reason is StopReason.GAVE_UP and at == len(items) - 1
+            last = gave_up and at == len(items) - 1
             turn = Turn(
                 thought=item.reasoning_content,
-                said=(item.content or None) if gave_up else item.description,
-                answer=None if gave_up else item.content,
+                said=(item.content or None) if last else item.description,
+                answer=None if last else item.content,
             )
             steps.append(Step(turn=turn))
             at += 1
@@ -160,7 +176,7 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
             actions.append(action)
             at += 1
         if not actions:
-            raise ValueError(f"{row.id}: item {at} is an observation that no action asked for")
+            raise ValueError(f"{name}: item {at} is an observation that no action asked for")
         results: list[ToolResult] = []
         while at < len(items) and isinstance(seen := items[at], TextObservation) and seen.source == "environment":
             call_id = seen.tool_call_id or ""
@@ -174,4 +190,4 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
         )
         turn = Turn(thought=actions[0].reasoning_content, said=actions[0].description, calls=calls)
         steps.append(Step(turn=turn, results=tuple(results)))
-    return Prompt(system=row.system_prompt, question=first.content, tools=tools), tuple(steps)
+    return tuple(steps)

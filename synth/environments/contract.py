@@ -8,7 +8,10 @@ one task and holds all the state that calls can change.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from synth.schemas.row import Json, JsonObject, NonEmpty, Row
 from synth.schemas.tasks import Task
@@ -87,6 +90,14 @@ class Episode(ABC):
     @abstractmethod
     def check(self, answer: str | None) -> Verdict:
         """Is the answer (or, where the task is about a state, the state) right? Names the rule and the evidence."""
+
+    def begin(self, system: str, generator_for_turn: Callable[[int], np.random.Generator]) -> None:  # noqa: B027
+        """A run begins here, or goes on: what the episode does in the agent's place (a helper's run) is told ``system``
+        and draws from the generators of the run's turns. Usually nothing does."""
+
+    def tokens(self) -> int:
+        """Completion tokens that models used in the agent's place so far: they count to its limit. Usually none."""
+        return 0
 
     def facts(self) -> JsonObject:
         """What a record of the run must hold beside its observations, so that :meth:`Environment.resume` can repeat it

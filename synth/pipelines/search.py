@@ -103,6 +103,7 @@ def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode
             "limits": recipe.limits.model_copy(update=_own_limits(who)),
             "policy": _policy(recipe, role, who),
             "environment": _environment(recipe),
+            "management": recipe.management,
             "summaries": _summaries(recipe, role),
             "reflector": _reflector(recipe, role),
             "prompt": prompt.ref.id,
@@ -152,7 +153,11 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
         yield _node(
             "preferences",
             "search_preferences",
-            {"environment": _environment(recipe), **recipe.preferences.model_dump()},
+            {
+                "environment": _environment(recipe),
+                "management": recipe.management,
+                **recipe.preferences.model_dump(),
+            },
             tasks="tasks",
             teacher_runs="teacher:trajectories",
             policy_runs="policy:trajectories",
@@ -203,6 +208,7 @@ def _critical_node(recipe: Recipe) -> StageNode:
             "policy": _policy(recipe, "policy", who),
             "expert": _expert(recipe, critical, language),
             "scorer": _scorer(recipe, critical),
+            "management": recipe.management,
             "environment": _environment(recipe),
             "search": critical.search.model_copy(update=_own_limits(who, critical.search)),
             "successes": critical.successes,

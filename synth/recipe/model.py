@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.agents.loop import Limits
+from synth.agents.management import Management
 from synth.agents.summaries import Summaries
 from synth.critical.config import CriticalConfig
 from synth.environments.simulated import Simulation
@@ -254,6 +255,9 @@ class Recipe(_Part):
     it."""
     preferences: Pairs | None = Pairs()
     """Which preference pairs are made; ``null`` makes none."""
+    management: Management | None = None
+    """Actions that agents have beside the environment's tools: shorten their history (CAT), let a helper look
+    (SearchSwarm); empty = none. For models: scripted agents never take them."""
     summaries: Summaries | None = None
     """Long observations that the teacher reads as summaries (OpenSeeker): by the role ``summarizer``, else sentences
     taken from them. Trajectories hold every observation in full, and the summaries beside it; empty = the teacher reads

@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from synth.agents.contract import Policy
+from synth.agents.management import Acting, Management
 from synth.critical.branching import Continuation, branch_row
 from synth.critical.config import CriticalConfig
 from synth.critical.contract import Expert, Scorer
@@ -37,6 +39,8 @@ class CriticalStepsConfig(StageConfig):
     """Who scores actions."""
     environment: Implementation
     """Where continuations run."""
+    management: Management | None = None
+    """Actions of the policy beside the environment's tools. None = none."""
     search: CriticalConfig = CriticalConfig()
     """Thresholds, tests and budgets."""
     successes: bool = True
@@ -72,11 +76,13 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
         notebook = self.context.notebook
+        policy: Policy = self.context.make(self.config.policy, task=task)
+        at = Acting(self._environment, policy, self.config.management)
         found = search_trajectory(
             row,
             task,
-            self._environment,
-            self.context.make(self.config.policy, task=task),
+            at.environment,
+            at.policy,
             scorer=self._scorer,
             expert=self._expert,
             config=self.config.search,

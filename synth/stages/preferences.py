@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from synth.agents.management import Management, managed
 from synth.environments.contract import Environment
 from synth.preferences.perturbation import PERTURBATIONS, perturbation_pairs
 from synth.preferences.select import Selection, select
@@ -27,6 +28,8 @@ __all__ = ["Preferences", "PreferencesConfig", "SearchPreferences"]
 class PreferencesConfig(StageConfig):
     environment: Implementation
     """Where perturbed runs are carried out."""
+    management: Management | None = None
+    """Actions of agents beside the environment's tools. None = none."""
     perturbations: tuple[str, ...] = tuple(PERTURBATIONS)
     """Which errors are put into good runs, each carried out in the environment."""
     kinds_per_run: int = Field(default=4, ge=1, le=20)
@@ -58,7 +61,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         self._policy = RowsByKey(inputs.table("policy_runs"), "task_id")
         self._steps = RowsByKey(inputs.table("steps"), "trajectory_id")
         self._branches = RowsByKey(inputs.table("branches"), "trajectory_id")
-        self._environment: Environment = context.make(config.environment, inputs=inputs)
+        self._environment: Environment = managed(context.make(config.environment, inputs=inputs), config.management)
 
     def process(self, row: Task) -> Outcome:
         teacher, policy = self._teacher.rows(row.id), self._policy.rows(row.id)

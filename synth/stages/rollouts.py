@@ -11,6 +11,7 @@ from pydantic import Field
 
 from synth.agents.contract import Policy, TurnRejected
 from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.management import Acting, Management
 from synth.agents.reflection import NoReflection, Reflector, retry_system
 from synth.agents.summaries import Summaries, Summarizer, Summarizing
 from synth.agents.trajectory import injected_rows, to_row
@@ -51,6 +52,8 @@ class RolloutsConfig(StageConfig):
     """Samples per task."""
     summaries: SummariesConfig | None = None
     """Long observations that the agent reads as summaries; the trajectory holds both. None = it reads all in full."""
+    management: Management | None = None
+    """Actions beside the environment's tools. None = none."""
     reflector: Implementation | None = None
     """Who says what went wrong in a failed run, which is then tried once more. None = a run is tried once."""
 
@@ -97,36 +100,37 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
     def process(self, row: Task) -> Outcome:
         made = _Made([], [], [])
         policy = self._policy(row)
+        at = Acting(self._environment, policy, self.config.management)
         for number in range(self.config.rollouts):
-            done = self._rollout(policy, row, self._system, self._turns(row, "rollout", number))
-            first = self._take(made, policy, done, number)
+            done = self._rollout(at, row, self._system, self._turns(row, "rollout", number))
+            first = self._take(made, at, done, number)
             if self._reflector is not None and first is not None and done.verdict.correct is False:
-                self._retry(made, policy, self._reflector, done, first)
+                self._retry(made, at, self._reflector, done, first)
         return Outcome(tuple(made.kept), tuple(made.rejected), {"injected_errors": tuple(made.injected)})
 
     def _rollout(
-        self, policy: Policy, task: Task, system: str, generator_for_turn: Callable[[int], np.random.Generator]
+        self, at: Acting, task: Task, system: str, generator_for_turn: Callable[[int], np.random.Generator]
     ) -> Rollout:
         return rollout(
-            policy,
-            self._environment,
+            at.policy,
+            at.environment,
             task,
             system=system,
             limits=self.config.limits,
             generator_for_turn=generator_for_turn,
         )
 
-    def _take(self, made: _Made, policy: Policy, done: Rollout, number: int, **more: Any) -> TrajectoryRow | None:
+    def _take(self, made: _Made, at: Acting, done: Rollout, number: int, **more: Any) -> TrajectoryRow | None:
         """Add what came of rollout ``number``; gives its row where there is one. ``more`` are further fields of it."""
         if done.rejected is not None:
             made.rejected.append(self._rejection(done, number, done.rejected))
             return None
         trajectory = to_row(
             done,
-            self._environment,
+            at.environment,
             role=self.config.role,
             number=number,
-            privileged=policy.privileged,
+            privileged=at.policy.privileged,
             provenance=self._provenance,
             model=self.config.policy.model_name,
         )
@@ -137,7 +141,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
         self._note_summaries(done)
         return trajectory
 
-    def _retry(self, made: _Made, policy: Policy, reflector: Reflector, failed: Rollout, first: TrajectoryRow) -> None:
+    def _retry(self, made: _Made, at: Acting, reflector: Reflector, failed: Rollout, first: TrajectoryRow) -> None:
         """One more try of a failed run, with what a model says about it."""
         task, number = failed.task, self.config.rollouts + first.rollout
         try:
@@ -146,9 +150,9 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
             made.rejected.append(self._rejection(failed, number, error))
             return
         system = retry_system(self._system, reflection)
-        done = self._rollout(policy, task, system, self._turns(task, "retry", first.rollout))
+        done = self._rollout(at, task, system, self._turns(task, "retry", first.rollout))
         details = {"reflection": reflection.model_dump(mode="json")}
-        self._take(made, policy, done, number, retry_of=first.id, details=details)
+        self._take(made, at, done, number, retry_of=first.id, details=details)
 
     def _policy(self, task: Task) -> Policy:
         policy: Policy = self.context.make(self.config.policy, task=task)

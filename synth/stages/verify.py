@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from synth.agents.computed import answer_is_computed
 from synth.agents.grounding import ungrounded
+from synth.agents.management import helper_runs
 from synth.agents.reflection import own_system
 from synth.agents.trajectory import history_of
 from synth.schemas.adp import error_lines
@@ -52,7 +53,11 @@ class Verify(RowStage[VerifyConfig, TrajectoryRow]):
             prompt, history = history_of(row)
             prompt = prompt.model_copy(update={"system": own_system(row)})
             computed = answer_is_computed(self._tasks.one(row.task_id))
-            loose = ungrounded(prompt, history, computed=computed, own_words=row.model is not None)
+            own_words = row.model is not None
+            loose = ungrounded(prompt, history, computed=computed, own_words=own_words)
+            for told, helped in helper_runs(row):
+                told = told.model_copy(update={"system": prompt.system})
+                loose += ungrounded(told, helped, own_words=own_words)
             if loose:
                 return self._reject(row, Reason.UNGROUNDED, str(loose[0]))
         return Outcome(kept=(row,))

@@ -21,6 +21,9 @@ _SEARCH_ERRORS: tuple[tuple[str, ToolError], ...] = (
     ("There is no page ", "not_found"),
     ("No document is open", "refused"),
     ("The search broke down", "failure"),
+    ("There is no helper left", "refused"),
+    ("No helper can be reached", "failure"),
+    ("The helper broke off", "failure"),
 )
 
 

@@ -1,0 +1,351 @@
+"""Actions that an agent may take beside the tools of its environment: shorten its history, and let a helper look.
+
+``compress`` (after CAT, arXiv 2512.22087) replaces all that came before by the agent's own notes. The trajectory keeps
+the whole history; what the agent saw is a function of it (:func:`view_of`), so it can be told for every turn, and a run
+can be branched from anywhere. ``delegate`` (after SearchSwarm) gives a sub-question to a helper: the same policy, begun
+anew, with limits of its own and samples of its own. The helper's whole run is kept beside the parent's
+(``details["environment"]["delegated"]``), and its tokens count as the parent's.
+
+Both are tools of an environment around the real one, which never learns of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from synth.agents.contract import Decision, History, Policy, Prompt, Step
+from synth.agents.evidence import observe
+from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.trajectory import facts_of, history_of, step_items, steps_of
+from synth.environments.contract import (
+    Environment,
+    Episode,
+    Snapshot,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    ToolSchema,
+    validate_arguments,
+)
+from synth.environments.rendering import link
+from synth.errors import InputError
+from synth.identity import canonical_json, digest, generator_of, key_of
+from synth.schemas.delegations import Delegation
+from synth.schemas.row import JsonObject
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
+
+__all__ = [
+    "COMPRESS",
+    "DELEGATE",
+    "Acting",
+    "Managed",
+    "Management",
+    "Viewing",
+    "delegations_of",
+    "helper_runs",
+    "managed",
+    "view_of",
+]
+
+
+class Management(BaseModel):
+    """Which actions agents have beside the tools of their environment."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    compress: bool = True
+    """Agents may replace their history by notes."""
+    delegate: bool = True
+    """Agents may give sub-questions to helpers."""
+    helpers: int = Field(default=3, ge=1, le=50)
+    """Helpers in one run at most."""
+    helper_turns: int = Field(default=8, ge=1, le=200)
+    """Turns of one helper at most."""
+
+
+COMPRESS = ToolSchema(
+    name="compress",
+    description="Replace everything you have done and read so far by your own notes. You keep the question, the notes "
+    "and what comes after; write down all that you still need, with links as they stand.",
+    parameters={
+        "type": "object",
+        "properties": {"notes": {"type": "string", "minLength": 1, "description": "What is known and what is open."}},
+        "required": ["notes"],
+        "additionalProperties": False,
+    },
+)
+DELEGATE = ToolSchema(
+    name="delegate",
+    description="Let a helper look up one thing. It has the same tools and knows nothing but your question; it gives "
+    "its answer and the pages that it read.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "question": {"type": "string", "minLength": 1, "description": "A question that can be understood alone."}
+        },
+        "required": ["question"],
+        "additionalProperties": False,
+    },
+)
+
+
+def view_of(history: History) -> History:
+    """What an agent sees of ``history``: from the last turn on in which it compressed what came before."""
+    for number in range(len(history) - 1, -1, -1):
+        if any(result.name == COMPRESS.name and result.error is None for result in history[number].results):
+            return history[number:]
+    return history
+
+
+class Viewing:
+    """A policy that sees its history as it compressed it, and is otherwise the one that it was given."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.privileged = policy.privileged
+        self._policy = policy
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        return self._policy.act(prompt, view_of(history), generator)
+
+
+class Acting:
+    """A policy and where it acts: with the actions of ``config`` beside the tools of ``environment``, or both as they
+    are where it is None."""
+
+    def __init__(self, environment: Environment, policy: Policy, config: Management | None) -> None:
+        self.environment = managed(environment, config, policy)
+        self.policy: Policy = policy if config is None else Viewing(policy)
+
+
+def managed(environment: Environment, config: Management | None, helper: Policy | None = None) -> Environment:
+    """``environment`` with the actions of ``config``. Without a helper, what was recorded can be repeated, and a new
+    sub-question is a tool that broke. ``config`` None = as it is."""
+    return environment if config is None else Managed(environment, helper, config)
+
+
+class Managed(Environment):
+    """The environment ``inner`` with actions beside its tools. It goes by its name: answers are checked and
+    pages are read as there."""
+
+    def __init__(self, inner: Environment, helper: Policy | None, config: Management) -> None:
+        self.inner = inner
+        self.helper = helper
+        self.config = config
+        # It stands for ``inner`` wherever a record is compared with the environment that it is replayed in.
+        self.name = inner.name  # type: ignore[misc]
+        self.version = inner.version  # type: ignore[misc]
+        self.own = tuple(
+            tool for tool, offered in ((COMPRESS, config.compress), (DELEGATE, config.delegate)) if offered
+        )
+        taken = {tool.name for tool in inner.tools()} & {tool.name for tool in self.own}
+        if taken:
+            raise InputError(f"the environment has a tool {min(taken)!r} of its own", where=f"management.{min(taken)}")
+
+    def tools(self) -> tuple[ToolSchema, ...]:
+        return (*self.inner.tools(), *self.own)
+
+    def instructions(self) -> str:
+        return self.inner.instructions()
+
+    def settings(self, task: Task) -> JsonObject:
+        return {**self.inner.settings(task), "management": self.config.model_dump(mode="json")}
+
+    def reset(self, task: Task) -> ManagedEpisode:
+        return ManagedEpisode(self, task, self.inner.reset(task), {})
+
+    def resume(self, task: Task, recorded: JsonObject) -> ManagedEpisode:
+        return ManagedEpisode(self, task, self.inner.resume(task, recorded), delegations_of(recorded))
+
+
+def delegations_of(recorded: JsonObject) -> dict[str, Delegation]:
+    """The helpers' runs in what a trajectory records of its environment, by the call that asked for them. What is of
+    another form is passed over."""
+    found: dict[str, Delegation] = {}
+    listed = recorded.get("delegated")
+    for one in listed if isinstance(listed, list | tuple) else ():
+        try:
+            made = Delegation.model_validate(one)
+        except ValidationError:
+            continue
+        found[made.call_id] = made
+    return found
+
+
+class ManagedEpisode(Episode):
+    """State: that of the episode inside, the notes that the agent sees in the place of its history, and what helpers
+    brought."""
+
+    def __init__(self, environment: Managed, task: Task, inner: Episode, recorded: dict[str, Delegation]) -> None:
+        super().__init__(task)
+        self.environment = environment
+        self._inner = inner
+        self._recorded = recorded
+        self._notes: str | None = None
+        self._helped: list[Delegation] = []
+        self._begun: tuple[str, Callable[[int], np.random.Generator]] | None = None
+
+    def begin(self, system: str, generator_for_turn: Callable[[int], np.random.Generator]) -> None:
+        self._begun = (system, generator_for_turn)
+        self._inner.begin(system, generator_for_turn)
+
+    def step(self, call: ToolCall) -> ToolResult:
+        tool = next((tool for tool in self.environment.own if tool.name == call.name), None)
+        if tool is None:
+            names = [tool.name for tool in self.environment.tools()]
+            if call.name not in names:
+                words = f"There is no tool {call.name!r}. The tools are: {', '.join(names)}."
+                return ToolResult(call_id=call.id, name=call.name, content=words, error="unknown_tool")
+            return self._inner.step(call)
+        problem = validate_arguments(tool, call.arguments)
+        text = "" if problem is not None else " ".join(str(next(iter(call.arguments.values()))).split())
+        if problem is not None or not text:
+            words = problem or f"{next(iter(call.arguments))}: it holds no words"
+            words = f"Wrong arguments for {call.name}: {words}."
+            return ToolResult(call_id=call.id, name=call.name, content=words, error="bad_arguments")
+        if tool is COMPRESS:
+            self._notes = str(call.arguments["notes"])
+            words = "From here on you see your notes in the place of what came before."
+            return ToolResult(call_id=call.id, name=call.name, content=words)
+        return self._delegate(call, text)
+
+    def _delegate(self, call: ToolCall, question: str) -> ToolResult:
+        if len(self._helped) >= self.environment.config.helpers:
+            words = f"There is no helper left: {len(self._helped)} were asked already."
+            return ToolResult(call_id=call.id, name=call.name, content=words, error="refused")
+        known = self._recorded.get(call.id) if self._begun is None else None
+        if known is not None and known.question == question:
+            self._helped.append(known)
+            return _told(call, known)
+        if self._begun is None or self.environment.helper is None:
+            return ToolResult(call_id=call.id, name=call.name, content="No helper can be reached.", error="failure")
+        made = self._help(call, question, *self._begun)
+        self._helped.append(made)
+        return _told(call, made)
+
+    def _help(
+        self, call: ToolCall, question: str, system: str, generator_for_turn: Callable[[int], np.random.Generator]
+    ) -> Delegation:
+        """A helper's run. It draws from the turn that asked for it: fresh in every continuation."""
+        assert self.environment.helper is not None
+        turn, place = (int(part) for part in call.id.split("_")[1:3])
+        key = key_of(generator_for_turn(turn))
+        done = rollout(
+            self.environment.helper,
+            self.environment.inner,
+            self.task.model_copy(update={"question": question}),
+            system=system,
+            limits=Limits(max_turns=self.environment.config.helper_turns),
+            generator_for_turn=lambda number: generator_of(digest("delegated", key, place, number)[:32]),
+        )
+        return _delegation(call, question, done)
+
+    def tokens(self) -> int:
+        return self._inner.tokens() + sum(one.completion_tokens for one in self._helped)
+
+    def snapshot(self) -> Snapshot:
+        inner = self._inner.snapshot()
+        helped = [_plain(one) for one in self._helped]
+        state = canonical_json({"inner": inner.state, "notes": self._notes, "delegated": helped})
+        return inner.model_copy(update={"state": state})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        mine = (self.environment.name, self.environment.version, self.task.id)
+        if mine != (snapshot.environment, snapshot.version, snapshot.task_id):
+            raise ValueError(f"the snapshot is of another environment, version or task than {mine}")
+        state = json.loads(snapshot.state)
+        if not isinstance(state, dict) or set(state) != {"inner", "notes", "delegated"}:
+            raise ValueError("the snapshot was taken where agents have no actions of their own")
+        self._inner.restore(snapshot.model_copy(update={"state": state["inner"]}))
+        self._notes = state["notes"]
+        self._helped = [Delegation.model_validate(one) for one in state["delegated"]]
+
+    def facts(self) -> JsonObject:
+        """What the episode inside records, and every helper's run (``synth.schemas.delegations.Delegation``)."""
+        found = self._inner.facts()
+        if self._helped:
+            helped = [_plain(one) for one in self._helped]
+            found = {**found, "delegated": helped}
+        return found
+
+    def check(self, answer: str | None) -> Verdict:
+        return self._inner.check(answer)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def _delegation(call: ToolCall, question: str, done: Rollout) -> Delegation:
+    return Delegation(
+        call_id=call.id,
+        question=question,
+        answer=done.answer,
+        stop_reason=done.stop_reason,
+        content=tuple(item for step in done.history for item in step_items(step)),
+        tool_errors={
+            result.call_id: result.error for step in done.history for result in step.results if result.error is not None
+        },
+        pages=tuple(_pages(done.history)),
+        turns=len(done.history),
+        completion_tokens=sum(source.completion_tokens or 0 for source in done.sources),
+        model_turns=done.sources,
+        shown=done.shown,
+        environment=done.facts,
+        rejected=None if done.rejected is None else done.rejected.reason,
+        detail="" if done.rejected is None else done.rejected.detail,
+    )
+
+
+def _pages(history: tuple[Step, ...]) -> list[str]:
+    """Pages that were opened, each once, as links."""
+    found: dict[str, str] = {}
+    for step in history:
+        for result in step.results:
+            seen = observe(result.content) if result.error is None else None
+            if seen is not None and seen.page and seen.page not in found:
+                title = next((passage.title for passage in seen.passages if passage.about == seen.page), seen.page)
+                found[seen.page] = link(title, seen.page)
+    return list(found.values())
+
+
+def _told(call: ToolCall, made: Delegation) -> ToolResult:
+    """What the parent reads of a helper's run."""
+    if made.rejected is not None:
+        words = "The helper broke off and gave no answer."
+        return ToolResult(call_id=call.id, name=call.name, content=words, error="failure")
+    said = f"The helper answers: {made.answer}" if made.answer is not None else "The helper found no answer."
+    read = f"It read {', '.join(made.pages)}." if made.pages else "It read no page."
+    return ToolResult(call_id=call.id, name=call.name, content=f"{said}\n{read}")
+
+
+def helper_runs(row: TrajectoryRow) -> list[tuple[Prompt, History]]:
+    """(what a helper was told, what it did) for every helper of a run.
+
+    Raises:
+        ValueError: a helper's content is not of the form that rollouts write.
+    """
+    prompt, _ = history_of(row)
+    own = tuple(tool for tool in prompt.tools if tool.name not in (COMPRESS.name, DELEGATE.name))
+    return [
+        (
+            prompt.model_copy(update={"question": one.question, "tools": own}),
+            steps_of(
+                one.content,
+                cast(dict[str, ToolError], one.tool_errors),
+                gave_up=one.stop_reason is StopReason.GAVE_UP,
+                name=f"{row.id}, helper of {one.call_id}",
+            ),
+        )
+        for one in delegations_of(facts_of(row)).values()
+    ]
+
+
+def _plain(one: Delegation) -> dict[str, Any]:
+    """As JSON; the items of the content as they stand in the protocol, told apart by ``class_``."""
+    items = [item.model_dump(mode="json", exclude_none=True) for item in one.content]
+    return {**one.model_dump(mode="json", exclude_defaults=True, exclude={"content"}), "content": items}
