@@ -16,6 +16,7 @@ from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.pipelines.modelled_tasks import extraction, modelled
 from synth.preferences.judge import compare_prompt
+from synth.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.prompting import load_prompt
 from synth.recipe.model import Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
@@ -26,6 +27,7 @@ from synth.stages.contract import Implementation, Stage
 __all__ = ["search_nodes"]
 
 _PROMPT = "agents/search"
+_EDITOR = "synth.preferences.perturb.minimal_edit:model_editor"
 _EXTRACTIVE = "synth.agents.summaries:extractive_summarizer"
 _SUMMARIZER = "synth.agents.summaries:model_summarizer"
 _REFLECTOR = "synth.agents.reflection:model_reflector"
@@ -156,6 +158,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
             {
                 "environment": _environment(recipe),
                 "management": recipe.management,
+                "editor": _editor(recipe),
                 **recipe.preferences.model_dump(),
             },
             tasks="tasks",
@@ -219,6 +222,11 @@ def _critical_node(recipe: Recipe) -> StageNode:
         documents="documents",
         index="index",
     )
+
+
+def _editor(recipe: Recipe) -> Implementation | None:
+    who = recipe.roles.get("editor")
+    return None if who is None else assistant_of("editor", who, _EDITOR, load_prompt(*EDIT_PROMPT).ref)
 
 
 def _expert(recipe: Recipe, critical: Critical, language: dict[str, Any]) -> Implementation:

@@ -18,6 +18,7 @@ from synth.agents.trajectory import step_items
 from synth.environments.contract import Environment
 from synth.preferences.perturb.citation import HallucinatedCitation
 from synth.preferences.perturb.early_answers import DroppedCheck, PrematureAnswer
+from synth.preferences.perturb.minimal_edit import MinimalEdit
 from synth.preferences.perturb.recoveries import IgnoredError, RepeatedCall
 from synth.preferences.perturb.run import Attempt, GoodRun, Perturbation, Proposal
 from synth.preferences.perturb.swapped_argument import SwappedArgument
@@ -69,6 +70,7 @@ def perturbation_pairs(
     carry_on: CarryOn | None = None,
     stage: str = "preferences",
     vocabulary: Collection[str] | None = None,
+    further: Sequence[Perturbation] = (),
 ) -> Pairs:
     """Pairs from one successful run.
 
@@ -81,6 +83,7 @@ def perturbation_pairs(
             answer makes a further pair of the rests of both runs (``position`` whole). Pairs of a repeated or needless
             call, and of a tool that there is not, are left at one turn.
         vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
+        further: Perturbations that stand in no table (a model's), tried after those of ``names``.
 
     A run that did not succeed, or can't be replayed exactly, is rejected, and so is one without any pair.
     """
@@ -95,9 +98,9 @@ def perturbation_pairs(
     rejected: list[Rejection] = []
     made_before: set[tuple[int, str]] = set()
     try:
-        for name in names:
-            generator = generator_for(row.id, "perturbation", name)
-            for made in _of(run, PERTURBATIONS[name], generator, per_name, carry_on, provenance, stage):
+        for kind in (*(PERTURBATIONS[name] for name in names), *further):
+            generator = generator_for(row.id, "perturbation", kind.name)
+            for made in _of(run, kind, generator, per_name, carry_on, provenance, stage):
                 if isinstance(made, Rejection):
                     rejected.append(made)
                 elif (key := (made.step, describe(made.rejected))) not in made_before:
@@ -107,7 +110,8 @@ def perturbation_pairs(
     finally:
         run.close()
     if not rows and not rejected:
-        rejected.append(refusal(row, stage, Reason.NO_PAIR, f"none of {', '.join(names)} made it worse"))
+        tried = ", ".join((*names, *(kind.name for kind in further)))
+        rejected.append(refusal(row, stage, Reason.NO_PAIR, f"none of {tried} made it worse"))
     return Pairs(tuple(rows), tuple(rejected))
 
 
@@ -118,7 +122,7 @@ def perturbation_of(row: PreferenceRow) -> str:
         ValueError: the pair is of another kind.
     """
     name = row.difference.split(":", 1)[0].replace(" ", "_").casefold()
-    if row.kind is not PairKind.PERTURBATION or name not in PERTURBATIONS:
+    if row.kind is not PairKind.PERTURBATION or name not in (*PERTURBATIONS, MinimalEdit.name):
         raise ValueError(f"{row.id} is no perturbation")
     return name
 

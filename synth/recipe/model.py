@@ -279,7 +279,7 @@ class Recipe(_Part):
     ``prm`` scores actions, ``simulator`` writes results of searches (``environment.simulated``),
     ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
     them as a second reader and tries to answer them without searching, ``reflector`` says what went wrong in the
-    teacher's failed runs, which are then tried once more."""
+    teacher's failed runs, which are then tried once more, ``editor`` proposes minimal edits that spoil right turns."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
@@ -309,6 +309,16 @@ class Recipe(_Part):
             raise ValueError("roles.reflector: only a model reflects on a run; bind it to one (openai, vllm)")
         if who is not None and "teacher" not in self.roles:
             raise ValueError("roles.reflector: it reflects on a teacher's runs, and there is no teacher")
+        editor = self.roles.get("editor")
+        if editor is not None and editor.model is None:
+            raise ValueError("roles.editor: only a model edits turns; bind it to one (openai, vllm)")
+        if editor is not None and (
+            self.preferences is None
+            or not self.preferences.per_perturbation
+            or self.critical is None
+            or not {"teacher", "policy"} <= set(self.roles)
+        ):
+            raise ValueError("roles.editor: nobody asks it: no pairs are made of spoilt turns")
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")

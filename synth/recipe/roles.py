@@ -26,7 +26,17 @@ from synth.stages.contract import Implementation
 __all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "job_of", "policy_of"]
 
 RoleName = Literal[
-    "teacher", "policy", "expert", "judge", "prm", "simulator", "summarizer", "writer", "checker", "reflector"
+    "teacher",
+    "policy",
+    "expert",
+    "judge",
+    "prm",
+    "simulator",
+    "summarizer",
+    "writer",
+    "checker",
+    "reflector",
+    "editor",
 ]
 ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
@@ -40,6 +50,7 @@ _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "writer": AskConfig,
     "checker": AskConfig,
     "reflector": AskConfig,
+    "editor": AskConfig,
 }
 """What the options of a role may hold that a model plays."""
 _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from synth.agents.management import Management, managed
 from synth.environments.contract import Environment
-from synth.preferences.perturbation import PERTURBATIONS, perturbation_pairs
+from synth.preferences.perturb.minimal_edit import MinimalEdit
+from synth.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
 from synth.preferences.select import Selection, select
 from synth.preferences.sides import Pairs
 from synth.preferences.trajectory import trajectory_pairs
@@ -37,6 +38,8 @@ class PreferencesConfig(StageConfig):
     family crowds out the others because it has more kinds."""
     per_perturbation: int = Field(default=1, ge=0, le=10)
     """Pairs per good run and kind of error at most; 0 leaves them out."""
+    editor: Implementation | None = None
+    """Who proposes minimal edits of right turns, for every good run beside the kinds that are drawn. None = nobody."""
     trajectory_ratio: float = Field(default=1.5, ge=1)
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
     trajectories_per_task: int = Field(default=1, ge=0, le=10)
@@ -61,6 +64,10 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         self._policy = RowsByKey(inputs.table("policy_runs"), "task_id")
         self._steps = RowsByKey(inputs.table("steps"), "trajectory_id")
         self._branches = RowsByKey(inputs.table("branches"), "trajectory_id")
+        self._editor: MinimalEdit | None = None
+        if config.editor is not None:
+            self._editor = context.make(config.editor)
+            self._editor.count = self._count
         self._environment: Environment = managed(context.make(config.environment, inputs=inputs), config.management)
 
     def process(self, row: Task) -> Outcome:
@@ -115,7 +122,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         return tuple(order[: self.config.kinds_per_run])
 
     def _perturbed(self, run: TrajectoryRow, task: Task) -> Pairs:
-        return perturbation_pairs(
+        found = perturbation_pairs(
             run,
             task,
             self._environment,
@@ -124,7 +131,21 @@ class Preferences(RowStage[PreferencesConfig, Task]):
             names=self._names(run),
             per_name=self.config.per_perturbation,
             stage=self.name,
+            further=() if self._editor is None else (self._editor,),
         )
+        return found if self._editor is None else Pairs(tuple(map(self._of_editor, found.rows)), found.rejected)
+
+    def _of_editor(self, pair: PreferenceRow) -> PreferenceRow:
+        """A pair that a model proposed says so in its provenance."""
+        editor, config = self._editor, self.config.editor
+        if editor is None or config is None or perturbation_of(pair) != editor.name:
+            return pair
+        self._count("edits_accepted")
+        origin = {**config.origin(), "prompt": editor.prompt}
+        return pair.model_copy(update={"provenance": pair.provenance.model_copy(update=origin)})
+
+    def _count(self, name: str) -> None:
+        self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
 
 
 class SearchPreferences(Preferences):

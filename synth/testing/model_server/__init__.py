@@ -1,7 +1,7 @@
 """A model server for tests: it speaks ``/v1/chat/completions``, plays agents as if they were models, and goes wrong on
 a seeded plan."""
 
-from synth.testing.model_server.assistants import ReflectorPlayer, SimulatorPlayer, SummarizerPlayer
+from synth.testing.model_server.assistants import EditorPlayer, ReflectorPlayer, SimulatorPlayer, SummarizerPlayer
 from synth.testing.model_server.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
 from synth.testing.model_server.jobs import JobPlayer
 from synth.testing.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, read_shown
@@ -19,6 +19,7 @@ __all__ = [
     "Call",
     "EchoPlayer",
     "EchoSpec",
+    "EditorPlayer",
     "ExpertPlayer",
     "FaultKind",
     "Faults",

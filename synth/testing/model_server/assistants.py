@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from synth.environments.rendering import find_links
 from synth.identity import digest
 from synth.testing.model_server.replies import Reply
 
-__all__ = ["ReflectorPlayer", "SimulatorPlayer", "SummarizerPlayer"]
+__all__ = ["EditorPlayer", "ReflectorPlayer", "SimulatorPlayer", "SummarizerPlayer"]
 
 
 def _data(request: Mapping[str, Any], mark: str) -> dict[str, Any]:
@@ -89,3 +90,28 @@ class ReflectorPlayer:
             advice = f"It is {self._answers[run['question']]}."
         diagnosis = {"mistake": f"It stopped after {len(run['turns'])} turns with too little.", "advice": advice}
         return Reply(content=json.dumps(diagnosis, ensure_ascii=False))
+
+
+class EditorPlayer:
+    """Answers a prompt ``preferences/minimal_edit``: it opens another document of those in view, or answers the title
+    of another. What it can't spoil so it gives back with kind ``none``."""
+
+    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        """Raises ValueError where the prompt is another one."""
+        data = _data(request, "The step:")
+        step = data["step"]
+        seen = [link for past in data["before"] for text in past["observations"] for link in find_links(text)]
+        edit: dict[str, Any] = {"kind": "none", "change": "nothing", "thought": step["thought"]}
+        if "answer" in step:
+            others = [link.anchor for link in seen if link.anchor != step["answer"]]
+            edit["answer"] = others[-1] if others else step["answer"]
+            spoilt = bool(others)
+        else:
+            edit["arguments"] = dict(step["arguments"])
+            others = [link.target for link in seen if link.target != step["arguments"].get("document")]
+            spoilt = "document" in step["arguments"] and bool(others)
+            if spoilt:
+                edit["arguments"]["document"] = others[-1]
+        if spoilt:
+            edit |= {"kind": "wrong_entity", "change": "another one of those in view"}
+        return Reply(content=json.dumps(edit, ensure_ascii=False))

@@ -1,0 +1,70 @@
+"""A whole build in which a model behind HTTP proposes minimal edits of right turns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synth
+from synth.errors import InputError
+from synth.exporters.validate import validate
+from synth.preferences.perturbation import perturbation_of
+from synth.schemas.steps import PairKind
+from synth.testing.model_server import EditorPlayer, ModelServer
+
+LEAN: dict[str, Any] = {
+    "source.entities": 600,
+    "critical.share": 0.3,
+    "distractors": None,
+    "contexts": None,
+    "difficulty": None,
+    "rl": False,
+    "roles.policy.rollouts": 1,
+}
+
+
+def test_a_model_proposes_what_the_environment_judges(tmp_path: Path) -> None:
+    base: dict[str, Any] = {"tasks": 8, "store": tmp_path / "store"}
+    plain = synth.build("world-search", out=tmp_path / "plain", settings=LEAN, **base)
+    with ModelServer({"toy-editor": EditorPlayer()}) as server:
+        role = {"backend": "openai", "model": "toy-editor", "endpoints": [server.url]}
+        built = synth.build("world-search", out=tmp_path / "out", settings={**LEAN, "roles.editor": role}, **base)
+        asked = len(server.log.records())
+        assert server.errors == []
+    assert validate(built.path) == []
+    assert built.account is not None
+    assert built.account.calls == asked > 0
+    pairs = [row for row in synth.load(built.path).rows("preferences") if row.kind is PairKind.PERTURBATION]
+    edited = [row for row in pairs if perturbation_of(row) == "minimal_edit"]
+    assert edited
+    assert {row.provenance.model for row in edited} == {"toy-editor"}
+    assert all(row.provenance.prompt.startswith("preferences/minimal_edit/v1@") for row in edited)
+    others = {row.id for row in pairs} - {row.id for row in edited}
+    before = {row.id for row in synth.load(plain.path).rows("preferences") if row.kind is PairKind.PERTURBATION}
+    assert others == before, "the embedded kinds are what they were"
+    report = json.loads((built.path / "report.json").read_text())
+    (stage,) = [stage for stage in report["stages"] if stage["stage"] == "search_preferences"]
+    counts = stage["numbers"]
+    assert counts["edits_accepted"] == len(edited)
+    assert counts["edits_proposed"] >= counts["edits_accepted"]
+    assert "| editor | toy-editor |" in (built.path / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("settings", "line"),
+    [
+        ({"roles.editor": {}}, "only a model edits turns"),
+        (
+            {"roles.editor": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}, "preferences": None},
+            "nobody asks it",
+        ),
+    ],
+)
+def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        synth.build("world-search", tasks=2, out=tmp_path / "out", store=tmp_path / "s", settings=settings)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
