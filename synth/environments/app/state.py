@@ -73,42 +73,38 @@ def touched(database: Database, tables: Mapping[str, Table]) -> list[RowChange]:
 def put_back(database: Database, tables: Mapping[str, Table], wanted: list[RowChange]) -> None:
     """Make the state the one that differs from the beginning by ``wanted``.
 
-    All rows that differ now are taken out before any is put in, with triggers and references asleep: every row was in
-    the application like that before, together with all the others.
+    All rows that differ now are taken out before any is put in, with triggers asleep; references are looked at when all
+    is done (they are deferred). Every row was in the application like that before, together with all the others.
     """
     mine = {(change.table, change.key): change for change in touched(database, tables)}
     theirs = {(change.table, change.key): change for change in wanted}
-    database.run("PRAGMA foreign_keys = OFF", mode="engine")
-    try:
-        with database.transaction():
-            database.run("UPDATE _engine SET armed = 0", mode="engine")
-            for (name, key), change in mine.items():
-                if change.after is not None:
-                    _delete(database, name, tables[name], key)
-            for place, change in theirs.items():
-                if change.before is not None and place not in mine:
-                    _delete(database, *_named(place, tables))
-            for (name, _), change in theirs.items():
-                if change.after is not None:
-                    _insert(database, name, tables[name], change.after)
-            for place, change in mine.items():
-                if change.before is not None and place not in theirs:
-                    _insert(database, place[0], tables[place[0]], change.before)
-            database.run("DELETE FROM _before", mode="engine")
-            database.run_many(
-                "INSERT INTO _before VALUES (?, ?, ?)",
-                [
-                    (
-                        change.table,
-                        canonical_json(list(change.key)),
-                        None if change.before is None else canonical_json(change.before),
-                    )
-                    for change in wanted
-                ],
-            )
-            database.run("UPDATE _engine SET armed = 1", mode="engine")
-    finally:
-        database.run("PRAGMA foreign_keys = ON", mode="engine")
+    with database.transaction():
+        database.run("UPDATE _engine SET armed = 0", mode="engine")
+        for (name, key), change in mine.items():
+            if change.after is not None:
+                _delete(database, name, tables[name], key)
+        for place, change in theirs.items():
+            if change.before is not None and place not in mine:
+                _delete(database, *_named(place, tables))
+        for (name, _), change in theirs.items():
+            if change.after is not None:
+                _insert(database, name, tables[name], change.after)
+        for place, change in mine.items():
+            if change.before is not None and place not in theirs:
+                _insert(database, place[0], tables[place[0]], change.before)
+        database.run("DELETE FROM _before", mode="engine")
+        database.run_many(
+            "INSERT INTO _before VALUES (?, ?, ?)",
+            [
+                (
+                    change.table,
+                    canonical_json(list(change.key)),
+                    None if change.before is None else canonical_json(change.before),
+                )
+                for change in wanted
+            ],
+        )
+        database.run("UPDATE _engine SET armed = 1", mode="engine")
 
 
 def _named(place: Place, tables: Mapping[str, Table]) -> tuple[str, Table, tuple[Any, ...]]:
