@@ -17,7 +17,11 @@ from synth.agents.contract import Step
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
 from synth.environments.simulated import is_simulated
+from synth.environments.triples import End, Listed, Triple, find_listed, find_triple, shows
+from synth.environments.values import parse_date
 from synth.schemas.tasks import Hop, Node, Task
+from synth.tasks.ranges import lies_in
+from synth.tasks.values import MEASURED_KINDS
 
 __all__ = [
     "EvidenceView",
@@ -33,7 +37,7 @@ __all__ = [
 ]
 
 _HIT = re.compile(r"\d+\. (\[.*\)) *")
-_PAGE = re.compile(r"(\[.*\)), page \d+ of \d+$")
+_PAGE = re.compile(r"(\[.*\)).*, page \d+ of \d+$")
 _IN = re.compile(r"^(?:No match|\d+ match(?:es)?) for \".*\" in (\[.*\)) \(\d+ pages?\)")
 _PLACE = re.compile(r"^\d+\. page \d+, character \d+: ")
 _END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\s…\s")
@@ -51,6 +55,10 @@ class Passage:
     text: str
     links: tuple[tuple[str, str], ...]
     """(anchor, document) of the links in it; a place in a document counts as the document."""
+    fact: Triple | None = None
+    """Where it is the line of a graph's fact, that fact."""
+    symmetric: bool = False
+    """Whether the fact reads the same from either end."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,8 @@ class Observed:
     hits: tuple[Hit, ...]
     """Documents that it lists."""
     passages: tuple[Passage, ...]
+    relations: tuple[Listed, ...] = ()
+    """Relations that it says the thing on its page has."""
 
 
 @lru_cache(maxsize=65536)
@@ -99,7 +109,16 @@ def observe(content: str) -> Observed:
     page = about = title = ""
     hits: list[Hit] = []
     passages: list[Passage] = []
+    relations: list[Listed] = []
+    shown = shows(content.partition("\n")[0])
     for number, line in enumerate(content.split("\n")):
+        if shown and shown != "relations" and (stated := find_triple(line)) is not None:
+            ends = tuple((end.name, end.id) for end in (stated.subject, stated.object) if end.id)
+            passages.append(Passage(about, title, stated.text(), ends, stated, shown == "both"))
+            continue
+        if shown == "relations" and (has := find_listed(line)) is not None:
+            relations.append(has)
+            continue
         opened = (_PAGE.match(line) or _IN.match(line)) if number == 0 else None
         listed = None if page else _HIT.fullmatch(line)  # a page may hold lists of links of its own
         found = list(find_links((opened or listed).group(1))) if opened or listed else []  # type: ignore[union-attr]
@@ -111,7 +130,7 @@ def observe(content: str) -> Observed:
                 hits.append(Hit(title, about))
         elif line.strip():
             passages += _sentences(_PLACE.sub("", line.strip()), about, title)
-    return Observed(page, tuple(hits), tuple(passages))
+    return Observed(page, tuple(hits), tuple(passages), tuple(relations))
 
 
 def _sentences(line: str, about: str, title: str) -> Iterator[Passage]:
@@ -126,9 +145,12 @@ def _sentences(line: str, about: str, title: str) -> Iterator[Passage]:
 
 def states(hop: Hop, passage: Passage) -> bool:
     """Whether ``passage`` is the evidence of ``hop``, or says of one end something that names the other. What a model
-    wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing."""
+    wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing. The line of a fact states a
+    hop by the same relation between the same ends, and no other."""
     if is_simulated(passage.about):
         return False
+    if passage.fact is not None:
+        return _is_fact(hop, passage.fact) or (passage.symmetric and _is_fact(hop, passage.fact, turned=True))
     text, quote = words_of(passage.text), words_of(hop.evidence.quote)
     if passage.about in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
         return True
@@ -144,6 +166,30 @@ def collected(content: str) -> str:
     if not any(is_simulated(name) for name in (seen.page, *(hit.document for hit in seen.hits))):
         return content
     return "\n".join(passage.text for passage in seen.passages if not is_simulated(passage.about))
+
+
+def _is_fact(hop: Hop, fact: Triple, *, turned: bool = False) -> bool:
+    if " ".join(hop.relation.split()) != fact.relation:
+        return False
+    subject, object = (hop.source, hop.target) if hop.forward != turned else (hop.target, hop.source)
+    return _is_end(subject, fact.subject) and _is_end(object, fact.object)
+
+
+def _is_end(node: Node, end: End) -> bool:
+    if end.id:
+        return end.id in (node.id, node.document_id)
+    if node.kind == "range":
+        plain_value = _plain_value(end.name)
+        return any(lies_in(kind, plain_value, node.id) for kind in MEASURED_KINDS)
+    return node.document_id is None and any(same_words(end.name, name) for name in names_of(node))
+
+
+def _plain_value(text: str) -> str:
+    """A date as ISO, a number without its separators: what ranges are compared with."""
+    found = parse_date(text)
+    if found is not None and found[1] and found[2]:
+        return f"{found[0]:04d}-{found[1]:02d}-{found[2]:02d}"
+    return re.sub(r"(?<=\d),(?=\d{3})", "", text)
 
 
 def _covers(text: str, quote: str) -> bool:
@@ -188,6 +234,8 @@ class EvidenceView:
         """Document -> whether it was last shown by a link in a text, rather than by a list of results."""
         self.named: dict[str, set[str]] = {}
         """Words of a title or link -> the documents that go by it."""
+        self.relations: dict[str, dict[tuple[str, str], Listed]] = {}
+        """Thing -> (relation, direction) that it was said to have."""
         self.results: list[tuple[ToolCall, ToolResult]] = []
         """Every call that was carried out, with its observation."""
         for step in history:
@@ -206,6 +254,8 @@ class EvidenceView:
         if seen.page and seen.page not in self.read:
             self.read.append(seen.page)
         self.last_page = seen.page or self.last_page
+        for has in seen.relations:
+            self.relations.setdefault(seen.page, {})[has.relation, has.direction] = has
         if seen.hits:
             self.searches.append((call, seen.hits))
         for hit in seen.hits:

@@ -21,6 +21,7 @@ from typing import TypeGuard
 from synth.agents.computed import computations, holds
 from synth.agents.contract import History, Prompt, Turn
 from synth.agents.own_words import OwnWords, prose_of
+from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
 
 __all__ = ["Ungrounded", "plain_words", "ungrounded"]
@@ -170,6 +171,8 @@ def ungrounded(
     seen = _Seen()
     for text in (prompt.system, prompt.question, *(tool.description for tool in prompt.tools)):
         seen.add(text)
+    for value in _choices(prompt.tools):
+        seen.add(value)
     own = OwnWords(prompt, history) if own_words else None
     found: list[Ungrounded] = []
     for number, step in enumerate(history):
@@ -181,6 +184,15 @@ def ungrounded(
         for result in step.results:
             seen.add(result.content)
     return found
+
+
+def _choices(tools: Iterable[ToolSchema]) -> Iterator[str]:
+    """Values that a tool's schema lists as the only ones that an argument takes: whoever has the tool has seen them."""
+    for tool in tools:
+        properties = tool.parameters.get("properties", {})
+        for schema in properties.values() if isinstance(properties, dict) else ():
+            found = schema.get("enum", ()) if isinstance(schema, dict) else ()
+            yield from (value for value in found if isinstance(value, str))
 
 
 def _computed(number: int, turn: Turn, seen: _Seen) -> Iterator[Ungrounded]:
@@ -240,7 +252,7 @@ def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str],
         if not known and str(value) not in seen.words:
             yield str(value)
     elif isinstance(value, str):
-        if name == "document":
+        if name in ID_ARGUMENTS:
             if value not in seen.ids:
                 yield value
         else:

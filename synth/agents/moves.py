@@ -13,7 +13,8 @@ from enum import StrEnum
 
 from synth.agents.evidence import EvidenceView, Passage, names_of, observe, same_words, states, words_of
 from synth.environments.answers import judge, parse_date, parse_quantity
-from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult
+from synth.environments.triples import Triple
 from synth.identity import canonical_json
 from synth.schemas.tasks import Hop, Task
 
@@ -138,7 +139,7 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
         return wrong
     seen = observe(result.content)
     if seen.page:
-        return _page(view, call, seen.page)
+        return _page(view, call, result, seen.page)
     return _look(view, call, result)
 
 
@@ -177,17 +178,54 @@ def _hops(task: Task, hops: frozenset[int]) -> str:
     )
 
 
-def _page(view: EvidenceView, call: ToolCall, document: str) -> Move:
+def _page(view: EvidenceView, call: ToolCall, result: ToolResult, document: str) -> Move:
     task = view.task
-    searched = _off_path(view, call) if "document" not in call.arguments else None
+    searched = _off_path(view, call) if not ID_ARGUMENTS & call.arguments.keys() else None
     if searched is not None:
         return searched
     if document in gold_documents(task):
+        facts = [passage.fact for passage in observe(result.content).passages if passage.fact is not None]
+        if facts and not _asked_for(view, document, facts):
+            return _other_relation(view, document, facts[0])
         new = document not in view.read
         return Move(MoveKind.REACHES if new else MoveKind.ON_PATH, f"{document} is on the walk")
     if document in view.read:
         return Move(MoveKind.EXPLORES, f"reads more of {document}", document)
     return judge_document(view, document)
+
+
+def _ways(task: Task, document: str) -> dict[tuple[str, str], list[int]]:
+    """(relation, direction) by which hops of the walk stand in facts of a thing -> those hops."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for number, hop in enumerate(task.walk.hops):
+        for end, way in ((hop.source, "out" if hop.forward else "in"), (hop.target, "in" if hop.forward else "out")):
+            if document in (end.id, end.document_id):
+                found.setdefault((" ".join(hop.relation.split()), way), []).append(number)
+    return found
+
+
+def _asked_for(view: EvidenceView, document: str, facts: Sequence[Triple]) -> bool:
+    """Whether one of the facts of a thing on the walk is by a relation that the walk takes there."""
+    ways = _ways(view.task, document)
+    return any((fact.relation, "out" if fact.subject.id == document else "in") in ways for fact in facts) or any(
+        fact.relation == relation and (relation, "both") in view.relations.get(document, {})
+        for fact in facts
+        for relation, _ in ways
+    )
+
+
+def _other_relation(view: EvidenceView, document: str, fact: Triple) -> Move:
+    """Reads, of a thing on the walk, facts by a relation that the walk does not take: wrong where the right one was
+    listed and is still to be read."""
+    listed = view.relations.get(document, {})
+    hops = view.task.walk.hops
+    for (relation, way), numbers in _ways(view.task, document).items():
+        known = (relation, way) in listed or (relation, "both") in listed
+        waiting = [n for n in numbers if n not in view.hops and all(need in view.hops for need in hops[n].needs)]
+        if known and waiting:
+            cue = hops[waiting[0]].cue
+            return Move(MoveKind.PASSED_OVER, f"{relation} was listed for {cue!r}; reads {fact.relation}")
+    return Move(MoveKind.EXPLORES, f"reads {fact.relation}, which the question does not ask for")
 
 
 def judge_document(view: EvidenceView, document: str) -> Move:
@@ -232,6 +270,8 @@ def _link(view: EvidenceView, document: str) -> Move:
             continue
         if any(states(hop, passage) for passage in passages):
             verdicts.append(_rival(view, number, hop, document))
+        elif number in view.hops and any(passage.fact is not None for passage in own):
+            verdicts.append(_rival(view, number, hop, document))  # another fact by the same relation
         elif own and number in view.hops and (not _is_tested(task, number) or _stated_beside(view, number, own)):
             verdicts.append(
                 Move(
@@ -246,6 +286,9 @@ def _link(view: EvidenceView, document: str) -> Move:
         found = next((move for move in verdicts if move.kind is kind), None)
         if found is not None:
             return found
+    by = next((passage.fact for passage in reversed(passages) if passage.fact is not None), None)
+    if by is not None and all(passage.fact is not None for passage in passages) and passages[-1].about in gold:
+        return Move(MoveKind.UNFIT, f"{document} comes by {by.relation}, which the question does not ask for", document)
     if any(passage.about in gold for passage in passages):
         return Move(MoveKind.EXPLORES, f"{document} is linked from a page on the walk", document)
     if document in view.listed:
@@ -256,6 +299,9 @@ def _link(view: EvidenceView, document: str) -> Move:
 
 
 def _page_of(hop: Hop, passage: Passage) -> bool:
+    if passage.fact is not None:
+        relation = " ".join(hop.relation.split())
+        return passage.fact.relation == relation and passage.about in (hop.source.id, hop.source.document_id)
     return passage.about != "" and passage.about in (hop.source.document_id, hop.evidence.document_id)
 
 

@@ -17,7 +17,23 @@ from synth.schemas.row import Json, JsonObject, NonEmpty, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["Environment", "Episode", "Snapshot", "ToolCall", "ToolError", "ToolResult", "ToolSchema"]
+__all__ = [
+    "ID_ARGUMENTS",
+    "WORD_ARGUMENTS",
+    "Environment",
+    "Episode",
+    "Snapshot",
+    "ToolCall",
+    "ToolError",
+    "ToolResult",
+    "ToolSchema",
+]
+
+ID_ARGUMENTS = frozenset(("document", "entity"))
+"""Arguments by these names take an id that an observation has shown as the target of a link, and nothing else: whoever
+judges a call knows by that what it goes for, in any environment."""
+WORD_ARGUMENTS = frozenset(("query", "name"))
+"""Arguments by these names take words to look things up by."""
 
 
 class ToolSchema(Row):

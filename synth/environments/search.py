@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from synth.environments.answers import check_task
 from synth.environments.contract import (
@@ -25,6 +24,7 @@ from synth.environments.contract import (
     ToolSchema,
     validate_arguments,
 )
+from synth.environments.identifiers import Identifiers
 from synth.environments.rendering import link, page_borders, render
 from synth.environments.simulated import SimulatedResults, Simulation, Simulator
 from synth.identity import canonical_json
@@ -81,26 +81,8 @@ class DocumentTable(Protocol):
         """Row ``number`` as a ``Document``."""
 
 
-class DocumentIds:
-    """Row number of a document id, by binary search: 4 bytes per document beside the column itself."""
-
-    def __init__(self, ids: pa.ChunkedArray) -> None:
-        self._ids = ids
-        self._order = pc.sort_indices(ids).to_numpy().astype(np.uint32)
-
-    def row(self, document_id: str) -> int | None:
-        low, high = 0, len(self._order)
-        while low < high:
-            middle = (low + high) // 2
-            # Arrow sorts by UTF-8 bytes, which is Python's order by code points.
-            if self._ids[int(self._order[middle])].as_py() < document_id:
-                low = middle + 1
-            else:
-                high = middle
-        if low == len(self._order):
-            return None
-        row = int(self._order[low])
-        return row if self._ids[row].as_py() == document_id else None
+DocumentIds = Identifiers
+"""Row number of a document id."""
 
 
 SEARCH_TOOLS = (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from synth.agents.contract import History
 from synth.agents.evidence import EvidenceView, observe, words_of
 from synth.agents.moves import gold_documents
-from synth.environments.contract import ToolCall
+from synth.environments.contract import WORD_ARGUMENTS, ToolCall
 from synth.labels.findings import Finding
 from synth.schemas.steps import Behaviour, LabelReason
 from synth.schemas.tasks import Task
@@ -63,5 +63,5 @@ def _adapts(history: History, number: int) -> bool:
 
 def _query(call: ToolCall) -> str:
     """The words that a call looks for; empty for a call that looks for none."""
-    value = call.arguments.get("query")
-    return words_of(value) if isinstance(value, str) else ""
+    words = (value for name, value in call.arguments.items() if name in WORD_ARGUMENTS and isinstance(value, str))
+    return words_of(next(words, ""))

@@ -10,6 +10,8 @@ from synth.agents.scripted.matching import Lexicon
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
 from synth.agents.scripted.reference import REFERENCE_LEXICON
 from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
+from synth.agents.scripted.walker.policy import GraphPolicy
+from synth.agents.scripted.walker.teacher import GraphTeacher
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
 
@@ -17,15 +19,21 @@ __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 
 def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
-    """The scripted agent of ``role``. ``language`` chooses its understanding of words: ``world`` knows which words of
-    the world's pages and questions speak of which relation, anything else knows the usual words of reference
-    documentation. ``options`` are those of :class:`TeacherConfig` or :class:`PolicyConfig`.
+    """The scripted agent of ``role`` for the environment of ``task``: pages, or a graph.
+
+    ``language`` chooses its understanding of words: ``world`` knows which words of the world's pages and questions
+    speak of which relation, anything else knows the usual words of reference documentation. ``options`` are those of
+    :class:`TeacherConfig` or :class:`PolicyConfig`.
 
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
     lexicon: Lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
     config = scripted_options(role)(**options)
+    if task.environment == "graph":
+        if isinstance(config, PolicyConfig):
+            return GraphPolicy(task, config, lexicon)
+        return GraphTeacher(task, config, lexicon)
     if isinstance(config, PolicyConfig):
         return ScriptedPolicy(task, config, lexicon)
     return ScriptedTeacher(task, config, lexicon)

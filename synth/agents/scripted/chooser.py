@@ -10,10 +10,32 @@ from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import Value
 from synth.tasks.values import Measure
 
-__all__ = ["Chooser"]
+__all__ = ["Chooser", "Ender"]
 
 
-class Chooser(Protocol):
+class Ender(Protocol):
+    """What every chooser decides, whatever it walks over: what comes out of what was found, and when to answer."""
+
+    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
+        """The place of the least (or greatest) of several values, and whether it took the least."""
+
+    def result(self, number: int) -> int:
+        """What comes out of counting or reckoning, where ``number`` is right."""
+
+    def verifies(self, value: Value) -> bool:
+        """Whether to look once more before answering."""
+
+    def answer(self, value: Value, title: str | None) -> str:
+        """How to put the answer: the name as read, or the title of the page that it leads to."""
+
+    def early_answer(self) -> str | None:
+        """An answer given before all is settled, if the agent is so inclined."""
+
+    def guess(self) -> str | None:
+        """An answer when all ways are used up."""
+
+
+class Chooser(Ender, Protocol):
     """Picks among what is visible. Every method may draw from the generator of the turn."""
 
     def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
@@ -46,12 +68,6 @@ class Chooser(Protocol):
     def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
         """Whether to close the list although not every search was made."""
 
-    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
-        """The place of the least (or greatest) of several values, and whether it took the least."""
-
-    def result(self, number: int) -> int:
-        """What comes out of counting or reckoning, where ``number`` is right."""
-
     def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
         """What the page or entry is called that ``sentence`` is about."""
 
@@ -72,15 +88,3 @@ class Chooser(Protocol):
 
     def starts_with_candidate(self, clue: int) -> bool:
         """Whether to test a condition on the candidate's page first (else on the page of the name in the clue)."""
-
-    def verifies(self, value: Value) -> bool:
-        """Whether to look once more before answering."""
-
-    def answer(self, value: Value, title: str | None) -> str:
-        """How to put the answer: the name as read, or the title of the page that it leads to."""
-
-    def early_answer(self) -> str | None:
-        """An answer given before all is settled, if the agent is so inclined."""
-
-    def guess(self) -> str | None:
-        """An answer when all ways are used up."""

@@ -19,7 +19,7 @@ from synth.schemas.documents import ValueKind
 from synth.tasks.values import Measure, difference, in_range, parse_measure, total
 
 if TYPE_CHECKING:
-    from synth.agents.scripted.planner import Planner
+    from synth.agents.scripted.course import Course
 
 __all__ = ["Deeds", "extreme_of", "span_holds", "written_measure"]
 
@@ -36,7 +36,7 @@ class _Told:
 class Deeds:
     """Does the reading's deeds over the planner's state."""
 
-    def __init__(self, planner: Planner) -> None:
+    def __init__(self, planner: Course) -> None:
         self._planner = planner
         self._state = planner.state
         self._chooser = planner.chooser

@@ -16,7 +16,8 @@ from synth.agents.scripted.seen import Hit, SeenDocument
 from synth.agents.scripted.state import Value, key_of
 
 if TYPE_CHECKING:
-    from synth.agents.scripted.planner import Call, Planner
+    from synth.agents.scripted.course import Call
+    from synth.agents.scripted.planner import Planner
 
 __all__ = ["Lists"]
 

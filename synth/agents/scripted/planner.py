@@ -10,23 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.chooser import Chooser
-from synth.agents.scripted.cues import content_words, dangling, listed, quotable, short, strip, uncapitalised
+from synth.agents.scripted.course import Call, Course
+from synth.agents.scripted.cues import content_words, listed, quotable, short, strip, uncapitalised
 from synth.agents.scripted.deeds import Deeds
 from synth.agents.scripted.doubts import Doubts
 from synth.agents.scripted.lists import Lists
 from synth.agents.scripted.matching import content_stems, fold, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
-from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence, sentences_of
 from synth.agents.scripted.state import State, Value
-from synth.environments.contract import ToolCall
 
 __all__ = ["Planner"]
 
@@ -37,47 +35,18 @@ _IDLE = frozenset(
 )
 """Words that speak of documents and not of what is in them: finding them leads nowhere."""
 
-Call = tuple[str, dict[str, Any]]
 
+class Planner(Course):
+    """The planner over pages: searches, opens, finds."""
 
-class Planner:
-    """Makes one turn; a new one is made for each."""
+    chooser: Chooser
 
     def __init__(
         self, state: State, chooser: Chooser, generator: np.random.Generator, *, patience: int, parallel: float
     ) -> None:
-        self.state = state
-        self.seen = state.seen
-        self.chooser = chooser
-        self.generator = generator
-        self.patience = patience
-        self.parallel = parallel
-        self.thoughts = Thoughts(state.reading.question, generator)
-        self.noted = False  # whether something was settled in this turn
-        self._turned_to: int | None = None
+        super().__init__(state, chooser, generator, patience=patience, parallel=parallel)
         self.doubts: Doubts | None = None
         self._lists = Lists(self)
-
-    def turn(self) -> Turn:
-        if self.seen.last_failure is not None:
-            self.thoughts.add("failed")
-        early = self.chooser.early_answer()
-        if early is not None:
-            return self._answer("answer_early", early)
-        if self.seen.turns >= self.patience:
-            return self._stop()
-        for _ in range(48):
-            number = self.state.open_clue()
-            if number is None:
-                return self._finish()
-            calls = self._work(number)
-            if calls is None:
-                if not self.state.can_wait(number):
-                    return self._stop()
-                self.note("postpone", self.state.reading.clues[number].name)
-            if calls:
-                return self._act(calls)
-        return self._stop()
 
     # One clue. A list of calls ends the turn; an empty one: a note was made, planning goes on; None: no way is left.
 
@@ -106,12 +75,6 @@ class Planner:
             if self.fresh(page):
                 self.thoughts.add("silent", title=short(page.title))
         return self._from_the_other_end(number, clue, name, page)
-
-    def source(self, clue: Clue) -> tuple[str, str | None]:
-        if clue.source is None:
-            return clue.name, None
-        value = self.state.values[clue.source]
-        return value.name, value.place
 
     def source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
         """The page of ``name`` if it was read; else the calls that lead to it; None when it can't be found."""
@@ -359,33 +322,7 @@ class Planner:
             return
         self.thoughts.add("verified_plain")
 
-    def _stop(self) -> Turn:
-        value = self.state.values.get(self.state.reading.answer)
-        guess = value.name if value is not None else Deeds(self).partial() or self.chooser.guess()
-        if guess is not None:
-            return self._answer("answer_guess", guess)
-        self.thoughts.add("give_up")
-        return Turn(thought=self.thoughts.text(), said=None, answer=None)
-
-    def _answer(self, intent: str, answer: str) -> Turn:
-        self.thoughts.add(intent, answer=answer)
-        return Turn(thought=self.thoughts.text(), answer=answer)
-
     # Small things.
-
-    def _act(self, calls: Sequence[Call]) -> Turn:
-        made = tuple(
-            ToolCall(id=f"call_{self.seen.turns}_{place}", name=name, arguments=arguments)
-            for place, (name, arguments) in enumerate(calls)
-        )
-        return Turn(thought=self.thoughts.text() or None, calls=made)
-
-    def note(self, intent: str, name: str) -> None:
-        self.thoughts.add(intent, found=name)
-        if intent == "dismiss":
-            self._turned_to = self.state.open_clue()
-        self.state.note(intent, name, self.seen.turns)
-        self.noted = True
 
     def fresh(self, page: SeenDocument) -> bool:
         """Whether there is reason to judge the page (again): it was just read, or something was just settled."""
@@ -442,31 +379,6 @@ class Planner:
             if hit.document not in self.seen.documents and not self.state.is_dismissed(number, hit.title, hit.document):
                 known.setdefault(hit.document, hit)
         return list(known.values())
-
-    def _turn_to(self, number: int) -> None:
-        """Say which part of the question comes now, when another one was settled in this turn."""
-        clue = self.state.reading.clues[number]
-        if not self.noted or number == self._turned_to:
-            return
-        self._turned_to = number
-        if clue.target in self.state.values:
-            self.thoughts.add("check_condition")
-            if float(self.generator.random()) < 0.5:
-                return
-        known = self.state.values.get(clue.source) if clue.source is not None else None
-        cue = strip(clue.cue)
-        draw = float(self.generator.random())
-        if known is not None and (dangling(cue) or draw < 0.4):
-            if draw < 0.7:
-                self.thoughts.add("next_plain", name=known.name)
-        elif not dangling(cue):
-            self.thoughts.add("next_clue", cue=cue)
-
-    def _begin(self, number: int, name: str) -> None:
-        clues = self.state.reading.clues
-        if self.seen.turns == 0 and not clues[number].every:
-            many = sum(clue.target == clues[number].target for clue in clues) > 1
-            self.thoughts.add("plan_many" if many else "plan", name=name)
 
     def _search(self, number: int, name: str, k: int | None) -> list[Call]:
         calls: list[Call] = [("search", {"query": name} | ({"k": k} if k else {}))]

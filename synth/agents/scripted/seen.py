@@ -11,7 +11,18 @@ from synth.agents.contract import History, Step
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
 
-__all__ = ["Failure", "Find", "Hit", "PageLink", "Search", "Seen", "SeenDocument", "Sentence", "sentences_of"]
+__all__ = [
+    "Failure",
+    "Find",
+    "Hit",
+    "PageLink",
+    "Search",
+    "Seen",
+    "SeenDocument",
+    "Sentence",
+    "hits_of",
+    "sentences_of",
+]
 
 _HIT = re.compile(r"^(\d+)\. (\[.*)\n   (.*)$", re.M)
 _HEAD = re.compile(r"\A(\[.*\)), page (\d+) of (\d+)\n\n", re.S)
@@ -205,7 +216,7 @@ class Seen:
         if result.error:
             self.failures.append(Failure(turn, call, text))
         elif call.name == "search":
-            self.searches.append(Search(turn, str(call.arguments["query"]), call.arguments.get("k"), _hits(text)))
+            self.searches.append(Search(turn, str(call.arguments["query"]), call.arguments.get("k"), hits_of(text)))
         elif call.name == "open" and (head := _HEAD.match(text)):
             page_link = next(find_links(head.group(1)))
             number, total = int(head.group(2)), int(head.group(3))
@@ -262,7 +273,8 @@ class Seen:
 
 
 @lru_cache(maxsize=1024)
-def _hits(text: str) -> tuple[Hit, ...]:
+def hits_of(text: str) -> tuple[Hit, ...]:
+    """The numbered results of a search, each with the line below it."""
     found: list[Hit] = []
     for match in _HIT.finditer(text):
         item = next(find_links(match.group(2)), None)

@@ -226,9 +226,10 @@ class State:
         return next((hit.document for hit in seen.hits() if same_name(hit.title, name)), None)
 
 
-def state_of(reading: Reading, history: History) -> State:
-    """Replay the history: notes of each turn against what had been seen before it."""
-    state = State(reading, Seen())
+def state_of(reading: Reading, history: History, seen: Seen | None = None) -> State:
+    """Replay the history: notes of each turn against what had been seen before it. ``seen`` is what reads the
+    observations, still empty; without one, that of pages."""
+    state = State(reading, Seen() if seen is None else seen)
     texts = [reading.question]
     for turn, step in enumerate(history):
         for intent, name in read_notes(step.turn.thought or "", texts):

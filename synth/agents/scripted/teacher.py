@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Prompt
 from synth.agents.scripted.deeds import extreme_of
@@ -22,6 +21,7 @@ from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import clue_hops, read_task
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.state import State, Value, state_of
+from synth.agents.scripted.teacher_config import TeacherConfig
 from synth.environments.answers import judge
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Node, Task
@@ -31,26 +31,6 @@ _WHOLE_PAGES = frozenset(("page", "module", "index"))
 """Kinds of things that a whole document is about: a link to any place in it leads to them."""
 
 __all__ = ["ScriptedTeacher", "TeacherConfig"]
-
-
-class TeacherConfig(BaseModel):
-    """How the teacher works."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    verify: float = Field(default=0.5, ge=0, le=1)
-    """Share of answers before which it looks once more."""
-    detour: float = Field(default=0.12, ge=0, le=1)
-    """Chance, per choice among results, to look at another plausible page first; it then rejects it with a reason."""
-    meets: int = Field(default=0, ge=0, le=10)
-    """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
-    for whenever a search shows one, before it opens the right one."""
-    rival: float = Field(default=0.4, ge=0, le=1)
-    """Chance to test another name of a list first, where a further condition tells right from wrong."""
-    parallel: float = Field(default=0.3, ge=0, le=1)
-    """Share of questions with several conditions in which it searches for all the names at once."""
-    patience: int = Field(default=20, ge=1)
-    """Turns after which it gives up."""
 
 
 class ScriptedTeacher:

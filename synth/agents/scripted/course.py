@@ -1,0 +1,131 @@
+"""The course of one turn that all scripted planners share: clue by clue, until there is a call to make or an answer.
+
+What it takes to settle one clue is left to a planner over pages or over a graph.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from synth.agents.contract import Turn
+from synth.agents.scripted.chooser import Ender
+from synth.agents.scripted.cues import dangling, strip
+from synth.agents.scripted.deeds import Deeds
+from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.state import State
+from synth.environments.contract import ToolCall
+
+__all__ = ["Call", "Course"]
+
+Call = tuple[str, dict[str, Any]]
+
+
+class Course(ABC):
+    """Makes one turn; a new one is made for each."""
+
+    chooser: Ender
+
+    def __init__(
+        self, state: State, chooser: Ender, generator: np.random.Generator, *, patience: int, parallel: float
+    ) -> None:
+        self.state = state
+        self.seen = state.seen
+        self.chooser = chooser
+        self.generator = generator
+        self.patience = patience
+        self.parallel = parallel
+        self.thoughts = Thoughts(state.reading.question, generator)
+        self.noted = False  # whether something was settled in this turn
+        self._turned_to: int | None = None
+
+    def turn(self) -> Turn:
+        if self.seen.last_failure is not None:
+            self.thoughts.add("failed")
+        early = self.chooser.early_answer()
+        if early is not None:
+            return self._answer("answer_early", early)
+        if self.seen.turns >= self.patience:
+            return self._stop()
+        for _ in range(48):
+            number = self.state.open_clue()
+            if number is None:
+                return self._finish()
+            calls = self._work(number)
+            if calls is None:
+                if not self.state.can_wait(number):
+                    return self._stop()
+                self.note("postpone", self.state.reading.clues[number].name)
+            if calls:
+                return self._act(calls)
+        return self._stop()
+
+    @abstractmethod
+    def _work(self, number: int) -> list[Call] | None:
+        """One clue. A list of calls ends the turn; an empty one: a note was made, planning goes on; None: no way is
+        left."""
+
+    @abstractmethod
+    def _finish(self) -> Turn:
+        """All clues are settled: a last look, or the answer."""
+
+    def source(self, clue: Clue) -> tuple[str, str | None]:
+        if clue.source is None:
+            return clue.name, None
+        value = self.state.values[clue.source]
+        return value.name, value.place
+
+    def _stop(self) -> Turn:
+        value = self.state.values.get(self.state.reading.answer)
+        guess = value.name if value is not None else Deeds(self).partial() or self.chooser.guess()
+        if guess is not None:
+            return self._answer("answer_guess", guess)
+        self.thoughts.add("give_up")
+        return Turn(thought=self.thoughts.text(), said=None, answer=None)
+
+    def _answer(self, intent: str, answer: str) -> Turn:
+        self.thoughts.add(intent, answer=answer)
+        return Turn(thought=self.thoughts.text(), answer=answer)
+
+    def _act(self, calls: Sequence[Call]) -> Turn:
+        made = tuple(
+            ToolCall(id=f"call_{self.seen.turns}_{place}", name=name, arguments=arguments)
+            for place, (name, arguments) in enumerate(calls)
+        )
+        return Turn(thought=self.thoughts.text() or None, calls=made)
+
+    def note(self, intent: str, name: str) -> None:
+        self.thoughts.add(intent, found=name)
+        if intent == "dismiss":
+            self._turned_to = self.state.open_clue()
+        self.state.note(intent, name, self.seen.turns)
+        self.noted = True
+
+    def _turn_to(self, number: int) -> None:
+        """Say which part of the question comes now, when another one was settled in this turn."""
+        clue = self.state.reading.clues[number]
+        if not self.noted or number == self._turned_to:
+            return
+        self._turned_to = number
+        if clue.target in self.state.values:
+            self.thoughts.add("check_condition")
+            if float(self.generator.random()) < 0.5:
+                return
+        known = self.state.values.get(clue.source) if clue.source is not None else None
+        cue = strip(clue.cue)
+        draw = float(self.generator.random())
+        if known is not None and (dangling(cue) or draw < 0.4):
+            if draw < 0.7:
+                self.thoughts.add("next_plain", name=known.name)
+        elif not dangling(cue):
+            self.thoughts.add("next_clue", cue=cue)
+
+    def _begin(self, number: int, name: str) -> None:
+        clues = self.state.reading.clues
+        if self.seen.turns == 0 and not clues[number].every:
+            many = sum(clue.target == clues[number].target for clue in clues) > 1
+            self.thoughts.add("plan_many" if many else "plan", name=name)

@@ -1,0 +1,411 @@
+"""The graph environment: look up an entity by name, see which relations it has, read the facts of one of them.
+
+GraphWalker (arXiv 2603.28533) lets an agent walk a knowledge graph with two calls, the relations of an entity and the
+triples of an entity and a relation. Ids can't be guessed from a question, so a third call finds an entity by its name.
+Everything is read from memory-mapped arrays; an episode holds no copy of anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from synth.environments.answers import check_task
+from synth.environments.contract import (
+    Environment,
+    Episode,
+    Snapshot,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    ToolSchema,
+    validate_arguments,
+)
+from synth.environments.identifiers import Identifiers
+from synth.environments.triples import End, Listed, heading, listed, triple, written
+from synth.environments.values import normalize
+from synth.graph.graph import Graph
+from synth.identity import canonical_json
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Verdict
+
+__all__ = ["GRAPH_TOOLS", "EntityTable", "GraphEnvironment", "GraphEpisode", "NameIndex", "Resources", "open_graph"]
+
+_ENTITY = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 400,
+    "description": "Id of an entity, as an answer of a tool shows it in parentheses.",
+}
+_PAGE = {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."}
+GRAPH_TOOLS = (
+    ToolSchema(
+        name="find_entity",
+        description="Find entities by name. Gives the best as [name](entity), with what kind of thing each is.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "name": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 400,
+                    "description": "A name, or a part of one.",
+                },
+                "k": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 20,
+                    "description": "How many results; 5 if not given.",
+                },
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="get_relations",
+        description=(
+            "List the relations of an entity. Each has a direction: out = the entity is what the facts are about, "
+            "in = the entity is what they name, both = the relation reads the same from either end."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {"entity": _ENTITY, "page": _PAGE},
+            "required": ["entity"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="get_triples",
+        description="List the facts of an entity by one relation, each as: subject, relation: object.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "entity": _ENTITY,
+                "relation": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 400,
+                    "description": "A relation that get_relations lists for the entity.",
+                },
+                "direction": {
+                    "type": "string",
+                    "enum": ["out", "in", "both"],
+                    "description": "As get_relations says; every direction if not given.",
+                },
+                "page": _PAGE,
+            },
+            "required": ["entity", "relation"],
+            "additionalProperties": False,
+        },
+    ),
+)
+_BY_NAME = {tool.name: tool for tool in GRAPH_TOOLS}
+_LOOKED_AT = 50
+"""Entities that the index ranks, before whole names come first."""
+_KINDS = 64
+"""So many far ends of a relation are looked at to say what kinds they are of."""
+
+
+class Named(Protocol):
+    @property
+    def document(self) -> int:
+        """Row number in the entities table."""
+
+
+class NameIndex(Protocol):
+    def search(self, query: str, k: int) -> Sequence[Named]:
+        """The ``k`` entities whose names fit best, best first, ties in a fixed order."""
+
+
+class EntityTable(Protocol):
+    @property
+    def arrow(self) -> pa.Table: ...
+
+
+@dataclass(frozen=True)
+class Fan:
+    """The facts of one node by one relation in one direction: steps ``start`` to ``stop`` of the graph."""
+
+    relation: str
+    direction: str
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+class GraphEnvironment(Environment):
+    """A graph with names. Shared by any number of episodes and threads."""
+
+    name: ClassVar[str] = "graph"
+    version: ClassVar[str] = "1"
+
+    def __init__(
+        self,
+        graph: Graph,
+        entities: EntityTable,
+        names: NameIndex,
+        *,
+        default_k: int = 5,
+        page_size: int = 40,
+    ) -> None:
+        """
+        Args:
+            entities: The table whose rows are the graph's first nodes (``synth.schemas.documents.Entity``).
+            names: Finds rows of ``entities`` by the words of their names and aliases.
+            default_k: Results of ``find_entity`` when the call does not say.
+            page_size: Facts, or relations, on one page.
+
+        Raises:
+            ValueError: graph and table do not have the same entities.
+        """
+        table = entities.arrow
+        if len(table) != graph.n_entities:
+            raise ValueError(f"the graph has {graph.n_entities} entities, the table {len(table)}")
+        self.graph = graph
+        self.names = names
+        self.default_k = default_k
+        self.page_size = page_size
+        self._columns = {name: table.column(name) for name in ("id", "name", "kind", "aliases")}
+        self._ids = Identifiers(self._columns["id"])
+
+    def tools(self) -> tuple[ToolSchema, ...]:
+        return GRAPH_TOOLS
+
+    def instructions(self) -> str:
+        return (
+            "You have a graph of facts. `find_entity` finds an entity by its name, `get_relations` lists by which "
+            "relations it stands in facts (with the number of facts, and the kind of thing at their other end), "
+            "`get_triples` shows the facts of one relation, one per line: subject, relation: object. Entities are "
+            "written as [name](entity): the tools take what stands in the parentheses."
+        )
+
+    def reset(self, task: Task) -> GraphEpisode:
+        return GraphEpisode(self, task)
+
+    # -- what there is to read -----------------------------------------------------------------------------------------
+
+    def node(self, entity: str) -> int | None:
+        """The node of an entity id."""
+        return self._ids.row(entity)
+
+    def end(self, node: int) -> End:
+        """A node as a fact shows it."""
+        if node >= self.graph.n_entities:
+            kind, text = self.graph.value(node)
+            return End(written(text, kind))
+        return End(str(self._columns["name"][node].as_py()), str(self._columns["id"][node].as_py()))
+
+    def kind(self, node: int) -> str:
+        return str(self._columns["kind"][node].as_py()) or "thing"
+
+    def aliases(self, node: int) -> tuple[str, ...]:
+        return tuple(self._columns["aliases"][node].as_py() or ())
+
+    def fans(self, node: int) -> list[Fan]:
+        """What ``node`` has facts by, by relation and direction."""
+        graph = self.graph
+        found: list[Fan] = []
+        for group in range(int(graph.group_start[node]), int(graph.group_start[node + 1])):
+            port = int(graph.group_port[group])
+            both = bool(graph.symmetric[port >> 1])
+            direction = "both" if both else "in" if port & 1 else "out"
+            start, stop = int(graph.group_step[group]), int(graph.group_step[group + 1])
+            found.append(Fan(graph.relations[port >> 1], direction, start, stop))
+        return found
+
+    def far_kinds(self, fan: Fan) -> tuple[str, ...]:
+        """Kinds of the far ends, as far as the first of them tell, in order of the alphabet."""
+        targets = self.graph.step_target[fan.start : min(fan.stop, fan.start + _KINDS)]
+        return tuple(self.graph.kinds[int(kind)] for kind in np.unique(self.graph.node_kind[targets]))
+
+    def find(self, name: str, k: int) -> list[int]:
+        """Nodes of entities of that name: whole names first, then whole aliases, then what the index ranks best."""
+        hits = [int(hit.document) for hit in self.names.search(name, max(k, _LOOKED_AT))]
+        wanted = normalize(name)
+
+        def rank(node: int) -> int:
+            if normalize(self.end(node).name) == wanted:
+                return 0
+            return 1 if any(normalize(alias) == wanted for alias in self.aliases(node)) else 2
+
+        return sorted(hits, key=rank)[:k]
+
+
+class GraphEpisode(Episode):
+    """State: how many calls were made. Reading changes nothing."""
+
+    def __init__(self, environment: GraphEnvironment, task: Task) -> None:
+        super().__init__(task)
+        self.environment = environment
+        self._calls = 0
+
+    def step(self, call: ToolCall) -> ToolResult:
+        self._calls += 1
+        tool = _BY_NAME.get(call.name)
+        if tool is None:
+            names = ", ".join(_BY_NAME)
+            return _wrong(call, "unknown_tool", f"There is no tool {call.name!r}. The tools are: {names}.")
+        problem = validate_arguments(tool, call.arguments)
+        if problem is not None:
+            return _wrong(call, "bad_arguments", f"Wrong arguments for {call.name}: {problem[:400]}.")
+        made: Mapping[str, Callable[[ToolCall], ToolResult]] = {
+            "find_entity": self._find,
+            "get_relations": self._relations,
+            "get_triples": self._triples,
+        }
+        return made[call.name](call)
+
+    def _find(self, call: ToolCall) -> ToolResult:
+        environment = self.environment
+        name = " ".join(str(call.arguments["name"]).split())
+        if not name:
+            return _wrong(call, "bad_arguments", "Wrong arguments for find_entity: name: it holds no words.")
+        lines: list[str] = []
+        for node in environment.find(name, int(call.arguments.get("k", environment.default_k))):
+            kind = environment.kind(node)
+            other = environment.aliases(node)
+            also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
+            lines.append(f"{len(lines) + 1}. {environment.end(node).markdown()}\n   {_article(kind)} {kind}{also}")
+        head = f'{len(lines)} {"entity" if len(lines) == 1 else "entities"} for "{name}"' + (":" if lines else ".")
+        return _right(call, [head, *lines])
+
+    def _relations(self, call: ToolCall) -> ToolResult:
+        environment = self.environment
+        found = self._node(call)
+        if isinstance(found, ToolResult):
+            return found
+        fans = environment.fans(found)
+        pages = self._pages(len(fans))
+        page = int(call.arguments.get("page", 1))
+        shown = environment.end(found).markdown()
+        if page > pages:
+            return _wrong(call, "not_found", f"There is no page {page}: the relations of {shown} have {_many(pages)}.")
+        kind = environment.kind(found)
+        other = environment.aliases(found)
+        also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
+        count = "no relations" if not fans else "1 relation" if len(fans) == 1 else f"{len(fans)} relations"
+        head = f"{_article(kind).capitalize()} {kind}{also}, with {count}{':' if fans else '.'}"
+        lines = []
+        for fan in fans[(page - 1) * environment.page_size : page * environment.page_size]:
+            lines.append(listed(Listed(fan.relation, fan.direction, len(fan), environment.far_kinds(fan))))
+        return _right(call, [heading(environment.end(found), "relations", page, pages), "", head, *lines])
+
+    def _triples(self, call: ToolCall) -> ToolResult:
+        environment = self.environment
+        found = self._node(call)
+        if isinstance(found, ToolResult):
+            return found
+        wanted = _one_line(str(call.arguments["relation"]))
+        direction = str(call.arguments.get("direction", ""))
+        shown = environment.end(found).markdown()
+        same = [fan for fan in environment.fans(found) if _one_line(fan.relation) == wanted]
+        # A relation that reads the same from both ends has no direction that could be wrong.
+        fans = [fan for fan in same if direction in ("", "both") or fan.direction in (direction, "both")]
+        if not fans:
+            here = f" in direction {direction}" if same else ""
+            words = f"{shown} has no facts by {wanted!r}{here}: get_relations lists what it has."
+            return _wrong(call, "not_found", words)
+        total = sum(map(len, fans))
+        pages = self._pages(total)
+        page = int(call.arguments.get("page", 1))
+        way = fans[0].direction if len(fans) == 1 else "out and in"
+        if page > pages:
+            words = f"There is no page {page}: {wanted} ({way}) of {shown} has {_many(pages)}."
+            return _wrong(call, "not_found", words)
+        first = (page - 1) * environment.page_size
+        lines = [self._line(found, *at) for at in _slice(fans, first, first + environment.page_size)]
+        if pages > 1:
+            lines += ["", f"(There are {total} facts: this is page {page} of {pages}.)"]
+        return _right(call, [heading(environment.end(found), f"{wanted} ({way})", page, pages), "", *lines])
+
+    def _line(self, node: int, fan: Fan, step: int) -> str:
+        graph = self.environment.graph
+        here, there = self.environment.end(node), self.environment.end(int(graph.step_target[step]))
+        against = fan.direction == "in"
+        return triple(there if against else here, fan.relation, here if against else there)
+
+    def _node(self, call: ToolCall) -> int | ToolResult:
+        entity = str(call.arguments["entity"])
+        node = self.environment.node(entity)
+        if node is not None:
+            return node
+        shown = entity if len(entity) <= 120 else f"{entity[:117]}..."
+        words = f"There is no entity {shown!r}. Take an id that a tool shows in parentheses; find_entity finds it."
+        return _wrong(call, "not_found", words)
+
+    def _pages(self, items: int) -> int:
+        return max(1, -(-items // self.environment.page_size))
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(
+            environment=self.environment.name,
+            version=self.environment.version,
+            task_id=self.task.id,
+            state=canonical_json({"calls": self._calls}),
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        mine = (self.environment.name, self.environment.version, self.task.id)
+        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
+        if mine != theirs:
+            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
+        self._calls = int(json.loads(snapshot.state)["calls"])
+
+    def check(self, answer: str | None) -> Verdict:
+        return check_task(self.task, answer)
+
+
+def _right(call: ToolCall, lines: Sequence[str]) -> ToolResult:
+    return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines))
+
+
+def _wrong(call: ToolCall, error: ToolError, words: str) -> ToolResult:
+    return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
+
+
+def _slice(fans: Sequence[Fan], first: int, last: int) -> list[tuple[Fan, int]]:
+    """(fan, step) of the facts ``first`` to ``last`` of several fans one behind the other."""
+    found: list[tuple[Fan, int]] = []
+    before = 0
+    for fan in fans:
+        low, high = max(first - before, 0), min(last - before, len(fan))
+        found += [(fan, fan.start + at) for at in range(low, high)]
+        before += len(fan)
+    return found
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _many(pages: int) -> str:
+    return "1 page" if pages == 1 else f"{pages} pages"
+
+
+def _article(kind: str) -> str:
+    return "an" if kind[:1].casefold() in "aeio" else "a"
+
+
+class Resources(Protocol):
+    """Where a build keeps tables and arrays; a stage's inputs are one."""
+
+    def table(self, name: str) -> Any: ...
+
+    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
+
+
+def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
+    """The environment over the arrays ``graph`` and ``names`` and the table ``entities`` of a build; ``options`` go to
+    :class:`GraphEnvironment`."""
+    from synth.retrieval.bm25 import Bm25Index
+
+    graph, names = Graph.from_arrays(inputs.arrays("graph")), Bm25Index(inputs.arrays("names"))
+    return GraphEnvironment(graph, inputs.table("entities"), names, **options)
