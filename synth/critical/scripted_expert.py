@@ -29,6 +29,7 @@ from synth.agents.scripted.state import State, Value, state_of
 from synth.agents.scripted.teacher import TeacherConfig, _GoldChooser
 from synth.critical.actions import action_key, action_kind
 from synth.critical.contract import Point
+from synth.critical.graph_turns import graph_turns
 from synth.environments.contract import ToolCall
 from synth.environments.rendering import plain
 from synth.schemas.tasks import Hop, Task
@@ -62,7 +63,7 @@ class ExpertConfig(BaseModel):
 
 
 class ScriptedExpert:
-    """An expert (``synth.critical.contract.Expert``) for any task of the search environment."""
+    """An expert (``synth.critical.contract.Expert``) for any task of the search and the graph environment."""
 
     def __init__(self, config: ExpertConfig | None = None, lexicon: Lexicon | None = None) -> None:
         self._config = config or ExpertConfig()
@@ -86,6 +87,10 @@ class ScriptedExpert:
         return tuple(kept.values())
 
     def _all(self, point: Point, generator: np.random.Generator) -> Iterator[Turn]:
+        if point.task.environment == "graph":
+            tries, patience = self._config.tries, self._config.patience
+            yield from graph_turns(point, self._lexicon, generator, tries=tries, patience=patience)
+            return
         reading = read_task(point.task)
         for number in range(self._config.tries):
             for again in (False, True):

@@ -13,6 +13,7 @@ __all__ = ["PIPELINES", "plan"]
 
 PIPELINES: Mapping[str, Callable[[Recipe], tuple[StageNode, ...]]] = {
     "search": search_nodes,
+    "graph": search_nodes,
 }
 """By kind of environment."""
 

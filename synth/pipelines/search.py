@@ -1,4 +1,7 @@
-"""Datasets of the search environment: source -> graph and index -> tasks -> rollouts -> trajectories."""
+"""Datasets of agents in an environment: source -> graph and index -> tasks -> rollouts -> trajectories -> pairs.
+
+Nothing here depends on which environment it is, but for one table: what a stage of it is called and reads, by name.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from synth.critical.config import CriticalConfig
 from synth.critical.model_expert import expert_prompts
 from synth.critical.model_scorer import score_prompt
 from synth.engine.plan import StageNode
+from synth.environments.graph import GraphEnvironment
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.pipelines.modelled_tasks import extraction, modelled
@@ -26,8 +30,10 @@ from synth.stages.contract import Implementation, Stage
 
 __all__ = ["search_nodes"]
 
-_PROMPT = "agents/search"
 _EDITOR = "synth.preferences.perturb.minimal_edit:model_editor"
+_VERSIONS = {"search": SearchEnvironment.version, "graph": GraphEnvironment.version}
+_SHOWS_PAGES = frozenset(("search",))
+"""Environments whose runs meet pages: distractors and long contexts are made of those."""
 _EXTRACTIVE = "synth.agents.summaries:extractive_summarizer"
 _SUMMARIZER = "synth.agents.summaries:model_summarizer"
 _REFLECTOR = "synth.agents.reflection:model_reflector"
@@ -35,7 +41,7 @@ _SIMULATED = "synth.environments.search:open_simulated_search"
 
 
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
-    """The stage runs of a search dataset, in topological order."""
+    """The stage runs of a dataset of agents in an environment, in topological order."""
     nodes = [*_source_nodes(recipe), *_task_nodes(recipe)]
     for role in ("teacher", "policy"):
         if role in recipe.roles:
@@ -80,6 +86,8 @@ def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
         triples = "triples" if extract != "none" else "documents"
         yield _node("edges", "link_records", {}, documents="documents", triples=triples)
     yield _node("index", "index", {}, documents="documents")
+    if recipe.environment.kind == "graph":
+        yield _node("names", "names", {}, entities="documents" if source.kind == "world" else "edges")
 
 
 def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
@@ -90,15 +98,16 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
         reads |= {"entities": entities, "edges": entities}
     if recipe.questions.kind == "world":
         reads |= {"graph": "graph"}
+        config["environment"] = recipe.environment.kind
     stage, values = modelled(recipe, config)
     yield _node("tasks", stage, values, **reads)
 
 
 def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode]:
-    prompt = load_prompt(_PROMPT)
+    prompt = load_prompt(f"agents/{recipe.environment.kind}")
     yield _node(
         f"{role}-rollouts",
-        "search_rollouts",
+        _here(recipe, "rollouts"),
         {
             "role": role,
             "rollouts": who.rollouts,
@@ -113,8 +122,7 @@ def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode
             "prompt_sha256": prompt.ref.sha256,
         },
         tasks="tasks",
-        documents="documents",
-        index="index",
+        **_world(recipe, "rollouts"),
     )
     yield _node(role, "verify", {}, rollouts=f"{role}-rollouts", tasks="tasks")
 
@@ -128,7 +136,7 @@ def _difficulty_nodes(recipe: Recipe) -> Iterator[StageNode]:
     yield _node(
         "closed-book",
         "closed_book",
-        {"policy": policy, "rollouts": wanted.closed_book, **_prompt(_PROMPT)},
+        {"policy": policy, "rollouts": wanted.closed_book, **_prompt(f"agents/{recipe.environment.kind}")},
         tasks="tasks",
     )
     values = wanted.model_dump(exclude={"closed_book"})
@@ -154,7 +162,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
     if searched and recipe.preferences is not None and "teacher" in recipe.roles:
         yield _node(
             "preferences",
-            "search_preferences",
+            _here(recipe, "preferences"),
             {
                 "environment": _environment(recipe),
                 "management": recipe.management,
@@ -166,8 +174,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
             policy_runs="policy:trajectories",
             steps="policy-steps",
             branches="critical-steps",
-            documents="documents",
-            index="index",
+            **_world(recipe, "preferences"),
         )
 
 
@@ -206,7 +213,7 @@ def _critical_node(recipe: Recipe) -> StageNode:
     who = recipe.roles["policy"]
     return _node(
         "critical-steps",
-        "search_critical_steps",
+        _here(recipe, "critical_steps"),
         {
             "policy": _policy(recipe, "policy", who),
             "expert": _expert(recipe, critical, language),
@@ -219,8 +226,7 @@ def _critical_node(recipe: Recipe) -> StageNode:
         },
         trajectories="policy",
         tasks="tasks",
-        documents="documents",
-        index="index",
+        **_world(recipe, "critical_steps"),
     )
 
 
@@ -247,7 +253,7 @@ def _scorer(recipe: Recipe, critical: Critical) -> Implementation:
 def _distractor_nodes(recipe: Recipe) -> Iterator[StageNode]:
     """Pages that runs met, and neighbours of the evidence."""
     wanted = recipe.distractors
-    if wanted is None:
+    if wanted is None or recipe.environment.kind not in _SHOWS_PAGES:
         return
     options = {"model": wanted.model, "revision": wanted.revision} if wanted.model is not None else {}
     # The library's version stands for what a model makes of a text; our own encoder is named with its version.
@@ -275,15 +281,28 @@ def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
     """Rows that a reward function judges: tasks to be solved by searching, and by reading."""
     if recipe.rl:
         # Tools and their description are the same; whoever trains says what stands behind them.
-        values = {"environment": _environment(recipe, simulated=False), **_prompt("rl/search")}
-        yield _node("rl", "search_rl", values, tasks="tasks", documents="documents", index="index")
+        values = {"environment": _environment(recipe, simulated=False), **_prompt(f"rl/{recipe.environment.kind}")}
+        yield _node("rl", _here(recipe, "rl"), values, tasks="tasks", **_world(recipe, "rl"))
     wanted = recipe.contexts
-    if wanted is None or recipe.distractors is None:
+    if wanted is None or recipe.distractors is None or recipe.environment.kind not in _SHOWS_PAGES:
         return
     for budget in wanted.budgets:
         values = {"budget": budget, "tasks": wanted.tasks, "tokenizer": wanted.tokenizer, **_prompt("contexts/read")}
         reads = {name: name for name in ("tasks", "documents", "index", "distractors")}
         yield _node(f"contexts-{budget}", "contexts", values, **reads)
+
+
+def _here(recipe: Recipe, stage: str) -> str:
+    """The stage of that kind for the recipe's environment: it differs in what it reads and in nothing else."""
+    return f"{recipe.environment.kind}_{stage}"
+
+
+def _world(recipe: Recipe, stage: str) -> dict[str, str]:
+    """What the environment is made from, of what that stage reads: table or arrays -> the node that writes it."""
+    made = {"documents": "documents", "index": "index", "graph": "graph", "names": "names"}
+    made["entities"] = "documents" if recipe.source.kind == "world" else "edges"
+    kind: type[Stage[Any]] = find("stages", _here(recipe, stage))
+    return {name: made[name] for name in kind.reads if name in made}
 
 
 def _prompt(name: str) -> dict[str, Any]:
@@ -333,12 +352,12 @@ def _environment(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
     kind = recipe.environment.kind
     options = recipe.environment.model_dump(exclude={"kind", "simulated"})
-    if recipe.environment.simulated is None or not simulated:
-        return _named("environments", kind, options, version=SearchEnvironment.version)
-    options["simulated"] = recipe.environment.simulated.model_dump()
+    if recipe.simulation is None or not simulated:
+        return _named("environments", kind, options, version=_VERSIONS[kind])
+    options["simulated"] = recipe.simulation.model_dump()
     prompt = load_prompt(*SIMULATE_PROMPT).ref
     made = assistant_of("simulator", recipe.roles["simulator"], _SIMULATED, prompt, options=options)
-    return made.model_copy(update={"kind": kind, "versions": {**made.versions, "version": SearchEnvironment.version}})
+    return made.model_copy(update={"kind": kind, "versions": {**made.versions, "version": _VERSIONS[kind]}})
 
 
 def _named(table: str, kind: str, options: dict[str, Any], **versions: Any) -> Implementation:

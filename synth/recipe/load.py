@@ -147,10 +147,20 @@ def _turn(data: dict[str, Any], kind: Any) -> None:
 
 _TAGS = frozenset({"world", "docs", "records", "given"})
 """Discriminator values that pydantic puts into error locations; they are no keys of the recipe."""
+_PLACES = frozenset({"search", "graph"})
+
+
+def _keys(location: Sequence[int | str]) -> list[int | str]:
+    """An error's location without the tags of unions. The kind of an environment is one only behind that key."""
+    return [
+        part
+        for before, part in zip((None, *location), location, strict=False)
+        if part not in _TAGS and not (before == "environment" and part in _PLACES)
+    ]
 
 
 def _location(location: Sequence[int | str]) -> str:
-    return ".".join(str(part) for part in location if part not in _TAGS)
+    return ".".join(str(part) for part in _keys(location))
 
 
 def _explain(error: ValidationError, data: Mapping[str, Any]) -> str:
@@ -169,7 +179,7 @@ def _explain(error: ValidationError, data: Mapping[str, Any]) -> str:
 def _mend(error: ValidationError, data: Mapping[str, Any]) -> str:
     first = error.errors()[0]
     if first["type"] == "extra_forbidden":
-        known = _siblings([part for part in first["loc"] if part not in _TAGS])
+        known = _siblings(_keys(first["loc"]))
         return f"{_nearest(str(first['loc'][-1]), known)}`synth recipe --schema` lists every key"
     return "`synth recipe --schema` says what each key takes"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 from synth.agents.loop import Limits
 from synth.agents.management import Management
@@ -32,6 +32,7 @@ __all__ = [
     "DocsQuestions",
     "DocsSource",
     "GivenQuestions",
+    "GraphWalk",
     "Questions",
     "Ratings",
     "Recipe",
@@ -111,6 +112,25 @@ class Search(_Part):
     simulated: Simulation | None = None
     """Results are written by the model of the role ``simulator`` while agents act, ``noise`` saying which share of them
     is noise; empty = they are pages of the collection."""
+
+
+class GraphWalk(_Part):
+    """The environment: a graph of facts, entity by entity and relation by relation."""
+
+    kind: Literal["graph"]
+    page_size: int = Field(default=40, ge=5, le=1000)
+    """Facts, or relations, that one page shows."""
+    default_k: int = Field(default=5, ge=1, le=20)
+    """Results of a look-up by name when a call does not say how many."""
+
+
+def _kind_of(value: Any) -> str:
+    """Which environment is meant; search where none is named."""
+    found = value.get("kind", "search") if isinstance(value, dict) else getattr(value, "kind", "search")
+    return str(found)
+
+
+Place = Annotated[Annotated[Search, Tag("search")] | Annotated[GraphWalk, Tag("graph")], Discriminator(_kind_of)]
 
 
 class Critical(_Part):
@@ -246,7 +266,7 @@ class Recipe(_Part):
     """How questions are worded anew, where there is the role ``writer``."""
     task_checks: CheckKeys = CheckKeys()
     """How tasks are checked by a model, where there is the role ``checker``."""
-    environment: Search = Search()
+    environment: Place = Search()
     """Where agents act."""
     limits: Limits = Limits()
     """When a rollout is stopped."""
@@ -268,9 +288,10 @@ class Recipe(_Part):
     difficulty: Difficulty | None = Difficulty()
     """How difficulty is measured and predicted; ``null`` leaves it out."""
     distractors: Distractors | None = Distractors()
-    """Which pages are recorded as distractors of a task; ``null`` records none."""
+    """Which pages are recorded as distractors of a task; ``null`` records none. Only where the environment shows
+    pages."""
     contexts: Contexts | None = Contexts()
-    """Which long contexts are made; ``null`` makes none."""
+    """Which long contexts are made; ``null`` makes none. Only where distractors are recorded."""
     rl: bool = True
     """Whether there are rows for reinforcement learning."""
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
@@ -301,6 +322,10 @@ class Recipe(_Part):
         self._check_assistants()
         self._check_helpers()
         self._check_readers()
+        if self.environment.kind == "graph" and self.questions.kind != "world":
+            raise ValueError(
+                "environment of kind graph needs questions of kind world: others rest on pages, not on relations"
+            )
         return self
 
     def _check_readers(self) -> None:
@@ -323,13 +348,18 @@ class Recipe(_Part):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
 
+    @property
+    def simulation(self) -> Simulation | None:
+        """How a model writes what searches find; None where none does."""
+        return self.environment.simulated if isinstance(self.environment, Search) else None
+
     def _check_simulator(self) -> None:
         who = self.roles.get("simulator")
         if who is not None and ":" in who.backend:
             raise ValueError("roles.simulator.backend: a model writes results; choose openai or vllm")
-        if self.environment.simulated is not None and (who is None or who.model is None):
+        if self.simulation is not None and (who is None or who.model is None):
             raise ValueError("environment.simulated needs a model that writes the results: bind roles.simulator to one")
-        if who is not None and self.environment.simulated is None:
+        if who is not None and self.simulation is None:
             raise ValueError("roles.simulator: environment.simulated says how it writes (say {}), and is missing")
 
     def _check_assistants(self) -> None:

@@ -27,7 +27,14 @@ from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
-__all__ = ["CriticalSteps", "CriticalStepsConfig", "SearchCriticalSteps", "action_verdict", "searched_row"]
+__all__ = [
+    "CriticalSteps",
+    "CriticalStepsConfig",
+    "GraphCriticalSteps",
+    "SearchCriticalSteps",
+    "action_verdict",
+    "searched_row",
+]
 
 
 class CriticalStepsConfig(StageConfig):
@@ -112,6 +119,15 @@ class SearchCriticalSteps(CriticalSteps):
     name = "search_critical_steps"
     version = 2
     reads = ("trajectories", "tasks", "documents", "index")
+    libraries = ("numpy", "bm25s")
+
+
+class GraphCriticalSteps(CriticalSteps):
+    """In the graph environment."""
+
+    name = "graph_critical_steps"
+    version = 1
+    reads = ("trajectories", "tasks", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")
 
 

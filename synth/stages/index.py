@@ -1,4 +1,4 @@
-"""Documents as an index that agents search."""
+"""Documents, and names of entities, as indexes that agents search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 from synth.retrieval.bm25 import Bm25Index
 from synth.stages.contract import Batch, StageConfig, Table, TableStage
 
-__all__ = ["BuildIndex", "IndexConfig"]
+__all__ = ["BuildIndex", "BuildNames", "IndexConfig", "NamesConfig"]
 
 
 class IndexConfig(StageConfig):
@@ -47,3 +47,29 @@ def _texts(documents: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
     """Title, text and aliases, a record batch at a time: a million texts never stand in memory together."""
     for batch in documents.arrow.select(["title", "text", "aliases"]).to_batches(max_chunksize=1024):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+class NamesConfig(StageConfig):
+    pass
+
+
+class BuildNames(TableStage[NamesConfig]):
+    """Entities by the words of their names and aliases, which count alike."""
+
+    name = "names"
+    version = 1
+    config_type = NamesConfig
+    reads = ("entities",)
+    writes_arrays = True
+    libraries = ("bm25s", "numpy")
+
+    def run(self) -> Batch:
+        entities = self.context.inputs.table("entities")
+        arrays = Bm25Index.build(_names(entities), title_weight=1, alias_weight=1)
+        return Batch(arrays=arrays, rows_in=len(entities), kept_in=len(entities))
+
+
+def _names(entities: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
+    for batch in entities.arrow.select(["name", "aliases"]).to_batches(max_chunksize=1024):
+        for name, aliases in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield name, "", aliases or ()

@@ -23,7 +23,7 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
-__all__ = ["Preferences", "PreferencesConfig", "SearchPreferences"]
+__all__ = ["GraphPreferences", "Preferences", "PreferencesConfig", "SearchPreferences"]
 
 
 class PreferencesConfig(StageConfig):
@@ -154,4 +154,13 @@ class SearchPreferences(Preferences):
     name = "search_preferences"
     version = 1
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "documents", "index")
+    libraries = ("numpy", "bm25s")
+
+
+class GraphPreferences(Preferences):
+    """In the graph environment."""
+
+    name = "graph_preferences"
+    version = 1
+    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")

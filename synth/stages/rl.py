@@ -14,7 +14,7 @@ from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["RlRows", "RlRowsConfig", "SearchRlRows"]
+__all__ = ["GraphRlRows", "RlRows", "RlRowsConfig", "SearchRlRows"]
 
 
 class RlRowsConfig(StageConfig):
@@ -74,4 +74,13 @@ class SearchRlRows(RlRows):
     name = "search_rl"
     version = 1
     reads = ("tasks", "documents", "index")
+    libraries = ("numpy", "bm25s")
+
+
+class GraphRlRows(RlRows):
+    """In the graph environment."""
+
+    name = "graph_rl"
+    version = 1
+    reads = ("tasks", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")

@@ -25,7 +25,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["Rollouts", "RolloutsConfig", "SearchRollouts", "SummariesConfig"]
+__all__ = ["GraphRollouts", "Rollouts", "RolloutsConfig", "SearchRollouts", "SummariesConfig"]
 
 
 class SummariesConfig(StageConfig):
@@ -191,3 +191,11 @@ class SearchRollouts(Rollouts):
     name = "search_rollouts"
     version = 1
     reads = ("tasks", "documents", "index")
+
+
+class GraphRollouts(Rollouts):
+    """Rollouts over the graph environment."""
+
+    name = "graph_rollouts"
+    version = 1
+    reads = ("tasks", "entities", "graph", "names")

@@ -20,7 +20,8 @@ __all__ = ["WorldTasks", "WorldTasksStageConfig"]
 
 
 class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
-    pass
+    environment: str = "search"
+    """Where the tasks are to be solved."""
 
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
@@ -50,7 +51,8 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
         outcomes = []
         for index, verdict in zip(indices, self._proposer.propose(indices, self.context.seed), strict=True):
             if isinstance(verdict, Checked):
-                task = finish(verdict.draft, verdict.checks, self.context.provenance, index)
+                draft = verdict.draft.model_copy(update={"environment": self.config.environment})
+                task = finish(draft, verdict.checks, self.context.provenance, index)
                 outcomes.append(Outcome(kept=(task,)))
             else:
                 outcomes.append(Outcome(rejected=(verdict,)))
