@@ -274,7 +274,9 @@ class GraphEpisode(Episode):
             other = environment.aliases(node)
             also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
             lines.append(f"{len(lines) + 1}. {environment.end(node).markdown()}\n   {_article(kind)} {kind}{also}")
-        head = f'{len(lines)} {"entity" if len(lines) == 1 else "entities"} for "{name}"' + (":" if lines else ".")
+        if not lines:
+            return _right(call, [f'No entity has a name like "{name}".'])
+        head = f'{len(lines)} {"entity" if len(lines) == 1 else "entities"} for "{name}":'
         return _right(call, [head, *lines])
 
     def _relations(self, call: ToolCall) -> ToolResult:

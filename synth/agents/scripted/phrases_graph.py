@@ -51,6 +51,7 @@ GRAPH_PHRASES: dict[str, tuple[str, ...]] = {
         "The right relation is not on this page, so I turn to page {page}.",
         "There are more relations; I go on to page {page}.",
         "Nothing fits so far. Page {page} of the relations may have it.",
+        "None of these is what I need, but the list goes on: page {page}.",
     ),
     "g_triples": (
         "The relation {relation} of {name} should tell.",
@@ -76,6 +77,7 @@ GRAPH_PHRASES: dict[str, tuple[str, ...]] = {
         "The lists go on, so I read page {page} of {relation} for {names}.",
         "There is more by {relation} for {names}: page {page} of {total}.",
         "I read on at page {page}: {relation} of {names}.",
+        "Page {page} of {total} has more of {relation} for {names}.",
     ),
     # Facts.
     "g_quote": (
@@ -110,11 +112,13 @@ GRAPH_PHRASES: dict[str, tuple[str, ...]] = {
         "By {relation} I get {names}; that is not what the question asks for here. I took the wrong relation.",
         "{relation} gives {names}. That was the wrong relation, so I go back to the list.",
         "What {relation} shows is {names}, which is something else than the question wants here.",
+        "{relation} leads to {names}, and that answers another question. I go back to the list of relations.",
     ),
     "g_none": (
         "None of the relations of {name} fits the question. Perhaps another one of that name is meant.",
         "{name} has no relation that would fit, so it can't be the one that is meant.",
         "Nothing in the list of {name} leads on; I may have the wrong one.",
+        "What the question asks for does not stand in the list of {name}. There may be another of that name.",
     ),
     "g_dead_end": (
         'From {name} nothing leads on to "{cue}". Perhaps it was a wrong turn.',
@@ -133,6 +137,12 @@ GRAPH_PHRASES: dict[str, tuple[str, ...]] = {
         "I see no fact that holds for {title} and {name}.",
         "{title} does not meet the condition with {name}.",
         "What the graph says of {title} does not match {name}.",
+    ),
+    "g_fails_value": (
+        '{title} does not fit "{cue}".',
+        'That is not what "{cue}" says, so {title} does not fit.',
+        'The question says "{cue}", and that does not hold for {title}.',
+        'For {title} the condition "{cue}" is not met.',
     ),
     "g_verify": (
         "Before I answer I look at what else is known of {name}, to make sure that it is the right kind of thing.",

@@ -283,7 +283,7 @@ class GraphPlanner(Course):
         if isinstance(verdict, Need):
             return self.do(verdict)
         if not verdict:
-            self.thoughts.add("g_fails", title=value.name, name=name or strip(clue.cue))
+            self.fails(clue, name, value)
         self.note("confirm" if verdict else "dismiss", value.name)
         return []
 
@@ -329,6 +329,14 @@ class GraphPlanner(Course):
         return self._answer("answer", self.chooser.answer(value, None))
 
     # Small things.
+
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        """Say that ``value`` does not meet a condition."""
+        cue = strip(clue.cue)
+        if (clue.value or not name) and '"' not in cue:
+            self.thoughts.add("g_fails_value", title=value.name, cue=cue)
+        else:
+            self.thoughts.add("g_fails", title=value.name, name=name)
 
     def do(self, need: Need) -> list[Call]:
         self.thoughts.add(need.intent, **need.slots)

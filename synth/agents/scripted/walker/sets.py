@@ -92,7 +92,7 @@ class GraphSets:
             elif verdict:
                 planner.note("keep", value.name)
             else:
-                self._thoughts.add("g_fails", title=value.name, name=name or strip(clue.cue))
+                planner.fails(clue, name, value)
                 planner.note("strike", value.name)
         if needs:
             return self._together(needs)

@@ -126,12 +126,17 @@ class GraphGoldChooser:
         cue = self._state.reading.clues[clue].cue
         own = {number for hop in self._task.walk.hops for number in [" ".join(hop.relation.split())]}
         scored = [
-            (fit_of(cue, item, self._lexicon) + (0.5 if set(item.kinds) & set(gold.kinds) else 0.0), place)
+            (
+                fit_of(cue, item, self._lexicon)
+                + (0.3 if set(item.kinds) & set(gold.kinds) else 0.0)
+                + (0.2 if item.facts == gold.facts else 0.0),
+                place,
+            )
             for place, item in enumerate(listed)
             if item.relation not in own and item.facts <= 8 and is_value_kind(item) == is_value_kind(gold)
         ]
         best = max(scored, key=lambda pair: (pair[0], -pair[1]), default=(0.0, 0))
-        return listed[best[1]] if best[0] >= 0.3 else None
+        return listed[best[1]] if best[0] >= 0.45 else None
 
     def _astray(self, clue: int) -> bool:
         """Whether it already is where no hop of the walk is."""
