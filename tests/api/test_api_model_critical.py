@@ -131,8 +131,8 @@ def test_models_that_do_as_the_embedded_ones_give_the_same_verified_pairs(
     assert "verdicts" not in synth.load(here.path).configs, "nobody but rules judged"
     assert {(use.role, use.model) for use in report_of(there).models} == {("prm", "toy-prm"), ("expert", "toy-expert")}
     card = (there.path / "README.md").read_text()
-    assert "toy-prm" in card
-    assert "toy-expert" in card
+    assert "The role prm, played by toy-prm, scored actions" in card
+    assert "The role expert, played by toy-expert, proposed the other actions" in card
     assert server.url not in card
 
 
