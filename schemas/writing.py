@@ -78,7 +78,8 @@ class Claim(Row):
     """What it rests on, in the model's words."""
     verdict: Literal["same", "refuted", "unsupported", "open"]
     """``same`` as the gold answer; ``refuted`` by an exhaustive query of the whole graph, which has one answer;
-    ``unsupported``: the quote stands in none of the excerpts; ``open``: nothing of ours speaks against it."""
+    ``unsupported``: the quote stands in none of the excerpts, or is of a word or two; ``open``: nothing of ours speaks
+    against it."""
 
 
 class TaskCheckRow(Row):

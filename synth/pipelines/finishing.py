@@ -15,7 +15,7 @@ from synth.exporters.hub_layout import write_dataset
 from synth.models.naming import public_name
 from synth.pipelines.published_graph import graph_tables
 from synth.recipe.model import Recipe
-from synth.recipe.roles import PRIVATE
+from synth.recipe.roles import PRIVATE, RoleName
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
 from synth.sources.world.schema import HUB_TYPES
@@ -213,11 +213,22 @@ def _command(recipe: Recipe) -> str:
     return " ".join(words)
 
 
+def _who(recipe: Recipe, role: RoleName) -> str:
+    who = recipe.roles[role]
+    return who.backend if who.model is None else f"the model {public_name(who.model)}"
+
+
 def _notes(recipe: Recipe) -> tuple[str, ...]:
     notes = []
     if all(who.backend == "scripted" for who in recipe.roles.values()):
         notes.append("Agents are scripted: no language model wrote a thought or an answer.")
     if recipe.questions.kind != "given":
-        by = "a grammar, and by a model around it (`wordings`)" if "writer" in recipe.roles else "a grammar"
-        notes.append(f"Questions were worded by {by}, not by a person.")
+        by = "a grammar, not by a person"
+        if "writer" in recipe.roles:
+            by = f"a grammar, and anew by {_who(recipe, 'writer')} where its words passed every check (`wordings`)"
+        notes.append(f"Questions were worded by {by}.")
+    if recipe.source.kind != "world" and recipe.source.extract == "model":
+        notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
+    if "checker" in recipe.roles:
+        notes.append(f"Tasks and wordings were checked by {_who(recipe, 'checker')} (`task_checks`, `wordings`).")
     return tuple(notes)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import synth
-from synth.api import BuildResult
+from synth.api import BuildRequest, BuildResult, prepare
 from synth.errors import InputError
 from synth.exporters.validate import validate
 from synth.schemas.documents import Document
@@ -176,6 +176,27 @@ def test_a_reader_that_talks_nonsense_adds_nothing_and_loses_no_document(world: 
     assert len(rejected) == PAGES == len(list(synth.load(built.path).rows("documents")))
     assert len(list(synth.load(built.path).rows("tasks"))) == 2
     assert validate(built.path) == []
+
+
+def test_a_pilot_reads_all_documents_and_counts_them_once(world: World, tmp_path: Path) -> None:
+    """Tasks need the whole graph: what is done before them does not grow with their number."""
+    player = JobPlayer({"extract/triples": world.read})
+    with ModelServer({"toy-writer": player}) as server:
+        settings = recipe(world, tmp_path, server)
+        request = BuildRequest(
+            dataset="docs-search",
+            tasks_file=tmp_path / "questions.jsonl",
+            out=tmp_path / "out",
+            store=tmp_path / "store",
+            settings=settings,
+        )
+        pilot = prepare(request).outlook(pilot=1).pilot
+    assert pilot is not None
+    assert (pilot.tasks, pilot.tasks_total) == (1, 2)
+    (stage,) = (one for one in pilot.stages if one.label == "extracted")
+    assert (stage.rows, stage.pilot_rows, stage.rows_known) == (PAGES, PAGES, True)
+    assert (stage.calls.expected, stage.calls.low, stage.calls.high) == (PAGES, PAGES, PAGES)
+    assert stage.kept
 
 
 def test_a_reader_must_be_named(world: World, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -104,6 +105,8 @@ def test_a_good_writer_words_every_question_and_the_tasks_are_the_same(plain: Bu
     assert validate(built.path) == []
     assert list(audit(built.path).violations) == []
     report = next(stage for stage in built.report.stages if stage.label == "tasks")
+    card = (built.path / "README.md").read_text()
+    assert "worded by a grammar, and anew by the model toy-writer where its words passed every check" in card
     assert {(use.role, use.model) for use in report.models} == {("writer", "toy-writer"), ("checker", "toy-checker")}
 
 
@@ -177,6 +180,50 @@ def test_what_a_bad_writer_writes_is_recorded_and_every_task_keeps_its_words(
     assert validate(built.path) == []
 
 
+OWN = '''
+"""A writer of somebody else's: no model at all."""
+
+from synth.models.asking import Asked
+from synth.tasks.writing.asked import Compared, ComparedPart, NewPart, NewWording
+import json
+
+
+class Writer:
+    def __init__(self, prompt, opening):
+        self.prompt, self.opening = prompt, opening
+
+    def ask(self, sample, **values):
+        if self.prompt == "tasks/write":
+            data = json.loads(values["question"])
+            parts = tuple(NewPart(**part) for part in data["parts"])
+            return Asked(NewWording(question=self.opening + data["question"], parts=parts))
+        data = json.loads(values["questions"])
+        return Asked(Compared(parts=tuple(ComparedPart(**part, verdict="same") for part in data["parts"]), added=()))
+
+
+def make(*, prompt, opening="Please tell me: "):
+    return Writer(prompt, opening)
+'''
+
+
+def test_a_writer_of_ones_own_takes_the_role(
+    plain: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_writer.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    more = {**LEAN, "roles.writer": {"backend": "my_writer:make", "options": {"opening": "Tell me, please: "}}}
+    try:
+        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
+    finally:
+        sys.modules.pop("my_writer", None)
+    accepted = [row for row in rows(built, "wordings") if row.accepted]
+    assert len(accepted) >= TASKS - 2
+    assert all(row.question == f"Tell me, please: {row.before}" for row in accepted)
+    assert {(row.model, row.provenance.backend) for row in accepted} == {(None, "my_writer:make")}
+    assert [task.answer for task in rows(built, "tasks")] == [task.answer for task in rows(plain, "tasks")]
+    assert validate(built.path) == []
+
+
 def knows(answers: Mapping[str, str]) -> Any:
     def answer(data: Mapping[str, Any], sample: str | None) -> Any:
         return {"answer": answers.get(data["question"])}
@@ -221,7 +268,7 @@ def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(plain: 
     assert sum(line.rejected.get("closed_book", 0) for line in built.report.task_yields) == len(rejected)
     assert validate(built.path) == []
     card = (built.path / "README.md").read_text()
-    assert "toy-checker" in card
+    assert "Tasks and wordings were checked by the model toy-checker" in card
     assert "task_checks" in card
 
 

@@ -164,6 +164,7 @@ def claim(answer: str, quoted: str = "Founded in 1861") -> dict[str, Any]:
         ([claim("1861")], False, "failed", ["open"]),
         ([claim("1861", "Founded in 1862")], False, "passed", ["unsupported"]),
         ([claim("1861", "")], False, "passed", ["unsupported"]),
+        ([claim("1861", "in 1861")], False, "passed", ["unsupported"]),
         ([claim("1874")], False, "passed", ["same"]),
         ([claim("1861")], True, "passed", ["refuted"]),
         ([claim("1874"), claim("1861"), claim("1861")], False, "failed", ["same", "open"]),

@@ -33,6 +33,10 @@ CHECKS: Mapping[ModelCheck, tuple[str, Reason]] = {
 """
 
 
+_QUOTE = 3
+"""Words of a quote that can speak for anything: fewer stand in any text."""
+
+
 @dataclass(frozen=True)
 class Found:
     """What one check found; fields as in :class:`synth.schemas.writing.TaskCheckRow`."""
@@ -177,7 +181,7 @@ class TaskChecker:
                 elif self._complete:
                     # The task passed ``unique_answer``: the exhaustive query of this very graph has one result.
                     verdict = "refuted"
-                elif not one.quote.strip() or not any(one.quote in text for text in texts):
+                elif len(one.quote.split()) < _QUOTE or not any(one.quote in text for text in texts):
                     verdict = "unsupported"
                 claim = Claim(answer=one.answer[:500], why=one.why[:1000], quote=one.quote[:1000], verdict=verdict)
                 found.setdefault(one.answer.casefold(), claim)
