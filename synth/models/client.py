@@ -34,6 +34,7 @@ from synth.models.contract import (
     FailureKind,
     Finish,
     Model,
+    Patience,
     Runtime,
     Sampling,
     Usage,
@@ -41,7 +42,7 @@ from synth.models.contract import (
 from synth.models.endpoints import Endpoints, Replica
 from synth.models.failures import Scope, Trouble, trouble_of
 from synth.models.home import Home, HomeGone
-from synth.models.pace import Pace, Patience, backoff
+from synth.models.pace import Pace, backoff
 from synth.models.parse import MalformedReply, ServerSaysError, is_result, parse_chat, to_store
 from synth.models.prices import Bound, PriceTable, worst_case
 from synth.models.serving import Server, Servers
@@ -52,7 +53,17 @@ from synth.store.calls import Account, CallStore, CapReached, Outcome, TokenCoun
 __all__ = ["BoundModel", "ModelHub"]
 
 _OWN_FIELDS = frozenset(
-    {"logprobs", "max_tokens", "messages", "model", "n", "return_token_ids", "stream", "stream_options"}
+    {
+        "logprobs",
+        "max_completion_tokens",
+        "max_tokens",
+        "messages",
+        "model",
+        "n",
+        "return_token_ids",
+        "stream",
+        "stream_options",
+    }
     | {"response_format", "temperature", "tool_choice", "tools", "top_p"}
 )
 """Fields of the body that ``Sampling.extra`` must leave alone: said elsewhere, or of a protocol that is not ours."""
@@ -73,7 +84,7 @@ class ModelHub:
         account: what the calls are booked under.
         max_cost: nano-units that the account may have cost at most, over all runs; None = no cap.
         max_tokens: prompt and completion tokens that it may have used at most.
-        patience: when to go on and when to give up.
+        patience: when to go on and when to give up, for models whose runtime doesn't say.
     """
 
     def __init__(
@@ -119,14 +130,17 @@ class ModelHub:
         if not addresses:
             raise InputError("it has no endpoint", where=where, mend="name the address of its server, up to /v1")
         if own := sorted(field for field in _OWN_FIELDS & sampling.extra.keys() if sampling.extra[field] is not None):
-            raise InputError(f"sampling.extra can't set {', '.join(own)}", where=where, mend="take it out")
-        replicas = tuple(dict.fromkeys(self._replica(address, runtime, where) for address in addresses))
+            mend = "name it in sampling.length_field" if own == ["max_completion_tokens"] else "take it out"
+            raise InputError(f"sampling.extra can't set {', '.join(own)}", where=where, mend=mend)
+        patience = runtime.patience or self._patience
+        replicas = tuple(dict.fromkeys(self._replica(address, runtime, patience, where) for address in addresses))
         endpoints = self._endpoints.get((name, replicas))
         if endpoints is None:
-            endpoints = self._endpoints[name, replicas] = Endpoints(name, replicas, self._patience, self._ask)
+            endpoints = self._endpoints[name, replicas] = Endpoints(name, replicas, patience, self._ask)
+        endpoints.patience = endpoints.patience.or_more(patience)
         role = runtime.role or name
         tally = self._tallies.setdefault((role, name), Tally(role, name))
-        return BoundModel(self, name, sampling, runtime, endpoints, tally, server)
+        return BoundModel(self, name, sampling, runtime, patience, endpoints, tally, server)
 
     def account(self) -> Account:
         """What the account has used over all runs."""
@@ -173,7 +187,7 @@ class ModelHub:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.close()
 
-    def _replica(self, address: str, runtime: Runtime, where: str) -> Replica:
+    def _replica(self, address: str, runtime: Runtime, patience: Patience, where: str) -> Replica:
         bare = check_address(address, where)
         replica = self._replicas.get((bare, runtime.api_key_env))
         if replica is None:
@@ -184,9 +198,10 @@ class ModelHub:
                     what = f"environment variable {runtime.api_key_env} holds no key"
                     raise InputError(what, where=where, mend=f"export {runtime.api_key_env}=...")
                 headers["Authorization"] = f"Bearer {key}"
-            pace = Pace(runtime.concurrency, self._patience)
+            pace = Pace(runtime.concurrency, patience)
             replica = Replica(bare, runtime.api_key_env, pace, proxy_for(bare), headers)
             self._replicas[bare, runtime.api_key_env] = replica
+        replica.pace.patience = replica.pace.patience.or_more(patience)
         replica.pace.ceiling = min(replica.pace.ceiling, runtime.concurrency)
         return replica
 
@@ -265,7 +280,7 @@ class ModelHub:
             if blamed and weight >= _RATE_LIMITED_FOR_ONE * model.runtime.attempts:
                 raise CallFailed(found.kind, f"{found.detail} (after {number} attempts)")
             if found.scope is Scope.ATTEMPT:
-                await asyncio.sleep(backoff(self._patience, number + 1, request.key))
+                await asyncio.sleep(backoff(model.patience, number + 1, request.key))
 
     async def _attempt(
         self, model: BoundModel, request: ChatRequest, body: bytes, bound: Bound, replica: Replica
@@ -308,11 +323,11 @@ class ModelHub:
     ) -> ChatReply | Trouble:
         """Book and store what came."""
         if response.status != 200:
-            return await self._lost(model, ident, bound, self._trouble(response.status, response))
+            return await self._lost(model, ident, bound, self._trouble(model, response.status, response))
         try:
             reply = parse_chat(response.body, request.key)
         except ServerSaysError as error:
-            return await self._lost(model, ident, bound, self._trouble(error.status, response, error.detail))
+            return await self._lost(model, ident, bound, self._trouble(model, error.status, response, error.detail))
         except MalformedReply as malformed:
             trouble = Trouble(FailureKind.MALFORMED, malformed.detail, costs=True)
             return await self._lost(model, ident, bound, trouble, malformed.usage, response.body)
@@ -356,9 +371,9 @@ class ModelHub:
         )
         return None if stored is None else stored.body
 
-    def _trouble(self, status: int, response: Response, detail: str | None = None) -> Trouble:
+    def _trouble(self, model: BoundModel, status: int, response: Response, detail: str | None = None) -> Trouble:
         body = response.body if detail is None else detail.encode()
-        return trouble_of(status, response.headers, body, longest_wait=self._patience.longest_wait)
+        return trouble_of(status, response.headers, body, longest_wait=model.patience.longest_wait)
 
     async def _ask(self, replica: Replica) -> bool:
         """Whether the replica answers anything."""
@@ -380,6 +395,7 @@ class BoundModel(Model):
         name: str,
         sampling: Sampling,
         runtime: Runtime,
+        patience: Patience,
         endpoints: Endpoints,
         tally: Tally,
         server: Server | None = None,
@@ -387,6 +403,7 @@ class BoundModel(Model):
         self.name = name
         self.sampling = sampling
         self.runtime = runtime
+        self.patience = patience
         self.endpoints = endpoints
         self.prices = PriceTable(runtime.price)
         self.tally = tally

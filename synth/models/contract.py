@@ -32,6 +32,7 @@ __all__ = [
     "Limits",
     "Model",
     "Models",
+    "Patience",
     "Price",
     "RawCall",
     "Runtime",
@@ -52,6 +53,8 @@ class Sampling(Row):
     top_p: float | None = Field(default=None, gt=0, le=1)
     max_tokens: int = Field(default=2048, ge=1)
     """Tokens that one reply may have; what a call can cost at most follows from it."""
+    length_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    """Name under which ``max_tokens`` is sent: some servers take only the second (OpenAI's reasoning models)."""
     logprobs: bool = False
     """Ask for token ids and log probabilities, as far as the server gives them."""
     extra: JsonObject = {}
@@ -90,7 +93,7 @@ class ChatRequest:
             plain["tools"] = [dict(tool) for tool in self.tools]
         if self.tool_choice is not None:
             plain["tool_choice"] = self.tool_choice
-        plain["max_tokens"] = self.sampling.max_tokens
+        plain[self.sampling.length_field] = self.sampling.max_tokens
         if self.sampling.temperature is not None:
             plain["temperature"] = self.sampling.temperature
         if self.sampling.top_p is not None:
@@ -216,6 +219,34 @@ class Limits(Row):
     """Wall time from its first call."""
 
 
+class Patience(Row):
+    """When calls go on and when they give up. Of roles that share an endpoint, the more patient one counts there."""
+
+    seconds: float = Field(default=120.0, ge=0)
+    """Without any reply, over all endpoints and in spite of attempts (429, 5xx, refused connections), before the run
+    ends; what is finished is kept."""
+    attempts: int = Field(default=8, ge=1)
+    """Failed attempts in a row, over all calls, before the run may end: a quiet run is not a dead endpoint."""
+    longest_wait: float = Field(default=600.0, ge=0)
+    """Seconds of Retry-After that are waited for; an endpoint that asks for more has no quota left for us."""
+    first_delay: float = Field(default=0.25, gt=0)
+    """Seconds before a call's second attempt; doubled from attempt to attempt."""
+    longest_delay: float = Field(default=30.0, gt=0)
+    """Seconds between two attempts of a call at most; also between two trials of a broken endpoint."""
+    window: int = Field(default=16, ge=1)
+    """Calls at once that an endpoint is given at first."""
+    broken_after: int = Field(default=5, ge=1)
+    """Failed attempts in a row after which an endpoint counts as broken and gets one call at a time, to try it."""
+
+    def or_more(self, other: Patience) -> Patience:
+        """The more patient of the two."""
+        mine, its = (
+            (self.seconds, self.longest_wait, self.attempts),
+            (other.seconds, other.longest_wait, other.attempts),
+        )
+        return self if mine >= its else other
+
+
 class ServeOptions(Row):
     """How a server is started."""
 
@@ -248,6 +279,8 @@ class Runtime(Row):
     """Seconds for one attempt."""
     attempts: int = Field(default=8, ge=1, le=100)
     """Attempts per call."""
+    patience: Patience | None = None
+    """How long an outage or a rate limit is borne; None = the hub's own."""
     price: Price = Price()
     role: str = ""
     """What its calls are booked and shown under, within the account; empty = the model's name."""

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 from copy import copy
 from dataclasses import dataclass, field
 
-from synth.models.contract import CallFailed, EndpointDown, FailureKind
+from synth.models.contract import CallFailed, EndpointDown, FailureKind, Patience
 from synth.models.failures import Scope, Trouble
-from synth.models.pace import Pace, Patience
+from synth.models.pace import Pace
 
 __all__ = ["Endpoints", "Replica"]
 
@@ -59,7 +59,8 @@ class Endpoints:
     ) -> None:
         self.model = model
         self.replicas = replicas
-        self._patience = patience
+        self.patience = patience
+        """Of the most patient of the roles that call the model."""
         self._ask = ask
         """Whether a replica answers anything at all (``GET /models``)."""
         self._shut: dict[Replica, Trouble] = {}
@@ -150,12 +151,12 @@ class Endpoints:
         if self._last_reply >= first:
             return True
         silent = now - silence.since
-        over = silence.attempts >= self._patience.attempts and silent >= self._patience.seconds
+        over = silence.attempts >= self.patience.attempts and silent >= self.patience.seconds
         # Nothing was answered meanwhile. A call that was never sent, or that came too early, is not to blame.
         if len(silence.calls) >= _FEW_CALLS or not trouble.costs:
             well = False
         else:
-            well = silence.attempts >= self._patience.attempts and await self._ask(replica)
+            well = silence.attempts >= self.patience.attempts and await self._ask(replica)
         if over and not well:
             raise self._end(trouble, replica, f"gave no reply for {silent:,.0f} s in {silence.attempts} attempts")
         return well

@@ -9,31 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
 
 from synth.identity import derive_generator
+from synth.models.contract import Patience
 
-__all__ = ["Pace", "Patience", "backoff"]
-
-
-@dataclass(frozen=True)
-class Patience:
-    """When to go on and when to give up. No result depends on it."""
-
-    seconds: float = 120.0
-    """Without any reply, over all replicas and in spite of attempts, before the run ends."""
-    attempts: int = 8
-    """Failed attempts in a row, over all calls, before the run may end: a quiet run is not a dead endpoint."""
-    longest_wait: float = 600.0
-    """Seconds of Retry-After that are waited for; an endpoint that asks for more has no quota left for us."""
-    first_delay: float = 0.25
-    """Seconds before a call's second attempt; doubled from attempt to attempt."""
-    longest_delay: float = 30.0
-    """Seconds between two attempts of a call at most; also between two trials of a broken replica."""
-    window: int = 16
-    """Calls at once that an endpoint is given at first."""
-    broken_after: int = 5
-    """Failed attempts in a row after which a replica counts as broken and gets one call at a time, to try it."""
+__all__ = ["Pace", "backoff"]
 
 
 def backoff(patience: Patience, attempt: int, name: str) -> float:
@@ -53,7 +33,8 @@ class Pace:
         self.ceiling = ceiling
         """Calls at once at most, whatever the endpoint takes."""
         self.in_flight = 0
-        self._patience = patience
+        self.patience = patience
+        """Of the most patient of those who call it."""
         self._window = float(min(patience.window, ceiling))
         self._doubling_below = float(ceiling)
         self._paused_until = 0.0
@@ -71,7 +52,7 @@ class Pace:
     @property
     def broken(self) -> bool:
         """Nothing came back lately: it is tried, one call at a time."""
-        return self._failed_in_row >= self._patience.broken_after
+        return self._failed_in_row >= self.patience.broken_after
 
     def paused(self, now: float) -> float:
         """Seconds until it may be called again."""
@@ -123,7 +104,7 @@ class Pace:
             self._doubling_below = self._window
             self._last_cut = now
         if wait is not None:
-            self._pause(now + min(wait, self._patience.longest_wait), loop)
+            self._pause(now + min(wait, self.patience.longest_wait), loop)
         if answers:
             return
         self._failed_in_row += 1
@@ -131,7 +112,7 @@ class Pace:
             self._last_cut = now
             self._doubling_below = max(1.0, self._window / 2, self._doubling_below / 2)
             self._window = 1.0
-            delay = min(self._patience.longest_delay, 4 * self._patience.first_delay * 2.0 ** min(self._trials, 30))
+            delay = min(self.patience.longest_delay, 4 * self.patience.first_delay * 2.0 ** min(self._trials, 30))
             self._trials += 1
             self._pause(now + delay, loop)
 

@@ -53,7 +53,4 @@ def worst_case(request: ChatRequest, body_bytes: int, table: PriceTable) -> Boun
     """
     prompt = body_bytes + _TEMPLATE_TOKENS
     completion = request.sampling.max_tokens
-    other = request.sampling.extra.get("max_completion_tokens")
-    if isinstance(other, int):
-        completion = max(completion, other)
     return Bound(tokens=prompt + completion, cost=table.most(prompt, completion))

@@ -18,7 +18,7 @@ from synth.critical.model_expert import ModelExpertConfig
 from synth.critical.model_scorer import ScorerConfig
 from synth.errors import InputError
 from synth.models.asking import AskConfig
-from synth.models.contract import Limits, Price, Runtime, Sampling, ServeOptions
+from synth.models.contract import Limits, Patience, Price, Runtime, Sampling, ServeOptions
 from synth.prompting import PromptRef, load_prompt
 from synth.registry import factory_of
 from synth.stages.contract import Implementation
@@ -61,7 +61,7 @@ _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
 _ONLY_MODELS: tuple[RoleName, ...] = ("writer", "checker")
 """Assistants without an embedded stand-in of their own: what they do is done by nobody where they are left out."""
 
-PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "serve")
+PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "patience", "serve")
 """Keys of a role that stay on this machine: where the model is and on which terms. No row depends on them."""
 _MODELS = ("openai", "vllm")
 _OF_MODELS = ("model", "base_url", "endpoints", "api_key_env", "serve")
@@ -100,6 +100,8 @@ class Role(BaseModel):
     """Seconds for one attempt of a call."""
     attempts: int = Field(default=8, ge=1, le=100)
     """Attempts per call."""
+    patience: Patience = Patience()
+    """How long an outage or a sustained rate limit is borne before the run ends, and how attempts are paced."""
     serve: ServeOptions | None = None
     """Of ``vllm`` without endpoints: how the server is started."""
     options: dict[str, Any] = {}
@@ -258,6 +260,7 @@ def _implementation(
         concurrency=who.concurrency,
         timeout=who.timeout,
         attempts=who.attempts,
+        patience=who.patience,
         price=who.price,
         role=role,
         serve=who.serve,

@@ -13,6 +13,7 @@ import synth
 from synth.api import BuildResult
 from synth.errors import InputError
 from synth.exporters.validate import validate
+from synth.models.contract import Patience
 from synth.schemas.rejections import Reason
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.model_server import FaultKind, Faults, ModelServer, ScriptedPlayer, ServerOptions
@@ -198,6 +199,20 @@ def test_a_key_that_is_not_set_is_said_before_anything_runs(tmp_path: Path, monk
     assert not ledger.exists() or not ledger.read_bytes(), "no stage was begun"
 
 
+def test_patience_is_said_in_the_recipe_and_stands_in_no_fingerprint() -> None:
+    from synth.engine.fingerprint import hashed_config
+    from synth.recipe.roles import Role, policy_of
+
+    plain = {"backend": "openai", "model": "m", "base_url": "http://localhost:9/v1"}
+    usual = policy_of("teacher", Role.model_validate(plain), "en")
+    patient = policy_of("teacher", Role.model_validate({**plain, "patience": {"seconds": 3600}}), "en")
+    assert usual.runtime.patience == Patience()
+    assert patient.runtime.patience == Patience(seconds=3600)
+    assert hashed_config(usual) == hashed_config(patient)
+    with pytest.raises(ValueError, match="seconds"):
+        Role.model_validate({**plain, "patience": {"seconds": -1}})
+
+
 def test_what_says_where_a_model_is_stays_on_this_machine() -> None:
     from synth.pipelines.finishing import published_recipe
     from synth.recipe.load import load_recipe
@@ -208,9 +223,10 @@ def test_what_says_where_a_model_is_stays_on_this_machine() -> None:
         "endpoints": ["http://inner.example:8000/v1"],
         "api_key_env": "MY_TOY_KEY",
         "price": {"prompt": 7.25},
+        "patience": {"seconds": 1234.5},
     }
     plain = json.dumps(published_recipe(load_recipe("world-search", settings={"roles.teacher": role})))
-    for secret in ("inner.example", "MY_TOY_KEY", "/data/private", "7.25"):
+    for secret in ("inner.example", "MY_TOY_KEY", "/data/private", "7.25", "1234.5"):
         assert secret not in plain
     assert "toy-1" in plain
 

@@ -22,8 +22,7 @@ from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.models import bridge
 from synth.models.client import ModelHub
-from synth.models.contract import ChatReply, ChatRequest, Model, Price, Runtime, Sampling
-from synth.models.pace import Patience
+from synth.models.contract import ChatReply, ChatRequest, Model, Patience, Price, Runtime, Sampling
 from synth.prompting import load_prompt
 from synth.schemas.tasks import Task
 from synth.store.calls import CallStore

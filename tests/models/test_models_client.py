@@ -16,11 +16,11 @@ from synth.models.contract import (
     ChatReply,
     EndpointDown,
     FailureKind,
+    Patience,
     Price,
     Runtime,
     Sampling,
 )
-from synth.models.pace import Patience
 from synth.store.calls import CallStore, IntentState
 
 QUICK = Patience(seconds=0.15, attempts=6, first_delay=0.002, longest_delay=0.02)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, defaultdict
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,9 +12,8 @@ from aiohttp import web
 
 from synth.errors import InputError
 from synth.models.client import ModelHub
-from synth.models.contract import CallFailed, EndpointDown, FailureKind, Runtime, Sampling
+from synth.models.contract import CallFailed, EndpointDown, FailureKind, Patience, Runtime, Sampling
 from synth.models.endpoints import _weight
-from synth.models.pace import Patience
 
 QUICK = Patience(seconds=0.15, attempts=6, first_delay=0.002, longest_delay=0.02)
 TEXTS = [f"question {number}" for number in range(60)]
@@ -227,7 +225,7 @@ def test_a_burst_of_errors_among_replies_never_ends_a_run(serve: Any, chat_all: 
             return web.Response(status=500) if asked.number // 6 % 2 else server.said()
 
         async with serve(answer) as server:
-            with ModelHub(patience=replace(QUICK, seconds=0.3)) as hub:
+            with ModelHub(patience=QUICK.model_copy(update={"seconds": 0.3})) as hub:
                 texts = [f"{number}" for number in range(150)]
                 results = await chat_all(bind(hub, server.address, attempts=50, concurrency=8), texts)
                 role = hub.statistics().roles[0]
@@ -359,5 +357,38 @@ def test_what_is_missing_is_said_in_one_line(monkeypatch: Any) -> None:
             bind(hub)
         with pytest.raises(InputError, match="NO_KEY holds no key"):
             bind(hub, "http://h/v1", api_key_env="NO_KEY")
+        at = Runtime(endpoints=("http://h/v1",))
         with pytest.raises(InputError, match="can't set n, stream"):
-            hub.bind("m", Sampling(extra={"n": 2, "stream": True, "top_k": 3}), Runtime(endpoints=("http://h/v1",)))
+            hub.bind("m", Sampling(extra={"n": 2, "stream": True, "top_k": 3}), at)
+        with pytest.raises(InputError, match=r"max_completion_tokens\. Name it in sampling\.length_field"):
+            hub.bind("m", Sampling(extra={"max_completion_tokens": 9}), at)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_how_long_an_outage_is_borne_is_the_role_s_to_say(serve: Any, chat_all: Any, status: int) -> None:
+    """Where two roles share an endpoint, the more patient one counts."""
+
+    async def main() -> None:
+        async def answer(server: Any, asked: Any) -> Any:
+            return web.json_response({"error": {"message": "busy"}}, status=status)
+
+        async with serve(answer) as server:
+            with ModelHub() as hub:  # whose own patience is two minutes
+                model = hub.bind("m", Sampling(), Runtime(endpoints=(server.address,), attempts=100, patience=QUICK))
+                (end,) = await asyncio.wait_for(chat_all(model, ["a"]), 30)
+                assert isinstance(end, EndpointDown)
+                assert "gave no reply for" in str(end)
+            with ModelHub() as hub:
+                runtime = Runtime(endpoints=(server.address,), attempts=100, patience=QUICK)
+                hub.bind("m", Sampling(), runtime.model_copy(update={"patience": Patience()}))
+                patient = hub.bind("m", Sampling(), runtime)
+                waiting = asyncio.create_task(chat_all(patient, ["a"]))
+                before = len(server.asked)
+                while len(server.asked) < before + 5:
+                    await asyncio.sleep(0.001)
+                await asyncio.sleep(2 * QUICK.seconds)
+                assert not waiting.done()
+                waiting.cancel()
+                await asyncio.gather(waiting, return_exceptions=True)
+
+    asyncio.run(main())

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.models.pace import Pace, Patience, backoff
+from synth.models.contract import Patience
+from synth.models.pace import Pace, backoff
 
 QUICK = Patience(first_delay=0.005, longest_delay=0.02)
 

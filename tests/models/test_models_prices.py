@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -43,9 +45,13 @@ def test_a_million_tokens_cost_the_price() -> None:
     assert PriceTable(Price()).most(million, million) == 0
 
 
-@pytest.mark.parametrize(("extra", "completion"), [({}, 100), ({"max_completion_tokens": 900}, 900)])
-def test_the_worst_case_counts_bytes_and_all_that_the_reply_may_have(extra: dict[str, int], completion: int) -> None:
-    request = ChatRequest("m", ({"role": "user", "content": "é" * 50},), sampling=Sampling(max_tokens=100, extra=extra))
+@pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
+def test_the_worst_case_counts_bytes_and_all_that_the_reply_may_have(field: Any) -> None:
+    completion = 100
+    sampling = Sampling(max_tokens=completion, length_field=field)
+    request = ChatRequest("m", ({"role": "user", "content": "é" * 50},), sampling=sampling)
+    body = json.loads(request.body)
+    assert {name: body[name] for name in body if name.startswith("max_")} == {field: completion}
     size = len(request.body.encode())
     bound = worst_case(request, size, PriceTable(Price(prompt=1, completion=2)))
     assert bound.tokens > 100 + completion
