@@ -167,6 +167,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
                 "environment": _environment(recipe),
                 "management": recipe.management,
                 "editor": _editor(recipe),
+                "modelled_expert": _expert_is_model(recipe),
                 **recipe.preferences.model_dump(),
             },
             tasks="tasks",
@@ -237,10 +238,15 @@ def _editor(recipe: Recipe) -> Implementation | None:
 
 def _expert(recipe: Recipe, critical: Critical, language: dict[str, Any]) -> Implementation:
     who = recipe.roles.get("expert")
-    if who is None or who.backend == "scripted":
+    if who is None or not _expert_is_model(recipe):
         return _named("experts", critical.expert, language)
     prompts = [prompt.ref for prompt in expert_prompts(who.mode)]
     return assistant_of("expert", who, factory_of("experts", "model"), *prompts, options={"mode": who.mode})
+
+
+def _expert_is_model(recipe: Recipe) -> bool:
+    who = recipe.roles.get("expert")
+    return who is not None and who.backend != "scripted"
 
 
 def _scorer(recipe: Recipe, critical: Critical) -> Implementation:

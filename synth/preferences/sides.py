@@ -120,17 +120,20 @@ def not_grounded(
     start: int,
     stage: str,
     vocabulary: Collection[str] | None = None,
+    own_words: bool | None = None,
 ) -> Rejection | None:
     """A rejection when a turn of ``content`` from ``start`` on names what was not seen; None when all is grounded.
 
     ``row`` lends prompt and tools. ``content`` begins with the question. Content that can't be read as turns of calls
-    and observations (code actions) is refused: what can't be checked is not grounded.
+    and observations (code actions) is refused: what can't be checked is not grounded. ``own_words``: a
+    model wrote those turns, which has words of its own; None = as the run that ``row`` is.
     """
     try:
         prompt, history = parsed(row, content)
     except ValueError as error:
         return refusal(row, stage, Reason.INVALID_TRAJECTORY, str(error), step=start)
-    found = ungrounded(prompt, history, start=start, vocabulary=vocabulary, own_words=row.model is not None)
+    own = row.model is not None if own_words is None else own_words
+    found = ungrounded(prompt, history, start=start, vocabulary=vocabulary, own_words=own)
     if not found:
         return None
     return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {found[0]}", step=start)

@@ -27,6 +27,7 @@ def verified_step(
     provenance: Provenance,
     stage: str = "preferences",
     vocabulary: Collection[str] | None = None,
+    own_words: bool | None = None,
 ) -> Pairs:
     """One pair per verified step of a failed run: chosen = the alternative, rejected = the recorded action.
 
@@ -34,13 +35,14 @@ def verified_step(
         steps: All steps of the trajectory; those whose criticality is verified become pairs.
         branches: Its continuations; they hold the alternative's action. Those of other trajectories are passed over.
         vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
+        own_words: Whether a model proposed the alternatives; None = whoever made the run did.
 
     Raises:
         ValueError: the trajectory succeeded, or a verified step has no continuation of its alternative.
     """
     if trajectory.success:
         raise ValueError(f"{trajectory.id} succeeded: its pairs are those of verified_step_success")
-    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP, provenance, stage, vocabulary)
+    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP, provenance, stage, vocabulary, own_words)
 
 
 def verified_step_success(
@@ -54,7 +56,7 @@ def verified_step_success(
 ) -> Pairs:
     """One pair per verified step of a successful run: chosen = the recorded action, rejected = the alternative.
 
-    Arguments as in :func:`verified_step`.
+    Arguments as in :func:`verified_step`; here the chosen side is the run's own.
 
     Raises:
         ValueError: the trajectory failed, or a verified step has no continuation of its alternative.
@@ -85,6 +87,7 @@ def _pairs(
     provenance: Provenance,
     stage: str,
     vocabulary: Collection[str] | None,
+    own_words: bool | None = None,
 ) -> Pairs:
     own = sorted((row for row in steps if row.trajectory_id == trajectory.id), key=lambda row: row.step)
     verified = [row for row in own if _better(row, kind)]
@@ -100,7 +103,7 @@ def _pairs(
         if branch_of is None:
             raise ValueError(f"{row.id} is verified, but no branch holds its alternative {row.criticality.alternative}")
         position: Place = "earliest" if row is verified[0] else "later"
-        made = _pair(trajectory, own, row, branch_of, kind, position, provenance, stage, vocabulary)
+        made = _pair(trajectory, own, row, branch_of, kind, position, provenance, stage, vocabulary, own_words)
         if isinstance(made, Rejection):
             rejected.append(made)
         else:
@@ -126,6 +129,7 @@ def _pair(
     provenance: Provenance,
     stage: str,
     vocabulary: Collection[str] | None,
+    own_words: bool | None = None,
 ) -> PreferenceRow | Rejection:
     assert row.criticality is not None
     start, end = turn_ranges(trajectory.content)[row.step]
@@ -143,7 +147,10 @@ def _pair(
     if bare_actions(chosen) == bare_actions(rejected):
         return refusal(trajectory, stage, Reason.NO_PAIR, "the alternative is the recorded action", step=row.step)
     # The whole of it is judged as it stands: prefix as recorded, then the chosen action alone.
-    bad = not_grounded(trajectory, (*prompt, *bare_actions(chosen)), start=row.step, stage=stage, vocabulary=vocabulary)
+    whole = (*prompt, *bare_actions(chosen))
+    bad = not_grounded(
+        trajectory, whole, start=row.step, stage=stage, vocabulary=vocabulary, own_words=own_words if failed else None
+    )
     if bad is not None:
         return bad
     recovery = off_path(steps, row.step)

@@ -47,6 +47,8 @@ class PreferencesConfig(StageConfig):
     the finished table ``synth.preferences.select.balance_lengths`` evens them out."""
     selection: Selection = Selection()
     """Which pairs are marked as ``selected``."""
+    modelled_expert: bool = False
+    """A model proposed the alternatives, in words of its own."""
 
 
 class Preferences(RowStage[PreferencesConfig, Task]):
@@ -106,8 +108,10 @@ class Preferences(RowStage[PreferencesConfig, Task]):
     def _verified(self, run: TrajectoryRow) -> Pairs:
         steps: Sequence[StepRow] = self._steps.rows(run.id)
         branches: Sequence[BranchRow] = self._branches.rows(run.id)
-        make = verified_step_success if run.success else verified_step
-        return make(run, steps, branches, provenance=self.context.provenance, stage=self.name)
+        if run.success:
+            return verified_step_success(run, steps, branches, provenance=self.context.provenance, stage=self.name)
+        own = True if self.config.modelled_expert else None
+        return verified_step(run, steps, branches, provenance=self.context.provenance, stage=self.name, own_words=own)
 
     def _names(self, run: TrajectoryRow) -> tuple[str, ...]:
         generator = self.context.generator(run.id, "perturbations")
@@ -152,7 +156,7 @@ class SearchPreferences(Preferences):
     """In the search environment."""
 
     name = "search_preferences"
-    version = 1
+    version = 2
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "documents", "index")
     libraries = ("numpy", "bm25s")
 

@@ -255,8 +255,29 @@ def test_a_chosen_side_that_knows_too_much_is_rejected(failures: list[Searched])
     assert "Xanadu" in bad.rejected[0].detail
 
 
-def _telling(item: ContentItem) -> ContentItem:
-    return item.model_copy(update={"reasoning_content": "It must be Xanadu Quentrill."})
+def _telling(item: ContentItem, thought: str = "It must be Xanadu Quentrill.") -> ContentItem:
+    return item.model_copy(update={"reasoning_content": thought})
+
+
+def test_an_expert_that_is_a_model_may_think_in_its_own_words_and_name_nothing(failures: list[Searched]) -> None:
+    """Whoever made the run: it is the alternative's words that are judged."""
+    one = next(one for one in failures if verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE).rows)
+    step = verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE).rows[0].step
+
+    def rows(thought: str, own_words: bool | None) -> int:
+        branches = [
+            row.model_copy(update={"content": (_telling(row.content[0], thought), *row.content[1:])})
+            if row.step == step and row.side == "alternative"
+            else row
+            for row in one.branches
+        ]
+        made = verified_step(one.run, one.steps, branches, provenance=PROVENANCE, own_words=own_words)
+        return len([row for row in made.rows if row.step == step])
+
+    assert one.run.model is None
+    prose = "Hmm, perhaps a cleverer phrasing pays off."
+    assert (rows(prose, True), rows(prose, None)) == (1, 0)
+    assert rows("It must be Xanadu Quentrill.", True) == 0
 
 
 def test_an_alternative_that_is_the_recorded_action_is_no_pair(failures: list[Searched]) -> None:
