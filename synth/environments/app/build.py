@@ -19,6 +19,8 @@ from synth.identity import canonical_json, derive_generator
 
 __all__ = ["World", "build_world", "empty_database", "in_sql", "tables_of"]
 
+_SQLITE = (3, 38)
+"""Strict tables came with 3.37, ``->>`` and JSON in every build with 3.38."""
 _NUMBERS = 2_000
 """The table ``numbers`` of ``data`` holds so many rows per unit of size, and as many again."""
 _FLAWS = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
@@ -51,6 +53,12 @@ def empty_database(definition: Definition, rules: Iterable[Rule], where: str) ->
     Raises:
         InputError: SQLite can't make a table, a constraint or a trigger.
     """
+    if sqlite3.sqlite_version_info < _SQLITE:
+        raise InputError(
+            f"this Python comes with SQLite {sqlite3.sqlite_version}, applications need 3.38",
+            where=where,
+            mend="take a newer Python build",
+        )
     database = Database()
     for sql in statements(tables_of(definition), tuple(rules)):
         try:
