@@ -89,7 +89,7 @@ def _stage(config: ModelledTasksConfig) -> type[CandidateStage[Any]]:
 class _Modelled(CandidateStage[ModelledTasksConfig]):
     """Kept apart by what they read; all else is the same."""
 
-    version = 3
+    version = 4
     config_type = ModelledTasksConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "wordings": WordingRow, "task_checks": TaskCheckRow}
     libraries = ("numpy", "bm25s")
@@ -326,7 +326,8 @@ class ModelledWorldTasks(_Modelled):
         if wanted is None or wanted.describer is None:
             return None
         tables = self.context.inputs
-        config = WorldTasksConfig.model_validate(self.config.questions)
+        config = self.config.inner_config()
+        assert isinstance(config, WorldTasksConfig)
         world = WorldProposer(
             Graph.from_arrays(tables.arrays("graph")),
             tables.table("entities").arrow,

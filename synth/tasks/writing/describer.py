@@ -230,7 +230,8 @@ class Describer:
         answer = Answer(draft.answer, draft.answer_kind, draft.answer_aliases, draft.answer_parts, draft.answer_ordered)
         made = view.draft(draft.shape, draft.split, question, hops, answer, "described")
         details = {**draft.details, "question_before": draft.question}
-        return made.model_copy(update={"obfuscation": 2, "details": details})
+        kept = {"environment": draft.environment, "details": details}
+        return made.model_copy(update={"obfuscation": 2, **kept})
 
 
 def _opening(hop: Hop) -> Hop:
