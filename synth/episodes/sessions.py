@@ -67,6 +67,8 @@ class Session:
         self.task = task
         self.calls = 0
         self.used = now
+        self.busy = 0
+        """Requests that are at work on it."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"episode-{key[:6]}")
         self.episode: Episode | None = None
         self.over = False
@@ -147,6 +149,7 @@ class Sessions:
             if len(self._open) >= self.most:
                 what = f"{self.most} sessions are open, and no more may be: score or close one"
                 raise NoSession(Trouble.FULL, what)
+            session.busy = 1
             self._open[session.key] = session
 
         def begin() -> None:
@@ -157,6 +160,9 @@ class Sessions:
         except BaseException:
             self.close(session.key)
             raise
+        with self._lock:
+            session.busy -= 1
+            session.used = self._clock()
         return session
 
     def step(self, key: str, calls: Sequence[tuple[str, Any]]) -> tuple[ToolResult, ...]:
@@ -181,7 +187,9 @@ class Sessions:
         try:
             return session.run(made)
         finally:
-            session.used = self._clock()
+            with self._lock:
+                session.busy -= 1
+                session.used = self._clock()
 
     def score(self, key: str, answer: str | None) -> tuple[Session, Verdict]:
         """The verdict on an answer (or, where the task is about a state, on the state); the session is over with it.
@@ -215,7 +223,7 @@ class Sessions:
         """End the sessions that nobody uses any more; how many there were."""
         late = self._clock() - self.idle_seconds
         with self._lock:
-            gone = [key for key, session in self._open.items() if session.used < late]
+            gone = [key for key, session in self._open.items() if session.used < late and not session.busy]
         return sum(self.close(key) for key in gone)
 
     def close_all(self) -> None:
@@ -242,7 +250,7 @@ class Sessions:
         with self._lock:
             session = self._open.get(key)
             if session is not None:
-                session.used = self._clock()
+                session.busy += 1  # however long a call takes, its session is in use
         if session is None:
             what = "there is no such session (any more): it was scored, closed, or not used for too long"
             raise NoSession(Trouble.UNKNOWN_SESSION, what)

@@ -128,6 +128,31 @@ def test_a_session_has_so_many_calls_and_ends_with_its_score() -> None:
         sessions.score(key, None)
 
 
+def test_a_session_does_not_end_while_a_call_is_at_work() -> None:
+    clock, swept = Clock(), []
+
+    class Slow(PlantedEnvironment):
+        def reset(self, task: Task) -> Any:
+            clock.now += 1000
+            swept.append(sessions.sweep())
+            return super().reset(task)
+
+    class Waiting(list[tuple[str, Any]]):
+        """Calls that take longer than a session may be idle."""
+
+        def __len__(self) -> int:
+            clock.now += 1000
+            swept.append(sessions.sweep())
+            return super().__len__()
+
+    sessions = Sessions(Slow(), Tasks([planted_task(0)]), idle_seconds=10, clock=clock)
+    key = sessions.begin(planted_task(0)).key
+    assert len(sessions.step(key, Waiting([("go", {"way": 1})]))) == 1
+    assert set(swept) == {0}
+    clock.now += 11
+    assert sessions.sweep() == 1
+
+
 def test_an_environment_that_fails_to_begin_takes_no_place() -> None:
     class Broken(PlantedEnvironment):
         def reset(self, task: Task) -> Any:
