@@ -52,7 +52,17 @@ def show(
 
 
 def _by_id(dataset: Any, row_id: str) -> Any:
-    for config in ("trajectories", "tasks", "preferences", "branches", "steps", "rl", "contexts", "documents"):
+    for config in (
+        "trajectories",
+        "tasks",
+        "preferences",
+        "branches",
+        "steps",
+        "verdicts",
+        "rl",
+        "contexts",
+        "documents",
+    ):
         row = dataset.find(config, row_id) if config in dataset.configs else None
         if row is not None:
             return row

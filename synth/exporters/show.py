@@ -19,8 +19,18 @@ from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Hop, Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import turn_ranges
+from synth.schemas.verdicts import VerdictRow
 
-__all__ = ["clean", "render_branch", "render_pair", "render_row", "render_step", "render_task", "render_trajectory"]
+__all__ = [
+    "clean",
+    "render_branch",
+    "render_pair",
+    "render_row",
+    "render_step",
+    "render_task",
+    "render_trajectory",
+    "render_verdict",
+]
 
 
 def render_row(
@@ -60,10 +70,31 @@ def render_row(
     if isinstance(row, Document):
         about = [("kind", row.kind), ("url", row.url), ("path", row.path), ("licence", row.licence), ("date", row.date)]
         return Group(title("document", row.id), facts([("title", row.title), *about]), body(row.text, full, 40))
+    if isinstance(row, VerdictRow):
+        return render_verdict(row, full=full)
     if isinstance(row, Rejection):
         lines = [("stage", row.stage), ("reason", f"{row.reason} · {row.reason.sentence}"), ("detail", row.detail)]
         return Group(title("rejection", row.row_id), facts(lines), body(row.preview, full, 40))
     raise TypeError(f"{type(row).__name__} is a row of no config")
+
+
+def render_verdict(row: VerdictRow, *, full: bool = False) -> RenderableType:
+    """What was said of an action, pair, answer or run, by whom, and on what it rests."""
+    by = row.provenance
+    lines = [
+        ("of", f"{row.kind} {row.pair_id or row.trajectory_id}"),
+        (
+            "step",
+            None if row.step < 0 else f"{row.step}, alternative {row.alternative}".removesuffix(", alternative -1"),
+        ),
+        ("verdict", row.verdict if row.value is None else f"{row.verdict} {row.value:g}"),
+        ("abstained", f"{row.abstained} · {row.abstained.sentence}" if row.abstained else None),
+        ("parts", ", ".join(f"{name} {value}" for name, value in row.parts.items()) or None),
+        ("cites", ", ".join(f"step {step}" for step in row.cites) or None),
+        ("by", " ".join(part for part in (by.backend, by.model, by.prompt) if part)),
+        ("calls", " ".join(row.calls) or None),
+    ]
+    return Group(title("verdict", row.id), facts(lines), body(row.reason, full, 40))
 
 
 def render_task(task: Task) -> RenderableType:

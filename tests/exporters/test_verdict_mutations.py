@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +116,21 @@ def test_the_score_of_a_step_is_that_of_its_verdict(tmp_path: Path) -> None:
     rows[0] = verdict(RUNS[0], VerdictKind.ACTION, "scored", 0.123, step=0)
     found = problems(tmp_path / "out", rows)
     assert [one for one in found if "value: 0.123, but the step's score is" in one], found
+
+
+def test_a_verdict_can_be_read_by_a_person() -> None:
+    from rich.console import Console
+
+    from synth.exporters.show import render_row
+
+    def drawn(row: VerdictRow) -> str:
+        console = Console(width=200, record=True, file=StringIO())
+        console.print(render_row(row))
+        return console.export_text()
+
+    rows = verdicts()
+    run = drawn(rows[RUN])
+    for text in ("rated 4", "coherence 4", "step 0, step 2", "openai toy-judge", "So it seems.", RUNS[0].id):
+        assert text in run
+    assert "malformed" in drawn(rows[SILENT])
+    assert "step 0, alternative 0" in " ".join(drawn(rows[ALTERNATIVE]).split())
