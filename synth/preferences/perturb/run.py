@@ -154,8 +154,16 @@ class GoodRun:
         """What the right answer rests on, with the quote."""
         if not self.task.walk.hops:
             return f"The right one is {self.task.answer!r}."
-        found = self.task.walk.hops[-1].evidence
-        return f'The right one is {self.task.answer!r}: "{found.quote}" ({found.document_id}).'
+        return f"The right one is {self.task.answer!r}: {self.quoted(len(self.task.walk.hops) - 1)}."
+
+    def quoted(self, number: int) -> str:
+        """What states a hop, with where it stands: the line of a fact as the run was shown it, else the passage of the
+        page."""
+        for passage in self.views[self.last].stated.get(number, ()):
+            if passage.fact is not None:
+                return f'"{passage.text}" ({passage.about})'
+        found = self.task.walk.hops[number].evidence
+        return f'"{found.quote}" ({found.document_id})'
 
     def worse(self, proposal: Proposal, tried: Attempt) -> str | None:
         """Why the attempt is worse than the recorded turn, in words with the evidence; None when that was not shown."""
@@ -212,7 +220,7 @@ def _unsupported(run: GoodRun, proposal: Proposal, tried: Attempt) -> str | None
     right = "right by luck" if tried.verdict.correct else "not settled"
     return (
         f"The answer is {right}: nothing that was read says {hop.cue or hop.relation!r}. The run that went on saw "
-        f'"{hop.evidence.quote}" ({hop.evidence.document_id}) before it answered.'
+        f"{run.quoted(missing[-1])} before it answered."
     )
 
 
@@ -265,8 +273,7 @@ def _brings(run: GoodRun, step: int) -> str:
     """What the recorded turn brought, with the quote."""
     good = run.recorded(step)
     if good.hops:
-        hop = run.task.walk.hops[max(good.hops)]
-        return f'The preferred turn brings "{hop.evidence.quote}" ({hop.evidence.document_id}) into view.'
+        return f"The preferred turn brings {run.quoted(max(good.hops))} into view."
     if good.pages:
         return f"The preferred turn brings up {sorted(good.pages)[0]}, which the question needs."
     if not good.turn.calls:

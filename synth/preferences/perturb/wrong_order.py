@@ -51,7 +51,8 @@ class WrongOrder:
     def _blind(self, run: GoodRun, step: int) -> Iterator[Proposal]:
         now = run.history[step].turn
         call = now.calls[0]
-        free = [key for key, value in call.arguments.items() if _is_free(run, step, value)]
+        fixed = _choices(run, call.name)
+        free = [key for key, value in call.arguments.items() if key not in fixed and _is_free(run, step, value)]
         if len(now.calls) > 1 or len(free) != 1:
             return
         for number in run.missing(step):
@@ -78,6 +79,12 @@ def _same(left: Turn, right: Turn) -> bool:
 
 def _all(run: GoodRun) -> list[str]:
     return [part for past in run.history for part in sentences(past.turn.thought)]
+
+
+def _choices(run: GoodRun, tool: str) -> frozenset[str]:
+    """Arguments of a tool that take one of a few given values: no words can be put there."""
+    properties = next((one.parameters.get("properties", {}) for one in run.tools if one.name == tool), {})
+    return frozenset(name for name, schema in properties.items() if "enum" in schema)
 
 
 def _is_free(run: GoodRun, step: int, value: object) -> bool:
