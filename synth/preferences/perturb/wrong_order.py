@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,9 @@ def _all(run: GoodRun) -> list[str]:
 
 def _choices(run: GoodRun, tool: str) -> frozenset[str]:
     """Arguments of a tool that take one of a few given values: no words can be put there."""
-    properties = next((one.parameters.get("properties", {}) for one in run.tools if one.name == tool), {})
+    properties: dict[str, Any] = next(
+        (one.parameters.get("properties", {}) for one in run.tools if one.name == tool), {}
+    )
     return frozenset(name for name, schema in properties.items() if "enum" in schema)
 
 
