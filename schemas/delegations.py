@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+import json
+from typing import Any
+
+from pydantic import Field, field_validator
 
 from synth.schemas.adp import ContentItem
 from synth.schemas.model_turns import ModelTurn
@@ -23,7 +26,7 @@ class Delegation(Row):
     answer: str | None
     stop_reason: StopReason
     content: tuple[ContentItem, ...]
-    """Actions and observations of the helper, as in a trajectory, without the question."""
+    """Actions and observations of the helper, as in a trajectory, without the question; in ``details`` as JSON text."""
     tool_errors: dict[str, str] = {}
     """Which observations were errors, by the helper's call ids."""
     pages: tuple[NonEmpty, ...] = ()
@@ -40,3 +43,8 @@ class Delegation(Row):
     rejected: Reason | None = None
     """Why it was cut short, where a model came to no turn."""
     detail: str = ""
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        return json.loads(value) if isinstance(value, str) else value

@@ -346,6 +346,7 @@ def helper_runs(row: TrajectoryRow) -> list[tuple[Prompt, History]]:
 
 
 def _plain(one: Delegation) -> dict[str, Any]:
-    """As JSON; the items of the content as they stand in the protocol, told apart by ``class_``."""
+    """As JSON; the items of the content as JSON text, as tables hold them, told apart by ``class_``: the protocol wants
+    numbers wherever ``details`` says ``rate`` or ``count``, and what tools are told may be words."""
     items = [item.model_dump(mode="json", exclude_none=True) for item in one.content]
-    return {**one.model_dump(mode="json", exclude_defaults=True, exclude={"content"}), "content": items}
+    return {**one.model_dump(mode="json", exclude_defaults=True, exclude={"content"}), "content": canonical_json(items)}

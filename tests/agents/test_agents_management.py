@@ -32,6 +32,8 @@ from synth.environments.search import SearchEnvironment
 from synth.errors import InputError
 from synth.identity import derive_generator, key_of
 from synth.labels.label import label
+from synth.schemas.adp import problems
+from synth.schemas.arrow import trajectory_of
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
@@ -228,6 +230,27 @@ def test_what_goes_wrong_is_told() -> None:
     assert failing.history[0].results[0].error == "failure"
     (one,) = delegations_of(facts_of(row)).values()
     assert (one.rejected, one.detail) == (Reason.REFUSAL, "it would not")
+
+
+def test_what_a_helper_tells_its_tools_breaks_no_rule_of_the_protocol() -> None:
+    turns = (call("delegate", question="How long is the Orl?"), Turn(answer="Velden"))
+
+    class Odd(Listed):
+        def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+            decision = super().act(prompt, history, generator)
+            if prompt.question != TASK.question and not history:
+                return Decision(call("open", document="orl", rate="high", count="many"))
+            return decision
+
+    _, row = run(Odd(*turns))
+    assert problems(trajectory_of(row).model_dump(mode="json", exclude_none=True)) == ()
+    ((_, helped),) = helper_runs(row)
+    assert helped[0].turn.calls[0].arguments["rate"] == "high"
+
+
+def test_records_of_another_form_are_passed_over() -> None:
+    for odd in ("x", [{"call_id": 3}], [{"content": "{"}], [None]):
+        assert delegations_of({"delegated": odd}) == {}
 
 
 def test_a_helper_has_few_turns() -> None:
