@@ -8,9 +8,9 @@ from synth.prompting import load_prompt
 from synth.recipe.model import Recipe
 from synth.recipe.roles import RoleName, job_of
 from synth.registry import factory_of, find
-from synth.sources.extract.written import EXTRACT
 from synth.stages.contract import Implementation
 from synth.tasks.writing.checker import CHECKS
+from synth.tasks.writing.extraction import EXTRACT
 
 __all__ = ["extraction", "modelled"]
 
@@ -24,7 +24,7 @@ def extraction(recipe: Recipe) -> dict[str, Any]:
         InputError: a user's function can't be imported.
     """
     prompt = load_prompt(EXTRACT).ref
-    reader = job_of("writer", recipe.roles["writer"], "synth.sources.extract.written:triple_asker", prompt)
+    reader = job_of("writer", recipe.roles["writer"], "synth.tasks.writing.extraction:triple_asker", prompt)
     return {"reader": reader, "prompt": str(prompt)}
 
 

@@ -12,9 +12,9 @@ from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.sources.extract.merge import merge
 from synth.sources.extract.rules import Names, RuleExtractor
-from synth.sources.extract.written import WrittenExtractor
 from synth.sources.records.triples import Triple
 from synth.stages.contract import Batch, Context, Implementation, Outcome, RowStage, StageConfig, TableStage
+from synth.tasks.writing.extraction import WrittenExtractor
 
 __all__ = ["AddWrittenTriples", "ExtractWritten", "GatherConfig", "GatherTriples", "WrittenConfig"]
 
@@ -30,7 +30,7 @@ class ExtractWritten(RowStage[WrittenConfig, Document]):
     """Triples out of each document, by a model. Every document is kept, with or without triples."""
 
     name = "extract_written"
-    version = 1
+    version = 2
     config_type = WrittenConfig
     reads = ("documents",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"extracted": ExtractedRow, "triples": Triple}

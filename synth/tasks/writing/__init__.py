@@ -1,1 +1,1 @@
-"""What models do with tasks before any rollout: word the question anew, and check it. Nothing of it is trusted."""
+"""What models do before any rollout: read documents, word questions, check tasks. Nothing of it is trusted."""

@@ -14,8 +14,8 @@ from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.rejections import Reason
 from synth.sources.extract.merge import content_key, merge
 from synth.sources.extract.rules import Names, RuleExtractor
-from synth.sources.extract.written import EXTRACT, WrittenExtractor, pieces, triple_asker
 from synth.sources.records.triples import Triple, graph_tables
+from synth.tasks.writing.extraction import EXTRACT, WrittenExtractor, pieces, triple_asker
 from synth.testing.model_server.jobs import read_job
 from synth.testing.replies import Listed, body
 
