@@ -1,0 +1,57 @@
+"""The dataset whose agents walk the graph: a whole build, and what it shares with the one whose agents search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from api_builds import hashes
+
+import synth
+from synth.api import BuildResult
+from synth.exporters.deep import audit
+from synth.exporters.validate import validate
+from synth.schemas.steps import PairKind
+
+TOOLS = {"find_entity", "get_relations", "get_triples"}
+
+
+def build(folder: Path, store: Path, workers: int = 1) -> BuildResult:
+    settings = {"source.entities": 600, "critical.share": 1.0}
+    return synth.build("graph-walk", tasks=8, out=folder, store=store, settings=settings, workers=workers)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
+    folder = tmp_path_factory.mktemp("graph-walk")
+    return build(folder / "out", folder / "store")
+
+
+def test_every_row_proves_itself(built: BuildResult) -> None:
+    assert validate(built.path) == []
+    assert audit(built.path).violations == ()
+
+
+def test_agents_walk_and_nothing_else(built: BuildResult) -> None:
+    dataset = synth.load(built.path)
+    runs = list(dataset.rows("trajectories"))
+    called = {item.function for run in runs for item in run.content if item.class_ == "api_action"}
+    assert called == TOOLS
+    assert all(run.success for run in runs if run.role == "teacher")
+    assert any(not run.success for run in runs if run.role == "policy")
+
+
+def test_critical_steps_and_pairs_are_made_of_them(built: BuildResult) -> None:
+    dataset = synth.load(built.path)
+    turns = {run.id: run.turns for run in dataset.rows("trajectories")}
+    steps = list(dataset.rows("steps"))
+    assert {step.trajectory_id for step in steps} == set(turns)
+    assert len(steps) == sum(turns.values())
+    kinds = {pair.kind for pair in dataset.rows("preferences")}
+    assert kinds >= {PairKind.PERTURBATION, PairKind.TRAJECTORY}
+    sides = {branch.side for branch in dataset.rows("branches")}
+    assert len(sides) == 2
+
+
+def test_bytes_do_not_depend_on_workers(built: BuildResult, tmp_path: Path) -> None:
+    assert hashes(build(tmp_path / "out", tmp_path / "store", workers=2).path) == hashes(built.path)
