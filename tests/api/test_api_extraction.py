@@ -190,7 +190,9 @@ def test_a_pilot_reads_all_documents_and_counts_them_once(world: World, tmp_path
             store=tmp_path / "store",
             settings=settings,
         )
-        pilot = prepare(request).outlook(pilot=1).pilot
+        prepared = prepare(request)
+        with prepared.engine:
+            pilot = prepared.outlook(pilot=1).pilot
     assert pilot is not None
     assert (pilot.tasks, pilot.tasks_total) == (1, 2)
     (stage,) = (one for one in pilot.stages if one.label == "extracted")

@@ -66,8 +66,19 @@ def recorded(environment: McpEnvironment, *calls: tuple[str, dict[str, Any]], an
     return to_row(done, environment, role="policy", number=0, privileged=False, provenance=PROVENANCE)
 
 
+@pytest.fixture(autouse=True)
+def _before() -> None:
+    """Other tests of this process may have children that stay (Prefect's server, Ray, forked helpers)."""
+    _others.clear()
+    _others.update(child.pid for child in psutil.Process().children(recursive=True))
+
+
+_others: set[int] = set()
+
+
 def running() -> int:
-    return len(psutil.Process().children(recursive=True))
+    """Processes that this test has started and that are still there."""
+    return len({child.pid for child in psutil.Process().children(recursive=True)} - _others)
 
 
 def test_a_run_is_branched_from_by_making_its_calls_again() -> None:

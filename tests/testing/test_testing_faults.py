@@ -30,6 +30,7 @@ from synth.testing.model_server import (
     ServerOptions,
     read_log,
 )
+from synth.testing.model_server.log import OPEN
 
 CALLS = (Call.of("search", query="Orl", k=3), Call.of("search", query="Mosk"))
 SAID = Reply(content="I search.", reasoning="Where to begin?", calls=CALLS)
@@ -208,6 +209,9 @@ def outcomes(faults: Faults, requests: list[tuple[Any, str]]) -> list[tuple[str,
     """By sample: what became of the first attempt."""
     with ModelServer(FixedPlayer(SAID), ServerOptions(faults=faults)) as server:
         ask_all(server.url, requests)
+        # The last word of a reply may come before the server has noted that it said it.
+        while any(record.outcome == OPEN for record in server.log.records()):
+            time.sleep(0.005)
         return sorted((str(record.sample), record.fault) for record in server.log.records())
 
 
