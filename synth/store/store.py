@@ -122,8 +122,15 @@ class StageFolder:
         with store_errors(self.path):
             for folder in (self.shards, self.views, self.journals, self.path / "used"):
                 folder.mkdir(parents=True, exist_ok=True)
-            if read_sealed_json(self.path / "stage.json") is None:
-                write_sealed_json(self.path / "stage.json", dict(identity))
+            # A build that holds the write lock may take our temporary file for one that a kill left, once per build.
+            for last in (False, False, False, True):
+                if read_sealed_json(self.path / "stage.json") is not None:
+                    break
+                try:
+                    write_sealed_json(self.path / "stage.json", dict(identity))
+                except FileNotFoundError:
+                    if last:
+                        raise
 
     def committed(self) -> dict[int, list[int]]:
         """First unit of a shard -> where its committed folders stop, longest first."""
