@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from small_hubs import QUESTION, QUICK, bind
 
 from synth.models import bridge
 from synth.models.client import ModelHub
@@ -18,21 +19,10 @@ from synth.models.contract import (
     ChatRequest,
     EndpointDown,
     FailureKind,
-    Patience,
-    Price,
     Runtime,
     Sampling,
 )
 from synth.store.calls import CallStore, IntentState
-
-QUICK = Patience(seconds=0.15, attempts=6, first_delay=0.002, longest_delay=0.02)
-QUESTION = [{"role": "user", "content": "Who wrote it?"}]
-
-
-def bind(hub: ModelHub, *addresses: str, max_tokens: int = 2048, **runtime: Any) -> Any:
-    price = Price(prompt=1, completion=10)
-    return hub.bind("m", Sampling(max_tokens=max_tokens), Runtime(endpoints=addresses, price=price, **runtime))
-
 
 # Loops and threads
 

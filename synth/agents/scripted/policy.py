@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.agents.contract import Decision, History, Prompt
 from synth.agents.scripted.closed_book import closed_book
 from synth.agents.scripted.cues import introduces_alias
-from synth.agents.scripted.deeds import extreme_of, span_holds
+from synth.agents.scripted.deeds import span_holds
 from synth.agents.scripted.entries import about, subject
+from synth.agents.scripted.erring import Erring
 from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity, words
 from synth.agents.scripted.options import Option, options_in
 from synth.agents.scripted.planner import Planner
@@ -25,11 +26,10 @@ from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
 from synth.agents.scripted.spoiling import spoiled_call
-from synth.agents.scripted.state import State, Value, state_of
+from synth.agents.scripted.state import Value, state_of
+from synth.environments.contract import ToolCall
 from synth.schemas.documents import ValueKind
-from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
-from synth.tasks.values import Measure
 
 __all__ = ["PolicyConfig", "ScriptedPolicy", "Systematic"]
 
@@ -59,24 +59,9 @@ class ScriptedPolicy:
         return Decision(chooser.spoil(turn), tuple(chooser.injected))
 
 
-class _ReadingChooser:
-    def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
-        self._state = state
-        self._seen = state.seen
-        self._lexicon = lexicon
-        self._config = config
-        self._generator = generator
-        self.injected: list[InjectedError] = []
-
-    def _draw(self, rate: float) -> bool:
-        return float(self._generator.random()) < min(0.95, rate * 2 * (1 - self._config.skill))
-
+class _ReadingChooser(Erring):
     def _noise(self) -> float:
         return float(self._generator.normal(0.0, 1.0)) * self._config.misreading * 2 * (1 - self._config.skill)
-
-    def _log(self, mode: str, detail: str) -> None:
-        error = InjectedError(trajectory_id="unassigned", turn=self._seen.turns, mode=mode, detail=detail)
-        self.injected.append(error)
 
     # Which result.
 
@@ -349,19 +334,6 @@ class _ReadingChooser:
         self._log("short_list", f"looked for no more than {', '.join(names)}")
         return True
 
-    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
-        if self._draw(self._config.wrong_extreme):
-            self._log("wrong_extreme", "took the last for the first" if least else "took the first for the last")
-            least = not least
-        return extreme_of(measures, least), least
-
-    def result(self, number: int) -> int:
-        if number < 1 or not self._draw(self._config.arithmetic_slip):
-            return number
-        slipped = number + (1 if number < 2 or float(self._generator.random()) < 0.5 else -1)
-        self._log("arithmetic_slip", f"made it {slipped} instead of {number}")
-        return slipped
-
     def reads_on(self, clue: int, document: SeenDocument) -> bool:
         if "one_page" in self._config.systematic:
             self._log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
@@ -439,16 +411,8 @@ class _ReadingChooser:
         options = list(self._options(number, "", page, self._state.reading.asked))
         return options[0].text if options else None
 
-    # Bad arguments.
-
-    def spoil(self, turn: Turn) -> Turn:
-        """Now and then one call goes wrong on the way out. The next turn sees the error and can mend it."""
-        if not turn.calls or self._seen.last_failure is not None or not self._draw(self._config.bad_argument):
-            return turn
-        call = turn.calls[0]
-        spoiled = spoiled_call(call, self._seen, int(self._generator.integers(3)))
-        self._log("bad_argument", f"{call.name} with {spoiled.arguments} instead of {call.arguments}")
-        return turn.model_copy(update={"calls": (spoiled, *turn.calls[1:])})
+    def _spoiled(self, call: ToolCall) -> ToolCall:
+        return spoiled_call(call, self._seen, int(self._generator.integers(3)))
 
 
 def _context(sentence: Sentence) -> str:

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.agents.contract import Decision, History, Prompt
 from synth.agents.scripted.closed_book import closed_book
-from synth.agents.scripted.deeds import extreme_of, span_holds
+from synth.agents.scripted.deeds import span_holds
+from synth.agents.scripted.erring import Erring
 from synth.agents.scripted.matching import Lexicon, likeness, same_name
 from synth.agents.scripted.policy_config import PolicyConfig
 from synth.agents.scripted.reading import read_task
@@ -25,9 +26,7 @@ from synth.agents.scripted.walker.seen import Fan, Far, GraphSeen
 from synth.environments.answers import judge
 from synth.environments.contract import ToolCall
 from synth.environments.triples import Listed
-from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
-from synth.tasks.values import Measure
 
 __all__ = ["GraphPolicy"]
 
@@ -54,22 +53,11 @@ class GraphPolicy:
         return Decision(chooser.spoil(turn), tuple(chooser.injected))
 
 
-class _ReadingChooser:
+class _ReadingChooser(Erring):
     def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
+        super().__init__(state, lexicon, config, generator)
         assert isinstance(state.seen, GraphSeen)
-        self._state = state
-        self._seen = state.seen
-        self._lexicon = lexicon
-        self._config = config
-        self._generator = generator
-        self.injected: list[InjectedError] = []
-
-    def _draw(self, rate: float) -> bool:
-        return float(self._generator.random()) < min(0.95, rate * 2 * (1 - self._config.skill))
-
-    def _log(self, mode: str, detail: str) -> None:
-        error = InjectedError(trajectory_id="unassigned", turn=self._seen.turns, mode=mode, detail=detail)
-        self.injected.append(error)
+        self._seen: GraphSeen = state.seen
 
     def look_at(self, clue: int, member: Value | None) -> None:
         return None
@@ -199,19 +187,6 @@ class _ReadingChooser:
 
     # The answer.
 
-    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
-        if self._draw(self._config.wrong_extreme):
-            self._log("wrong_extreme", "took the last for the first" if least else "took the first for the last")
-            least = not least
-        return extreme_of(measures, least), least
-
-    def result(self, number: int) -> int:
-        if number < 1 or not self._draw(self._config.arithmetic_slip):
-            return number
-        slipped = number + (1 if number < 2 or float(self._generator.random()) < 0.5 else -1)
-        self._log("arithmetic_slip", f"made it {slipped} instead of {number}")
-        return slipped
-
     def verifies(self, value: Value) -> bool:
         return float(self._generator.random()) < 0.4 * self._config.skill
 
@@ -240,16 +215,8 @@ class _ReadingChooser:
 
     # Bad arguments.
 
-    def spoil(self, turn: Turn) -> Turn:
-        """Now and then one call goes wrong on the way out. The next turn sees the error and can mend it."""
-        if not turn.calls or self._seen.last_failure is not None or not self._draw(self._config.bad_argument):
-            return turn
-        call = turn.calls[0]
-        spoiled = self._spoiled(call, int(self._generator.integers(2)))
-        self._log("bad_argument", f"{call.name} with {spoiled.arguments} instead of {call.arguments}")
-        return turn.model_copy(update={"calls": (spoiled, *turn.calls[1:])})
-
-    def _spoiled(self, call: ToolCall, draw: int) -> ToolCall:
+    def _spoiled(self, call: ToolCall) -> ToolCall:
+        draw = int(self._generator.integers(2))
         arguments = dict(call.arguments)
         if call.name == "find_entity":
             arguments = {"query": arguments["name"]} if draw else arguments | {"k": 50}

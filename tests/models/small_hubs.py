@@ -1,0 +1,18 @@
+"""What tests of a hub begin with: little patience, a question, a model with a price."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from synth.models.client import ModelHub
+from synth.models.contract import Patience, Price, Runtime, Sampling
+
+__all__ = ["QUESTION", "QUICK", "bind"]
+
+QUICK = Patience(seconds=0.15, attempts=6, first_delay=0.002, longest_delay=0.02)
+QUESTION = [{"role": "user", "content": "Who wrote it?"}]
+
+
+def bind(hub: ModelHub, *addresses: str, max_tokens: int = 2048, **runtime: Any) -> Any:
+    price = Price(prompt=1, completion=10)
+    return hub.bind("m", Sampling(max_tokens=max_tokens), Runtime(endpoints=addresses, price=price, **runtime))
