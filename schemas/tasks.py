@@ -34,6 +34,7 @@ Shape = Literal[
     "cycle",
     "masked",
     "given",
+    "reverse",
 ]
 """How a question is built.
 
@@ -43,7 +44,8 @@ a set; ``intersection`` all members of a set, the answer is the list; ``temporal
 ``computation`` an answer that stands nowhere and is computed from values that do (SciResearcher); ``parallel``
 independent sub-questions, asked at once (HyperEyes); ``cycle`` a dense subgraph with cycles (SailorFog-QA, arXiv
 2509.13305); ``masked`` a passage with masked spans (MaskSearch, arXiv 2505.20285); ``given`` the user's own question
-(``--tasks-file``): no walk of ours stands behind it.
+(``--tasks-file``): no walk of ours stands behind it; ``reverse`` derived from an exploration of an application, a
+server or a site: its solution is ``details["plan"]`` (:class:`synth.schemas.plans.Plan`), and its walk has no hops.
 """
 
 OperationKind = Literal["list", "count", "argmin", "argmax", "filter", "difference", "sum"]

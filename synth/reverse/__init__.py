@@ -1,0 +1,1 @@
+"""Reverse task synthesis: explore an environment, derive the task afterwards, prove it by replay (METHODS 5)."""
