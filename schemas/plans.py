@@ -46,7 +46,7 @@ class PlannedCall(Row):
     instruction: NonEmpty
     """The call in words, for one who sees the screen: low-level (OS-Genesis)."""
     given: dict[str, Given]
-    """Argument -> where its value comes from. An argument in parts has an entry per part, by path: ``items.0.amount``."""
+    """Argument -> where its value comes from. An argument in parts has an entry for each: ``items.0.amount``."""
 
 
 class ChecklistItem(Row):
@@ -76,8 +76,8 @@ class Plan(Row):
 
     outcome: Literal["done", "answered", "refused", "offered"]
     """``done``: the state is what was asked for. ``answered``: something was looked up, nothing is changed.
-    ``refused``: the policy forbids it, nothing is changed and the user is told so. ``offered``: the policy forbids it and
-    allows something else, which the user has said to accept."""
+    ``refused``: the policy forbids it, nothing is changed and the user is told so. ``offered``: the policy forbids it
+    and allows something else, which the user has said to accept."""
     calls: tuple[PlannedCall, ...] = Field(min_length=1)
     checklist: tuple[ChecklistItem, ...] = ()
     rule: str | None = None

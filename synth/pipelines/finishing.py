@@ -13,8 +13,10 @@ import pyarrow as pa
 from synth.engine import Engine
 from synth.exporters.hub_layout import write_dataset
 from synth.models.naming import public_name
+from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
 from synth.recipe.model import Recipe
+from synth.recipe.reverse import EXPLORED, ReverseQuestions
 from synth.recipe.roles import PRIVATE, RoleName
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
@@ -51,8 +53,9 @@ def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
 
 def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
     roles = [role for role in ROLES if role in recipe.roles]
+    read = any(node.label == "documents" for node in engine.plan.nodes)
     return {
-        "documents": _batches(engine.table("documents", "documents")),
+        **({"documents": _batches(engine.table("documents", "documents"))} if read else {}),
         **graph_tables(engine),
         "tasks": _batches(engine.table("tasks", "tasks")),
         "trajectories": _batches(*(engine.table(role, "trajectories") for role in roles)),
@@ -118,6 +121,8 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
 def published_recipe(recipe: Recipe) -> JsonObject:
     """The recipe as far as it may leave this machine: locations and the names of key variables stay here."""
     plain: dict[str, Any] = recipe.model_dump(mode="json")
+    if recipe.source.kind in EXPLORED:
+        plain["source"] = published_source(recipe)
     for part in ("source", "questions"):
         plain[part].pop("path", None)
     if (plain.get("distractors") or {}).get("model", None) and not _HUB_NAME.fullmatch(plain["distractors"]["model"]):
@@ -134,9 +139,11 @@ def published_recipe(recipe: Recipe) -> JsonObject:
 def fractions(recipe: Recipe) -> dict[Split, float]:
     """Share of the source that each split owns as gold."""
     source = recipe.source
+    if isinstance(recipe.questions, ReverseQuestions):
+        return dict(recipe.questions.fractions)
     if source.kind == "world":
         return {"train": source.train, "validation": source.validation, "test": source.test}
-    return dict(source.fractions)
+    return dict(getattr(source, "fractions", {}))
 
 
 def _source(recipe: Recipe, engine: Engine) -> SourceReport:
@@ -145,14 +152,15 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
         "world": "A fictional world, generated: entities, dated and measured facts, and one page about each entity.",
         "docs": "A folder of linked pages that the user gave.",
         "records": "Documents that the user gave as records.",
+        "app": "An application on a generated database: tools that read and change it, and a written policy.",
     }
-    first = engine.plan.node("documents")
+    first = engine.plan.nodes[0]
     return SourceReport(
         name=engine.plan.source,
         kind=source.kind,
         sha256=engine.fingerprint(first.label).provenance(engine.plan).source_sha256,
         description=words[source.kind],
-        fictional=source.kind == "world",
+        fictional=source.kind in ("world", "app"),
     )
 
 
@@ -206,7 +214,7 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
 
 def _command(recipe: Recipe) -> str:
     words = ["synth", "build", "--recipe", "recipe.yaml"]
-    if recipe.source.kind != "world":
+    if recipe.source.kind not in {"world", *EXPLORED}:
         words += ["--source", "<your documents>"]
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]
@@ -227,7 +235,7 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
         if "writer" in recipe.roles:
             by = f"a grammar, and anew by {_who(recipe, 'writer')} where its words passed every check (`wordings`)"
         notes.append(f"Questions were worded by {by}.")
-    if recipe.source.kind != "world" and recipe.source.extract == "model":
+    if getattr(recipe.source, "extract", "none") == "model":
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
     if "checker" in recipe.roles:
         notes.append(f"Tasks and wordings were checked by {_who(recipe, 'checker')} (`task_checks`, `wordings`).")

@@ -14,6 +14,7 @@ __all__ = ["PIPELINES", "plan"]
 PIPELINES: Mapping[str, Callable[[Recipe], tuple[StageNode, ...]]] = {
     "search": search_nodes,
     "graph": search_nodes,
+    "app": search_nodes,
 }
 """By kind of environment."""
 
@@ -30,6 +31,7 @@ def plan(recipe: Recipe) -> Plan:
 
 
 def source_name(recipe: Recipe) -> str:
+    """What rows call the source: a name that the recipe gives it, or its kind."""
     return str(getattr(recipe.source, "name", recipe.source.kind))
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from synth.environments.contract import Environment
 from synth.errors import InputError
 from synth.exporters.reader import Dataset
+from synth.recipe.reverse import EXPLORED
 from synth.registry import find
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document
@@ -96,9 +97,12 @@ def reopen(dataset: Dataset) -> tuple[Environment, DatasetTasks]:
     tasks = DatasetTasks(dataset)
     if not len(tasks):
         raise InputError("the dataset holds no tasks", where=where)
-    options = {
-        key: value for key, value in (dataset.report.recipe.get("environment") or {}).items() if value is not None
-    }
+    recipe = dataset.report.recipe
+    given = dict(recipe.get("environment") or {})
+    source = recipe.get("source") or {}
+    if source.get("kind") in EXPLORED:
+        given = {**source, **given}  # what is explored is what agents act in
+    options = {key: value for key, value in given.items() if value is not None}
     if options.get("simulated") is not None:
         raise InputError(
             "a model wrote the results of this dataset's searches: it can't be opened without", where=where

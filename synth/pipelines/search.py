@@ -18,11 +18,13 @@ from synth.engine.plan import StageNode
 from synth.environments.graph import GraphEnvironment
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
+from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled
 from synth.preferences.judge import compare_prompt
 from synth.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.prompting import load_prompt
 from synth.recipe.model import Critical, Recipe, Role
+from synth.recipe.reverse import EXPLORED
 from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.registry import factory_of, find
 from synth.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
@@ -42,7 +44,10 @@ _SIMULATED = "synth.environments.search:open_simulated_search"
 
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
     """The stage runs of a dataset of agents in an environment, in topological order."""
-    nodes = [*_source_nodes(recipe), *_task_nodes(recipe)]
+    if recipe.source.kind in EXPLORED:
+        nodes = [_node("tasks", _here(recipe, "tasks"), task_values(recipe))]
+    else:
+        nodes = [*_source_nodes(recipe), *_task_nodes(recipe)]
     for role in ("teacher", "policy"):
         if role in recipe.roles:
             nodes += _role_nodes(recipe, role, recipe.roles[role])
@@ -357,6 +362,9 @@ def _own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any
 def _environment(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
     kind = recipe.environment.kind
+    if recipe.source.kind in EXPLORED:
+        explored, version = made_of(recipe)
+        return _named("environments", kind, explored, version=version)
     options = recipe.environment.model_dump(exclude={"kind", "simulated"})
     if recipe.simulation is None or not simulated:
         return _named("environments", kind, options, version=_VERSIONS[kind])

@@ -145,17 +145,18 @@ def _turn(data: dict[str, Any], kind: Any) -> None:
         data["source"] = {}
 
 
-_TAGS = frozenset({"world", "docs", "records", "given"})
+_TAGS = frozenset({"world", "docs", "records", "given", "reverse"})
 """Discriminator values that pydantic puts into error locations; they are no keys of the recipe."""
-_PLACES = frozenset({"search", "graph"})
+_PLACES = frozenset({"search", "graph", "app"})
 
 
 def _keys(location: Sequence[int | str]) -> list[int | str]:
-    """An error's location without the tags of unions. The kind of an environment is one only behind that key."""
+    """An error's location without the tags of unions. The kind of an environment, and of what is
+    explored, is one only behind that key."""
     return [
         part
         for before, part in zip((None, *location), location, strict=False)
-        if part not in _TAGS and not (before == "environment" and part in _PLACES)
+        if part not in _TAGS and not (before in ("environment", "source") and part in _PLACES)
     ]
 
 

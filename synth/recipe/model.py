@@ -13,6 +13,7 @@ from synth.agents.summaries import Summaries
 from synth.critical.config import CriticalConfig
 from synth.environments.simulated import Simulation
 from synth.preferences.select import Selection
+from synth.recipe.reverse import EXPLORED, Application, AppSource, ReverseQuestions
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.retrieval.noise import Noise
 from synth.retrieval.vectors import IndexKind
@@ -75,7 +76,7 @@ class RecordsSource(RecordsConfig):
     what it states; what it can't point at in the document's words is refused."""
 
 
-Source = Annotated[WorldSource | DocsSource | RecordsSource, Field(discriminator="kind")]
+Source = Annotated[WorldSource | DocsSource | RecordsSource | AppSource, Field(discriminator="kind")]
 
 
 class WorldQuestions(WorldTasksConfig):
@@ -96,7 +97,7 @@ class GivenQuestions(GivenTasksConfig):
     kind: Literal["given"]
 
 
-Questions = Annotated[WorldQuestions | DocsQuestions | GivenQuestions, Field(discriminator="kind")]
+Questions = Annotated[WorldQuestions | DocsQuestions | GivenQuestions | ReverseQuestions, Field(discriminator="kind")]
 
 
 class Search(_Part):
@@ -130,7 +131,10 @@ def _kind_of(value: Any) -> str:
     return str(found)
 
 
-Place = Annotated[Annotated[Search, Tag("search")] | Annotated[GraphWalk, Tag("graph")], Discriminator(_kind_of)]
+Place = Annotated[
+    Annotated[Search, Tag("search")] | Annotated[GraphWalk, Tag("graph")] | Annotated[Application, Tag("app")],
+    Discriminator(_kind_of),
+]
 
 
 class Critical(_Part):
@@ -310,6 +314,7 @@ class Recipe(_Part):
             raise ValueError(
                 "questions of kind world need a source of kind world: for documents take `synth build docs-search`"
             )
+        self._check_explored()
         if self.questions.kind == "docs" and self.source.kind == "world":
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
         if self.tasks is None and self.questions.kind != "given":
@@ -327,6 +332,26 @@ class Recipe(_Part):
                 "environment of kind graph needs questions of kind world: others rest on pages, not on relations"
             )
         return self
+
+    def _check_explored(self) -> None:
+        """What is explored is asked about, and acted in, as a whole."""
+        source, place = self.source.kind, self.environment.kind
+        if (self.questions.kind == "reverse") != (source in EXPLORED):
+            kinds = ", ".join(sorted(EXPLORED))
+            raise ValueError(
+                f"questions of kind reverse and a source that is explored ({kinds}) go together; "
+                f"the source is of kind {source}, the questions of kind {self.questions.kind}"
+            )
+        if (source in EXPLORED or place in EXPLORED) and source != place:
+            raise ValueError(
+                f"a source of kind {source} and an environment of kind {place} do not go together: what is explored is "
+                "what agents act in"
+            )
+        if source not in EXPLORED:
+            return
+        for role in ("writer", "checker"):
+            if role in self.roles:
+                raise ValueError(f"roles.{role}: nobody asks it about an application: leave it out")
 
     def _check_readers(self) -> None:
         who = self.roles.get("reflector")
@@ -395,8 +420,8 @@ class Recipe(_Part):
 
     def _check_helpers(self) -> None:
         """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""
-        writes = "writer" in self.roles and self.questions.kind != "given"
-        extracts = self.source.kind != "world" and self.source.extract == "model"
+        writes = "writer" in self.roles and self.questions.kind not in ("given", "reverse")
+        extracts = getattr(self.source, "extract", "none") == "model"
         checks = self.task_checks.closed_book + self.task_checks.alternatives + self.task_checks.answerable
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")

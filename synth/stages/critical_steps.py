@@ -28,6 +28,7 @@ from synth.stages.contract import Context, Implementation, Outcome, RowStage, St
 from synth.store.lookup import RowsByKey
 
 __all__ = [
+    "AppCriticalSteps",
     "CriticalSteps",
     "CriticalStepsConfig",
     "GraphCriticalSteps",
@@ -129,6 +130,15 @@ class GraphCriticalSteps(CriticalSteps):
     version = 1
     reads = ("trajectories", "tasks", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")
+
+
+class AppCriticalSteps(CriticalSteps):
+    """In an application."""
+
+    name = "app_critical_steps"
+    version = 1
+    reads = ("trajectories", "tasks")
+    libraries = ("numpy",)
 
 
 def _prompt_of(scorer: Implementation) -> dict[str, str]:

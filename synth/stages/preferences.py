@@ -23,7 +23,7 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
-__all__ = ["GraphPreferences", "Preferences", "PreferencesConfig", "SearchPreferences"]
+__all__ = ["AppPreferences", "GraphPreferences", "Preferences", "PreferencesConfig", "SearchPreferences"]
 
 
 class PreferencesConfig(StageConfig):
@@ -168,3 +168,12 @@ class GraphPreferences(Preferences):
     version = 1
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")
+
+
+class AppPreferences(Preferences):
+    """In an application."""
+
+    name = "app_preferences"
+    version = 1
+    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
+    libraries = ("numpy",)

@@ -14,7 +14,7 @@ from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["GraphRlRows", "RlRows", "RlRowsConfig", "SearchRlRows"]
+__all__ = ["AppRlRows", "GraphRlRows", "RlRows", "RlRowsConfig", "SearchRlRows"]
 
 
 class RlRowsConfig(StageConfig):
@@ -84,3 +84,12 @@ class GraphRlRows(RlRows):
     version = 1
     reads = ("tasks", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")
+
+
+class AppRlRows(RlRows):
+    """In an application."""
+
+    name = "app_rl"
+    version = 1
+    reads = ("tasks",)
+    libraries = ("numpy",)

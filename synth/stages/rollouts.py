@@ -25,7 +25,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["GraphRollouts", "Rollouts", "RolloutsConfig", "SearchRollouts", "SummariesConfig"]
+__all__ = ["AppRollouts", "GraphRollouts", "Rollouts", "RolloutsConfig", "SearchRollouts", "SummariesConfig"]
 
 
 class SummariesConfig(StageConfig):
@@ -80,7 +80,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
     writes: ClassVar[Mapping[str, type[Row]]] = {"rollouts": TrajectoryRow, "injected_errors": InjectedError}
     sealed: ClassVar[frozenset[str]] = frozenset({"injected_errors"})
     over = "tasks"
-    libraries = ("numpy", "bm25s")
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "bm25s")
 
     def __init__(self, config: RolloutsConfig, context: Context) -> None:
         super().__init__(config, context)
@@ -199,3 +199,12 @@ class GraphRollouts(Rollouts):
     name = "graph_rollouts"
     version = 1
     reads = ("tasks", "entities", "graph", "names")
+
+
+class AppRollouts(Rollouts):
+    """Rollouts in an application. The tables of the build have no part in it."""
+
+    name = "app_rollouts"
+    version = 1
+    reads = ("tasks",)
+    libraries = ("numpy",)

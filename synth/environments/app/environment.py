@@ -333,8 +333,8 @@ def _rules(definition: Definition, variant: str | None, where: str) -> Rules:
 
 
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
-    """The environment of a shipped application or of one in a YAML file; ``options`` go to :class:`AppEnvironment`
-    (``failures`` as plain values, as a recipe has them). ``inputs``, the tables of a build, are not needed.
+    """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
+    :class:`AppEnvironment` (``failures`` as plain values, as a recipe has them). ``inputs`` are not needed.
 
     Raises:
         InputError: there is no such application, or something in it is wrong.
@@ -342,7 +342,8 @@ def open_app(*, application: str | Path, inputs: object = None, **options: Any) 
     definition = load_definition(application)
     if options.get("failures") is not None and not isinstance(options["failures"], Failures):
         options["failures"] = Failures.model_validate(options["failures"])
-    shipped = not str(application).endswith((".yaml", ".yml"))
+    name = str(application)
+    file = name if name.endswith((".yaml", ".yml")) and "\n" not in name else None
     variant = options.get("variant")
     kind: type[AppEnvironment] = type(
         "AppEnvironment",
@@ -354,4 +355,4 @@ def open_app(*, application: str | Path, inputs: object = None, **options: Any) 
             "version": f"{_ENGINE}.{definition.version}-{digest(definition.model_dump(mode='json'))[:8]}",
         },
     )
-    return kind(definition, where=None if shipped else str(application), **options)
+    return kind(definition, where=file, **options)

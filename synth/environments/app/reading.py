@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from synth.environments.app.definition import Definition
 from synth.errors import InputError
 
-__all__ = ["load_definition", "parse_definition", "shipped"]
+__all__ = ["load_definition", "parse_definition", "shipped", "source_text"]
 
 _SUFFIX = ".yaml"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
@@ -56,12 +56,15 @@ def shipped() -> tuple[str, ...]:
 
 
 def load_definition(name_or_file: str | Path) -> Definition:
-    """The definition of a shipped application, or of a file of the user's (its name ends with ``.yaml`` or ``.yml``).
+    """The definition of a shipped application, of a file of the user's (its name ends with ``.yaml`` or ``.yml``), or
+    of the text of such a file (more than one line).
 
     Raises:
         InputError: there is no such application or file, or something in it is wrong; the line says what and where.
     """
     name = str(name_or_file)
+    if "\n" in name:
+        return parse_definition(name, "source.application")
     if not name.endswith((".yaml", ".yml")):
         if name not in shipped():
             near = difflib.get_close_matches(name, shipped(), n=1)
@@ -72,15 +75,28 @@ def load_definition(name_or_file: str | Path) -> Definition:
             )
         text = (resources.files("synth.environments.app") / "shipped" / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
         return parse_definition(text, f"application {name}")
+    return parse_definition(_text(name), name)
+
+
+def source_text(name_or_file: str) -> str:
+    """What stands for an application wherever it goes: a name of ours as it is, in place of a file its text.
+
+    Raises:
+        InputError: the file can't be read.
+    """
+    given = "\n" not in name_or_file and name_or_file.endswith((".yaml", ".yml"))
+    return f"{_text(name_or_file).rstrip()}\n" if given else name_or_file
+
+
+def _text(name: str) -> str:
     try:
-        text = Path(name).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8")
     except FileNotFoundError:
         raise InputError("the file does not exist", where=name, mend="check the path") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"the file can't be read ({type(error).__name__})", where=name, mend="give a UTF-8 YAML file"
         ) from None
-    return parse_definition(text, name)
 
 
 def parse_definition(text: str, where: str) -> Definition:
