@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable
 
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
-from synth.environments.app.exploring import Explorer
 from synth.environments.contract import ToolCall
+from synth.reverse.exploring.application import app_explorer
 from synth.testing.corpus import small_tasks
 
 
@@ -46,7 +46,7 @@ def measure(environment: AppEnvironment, steps: int) -> dict[str, float]:
     world = environment.world(0)
     found: dict[str, float] = {"rows": world.rows, "MiB": len(world.image) / 2**20}
     found["make data (s)"] = time.process_time() - began
-    walk = Explorer(environment, seed=1, writes=0.8).walk(task, steps)
+    walk = app_explorer(environment, seed=1, writes=0.8).walk(task, steps)
     found["open an episode"] = median(lambda: environment.reset(task).close(), 7)
     episode, other = environment.reset(task), environment.reset(task)
     began = time.process_time()

@@ -10,8 +10,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
-from synth.environments.app.exploring import Explorer
 from synth.environments.contract import ToolCall, ToolResult
+from synth.reverse.exploring.application import app_explorer
 from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.testing.corpus import PROVENANCE
 from synth.testing.environments import calls_for
@@ -100,7 +100,7 @@ def walks_of(application: str, steps: int = 10) -> st.SearchStrategy[list[tuple[
     environment = opened(application)
 
     def calls(seed: int, asides: list[tuple[int, tuple[str, dict[str, Any]]]]) -> list[tuple[str, dict[str, Any]]]:
-        walk = Explorer(environment, seed=seed, writes=0.85).walk(task(), steps)
+        walk = app_explorer(environment, seed=seed, writes=0.85).walk(task(), steps)
         made = [(step.call.name, step.call.arguments) for step in walk.steps]
         for place, call in asides:
             made.insert(place, call)

@@ -10,8 +10,8 @@ import pytest
 from app_tools import opened, play, task
 
 from synth.environments.app.environment import AppEpisode
-from synth.environments.app.exploring import Explorer
 from synth.environments.app.reading import shipped
+from synth.reverse.exploring.application import app_explorer
 
 BY_HAND = {
     "airline": {"party_fixed", "voucher_once", "voucher_members"},
@@ -51,7 +51,7 @@ def test_every_rule_is_met_by_walks_or_has_a_test_of_its_own(name: str) -> None:
         if rule.refusal is not None
     }
     met: set[str] = set()
-    explorer = Explorer(environment, seed=1, writes=0.95)
+    explorer = app_explorer(environment, seed=1, writes=0.95)
     for number in range(60):
         for step in explorer.walk(task(number), 25).steps:
             if step.result.error == "refused":

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from graph_world import graph_world
 
-from synth.agents.contract import History, Step, Turn
-from synth.agents.tool_graph import tool_graph
+from synth.agents.contract import Step, Turn
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.reverse.tool_graph import Run, of_history, tool_graph
 
 
 def tool(name: str, *arguments: str, optional: tuple[str, ...] = ()) -> ToolSchema:
@@ -29,14 +29,14 @@ def tool(name: str, *arguments: str, optional: tuple[str, ...] = ()) -> ToolSche
 DESK = (tool("list_flights", "city"), tool("book", "flight", optional=("seat",)), tool("cancel", "booking"))
 
 
-def history(*calls: tuple[str, dict[str, Any], str]) -> History:
+def history(*calls: tuple[str, dict[str, Any], str]) -> Run:
     steps = []
     for number, (name, arguments, content) in enumerate(calls):
         call = ToolCall(id=f"c{number}", name=name, arguments=arguments)
         error = "refused" if content.startswith("!") else None
         result = ToolResult(call_id=call.id, name=name, content=content, error=error)  # type: ignore[arg-type]
         steps.append(Step(turn=Turn(calls=(call,)), results=(result,)))
-    return tuple(steps)
+    return of_history(tuple(steps))
 
 
 BOOKED = history(
@@ -66,9 +66,7 @@ def test_what_the_agent_said_first_is_fed_by_nobody() -> None:
 
 
 def test_refused_calls_prove_nothing_and_a_threshold_drops_the_rare() -> None:
-    refused = history(
-        BOOKED[0].turn.calls and ("list_flights", {"city": "Orl"}, "FL-204"), ("book", {"flight": "FL-204"}, "!full")
-    )
+    refused = history(("list_flights", {"city": "Orl"}, "FL-204"), ("book", {"flight": "FL-204"}, "!full"))
     assert tool_graph(DESK, [refused]).feeds == ()
     assert tool_graph(DESK, [BOOKED], least=2).feeds == ()
     assert len(tool_graph(DESK, [BOOKED, BOOKED], least=2).feeds) == 2
@@ -104,7 +102,7 @@ def test_no_tool_no_chain() -> None:
 
 def test_the_graph_environments_tools_feed_each_other() -> None:
     world = graph_world()
-    runs = [world.play(task, "teacher").history for task in world.tasks[:20]]
+    runs = [of_history(world.play(task, "teacher").history) for task in world.tasks[:20]]
     declared = tool_graph(world.environment.tools())
     assert declared.starts() == ("find_entity",)
     assert {(f.source, f.target) for f in declared.feeds} == {

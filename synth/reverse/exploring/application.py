@@ -1,199 +1,84 @@
-"""Seeded exploration of an application: calls that get somewhere, rarely tried ones first.
+"""Explores an application by its database: arguments are chosen together.
 
-As OS-Genesis explores screens (arXiv 2412.19723): what was little explored is favoured, and a call that had no effect
-in a state is not tried there again. Beyond it: arguments are chosen together. A random id of a reservation and a random
-id of a payment method almost never belong to one customer, so each argument prefers rows that have something in common
-with those that were chosen before it.
+A random id of a reservation and a random id of a payment method almost never belong to one customer, so each argument
+prefers rows that have something in common with those that were chosen before it.
 
-The explorer looks into the database, which no agent can. That is allowed: its walks are where tasks come from, never a
+The proposer looks into the database, which no agent can. That is allowed: its walks are where tasks come from, never a
 trajectory that anybody learns from.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from synth.environments.app.definition import Argument
 from synth.environments.app.environment import AppEnvironment, AppEpisode
-from synth.environments.contract import ToolCall, ToolResult
-from synth.identity import canonical_json, derive_generator, digest
-from synth.schemas.tasks import Task
+from synth.environments.contract import Episode
+from synth.identity import canonical_json
+from synth.reverse.exploring.walks import Coverage, Explored, Explorer, ExplorerConfig
 
-__all__ = ["Coverage", "Explored", "Explorer", "Walk"]
+__all__ = ["RowProposer", "app_explorer"]
 
 _SAMPLE = 40
 """Rows that are looked at for an argument."""
 _TOGETHER = 0.8
 """Share of arguments that take what has most in common with those before."""
-_TRIES = 30
-"""Proposals per step that may turn out to be known as useless before the walk takes one all the same."""
 _AWAY = 0.35
 """Share of optional arguments that are left out."""
+_IDLE = 0.1
+"""What a call without effect counts against its tool: most fail for their arguments, not for the tool."""
 Values = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Explored:
-    """A call that was tried."""
+def app_explorer(environment: AppEnvironment, *, seed: int = 0, writes: float = 0.7, calls: int = 25) -> Explorer:
+    """An explorer of an application.
 
-    call: ToolCall
-    result: ToolResult
-    before: str
-    """Hash of the state before it."""
-    after: str
-    effective: bool
-    """It changed the state, or (of a tool that reads) showed something that this walk had not seen."""
-
-
-@dataclass(frozen=True)
-class Walk:
-    """One exploration of one episode."""
-
-    task: Task
-    steps: tuple[Explored, ...]
-
-    @property
-    def effective(self) -> tuple[Explored, ...]:
-        return tuple(step for step in self.steps if step.effective)
-
-    @property
-    def changing(self) -> tuple[Explored, ...]:
-        """Steps that changed the state."""
-        return tuple(step for step in self.steps if step.before != step.after)
+    Args:
+        seed: Equal seeds and equal walks in equal order give equal explorations.
+        writes: Share of the calls that go to tools that write.
+        calls: Calls of a walk, where it is not told another number.
+    """
+    return Explorer(
+        environment,
+        lambda: RowProposer(environment),
+        seed=seed,
+        config=ExplorerConfig(calls=calls, writes=writes, idle=_IDLE),
+        state=_state,
+    )
 
 
-@dataclass
-class Coverage:
-    """What an explorer has been to, over all its walks."""
-
-    tools: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Tool -> (tried, effective)."""
-    arguments: int = 0
-    """Different (tool, argument, value) of effective calls."""
-    states: int = 0
-    refusals: int = 0
-    """Different refusals met: rules and conditions."""
-
-    @property
-    def reached(self) -> float:
-        """Share of the tools that had an effect at least once."""
-        return sum(effective > 0 for _, effective in self.tools.values()) / max(1, len(self.tools))
+def _state(episode: Episode) -> str:
+    assert isinstance(episode, AppEpisode)
+    return episode.state_hash()
 
 
-class Explorer:
-    """Explores one application, walk after walk, and remembers where it was."""
+class RowProposer:
+    """Arguments from rows that have something in common."""
 
-    def __init__(self, environment: AppEnvironment, *, seed: int = 0, writes: float = 0.7) -> None:
-        """
-        Args:
-            seed: Equal seeds and equal walks in equal order give equal explorations.
-            writes: Share of the calls that go to tools that write.
-        """
+    def __init__(self, environment: AppEnvironment) -> None:
         self.environment = environment
-        self.seed = seed
-        self.writes = writes
-        self._tried: Counter[str] = Counter()
-        self._effective: Counter[str] = Counter()
-        self._values: Counter[str] = Counter()
-        self._states: set[str] = set()
-        self._refusals: set[str] = set()
-        self._useless: set[str] = set()
-        self._walks = 0
 
-    def walk(self, task: Task, steps: int) -> Walk:
-        """Try ``steps`` calls in a fresh episode of ``task``."""
-        generator = derive_generator(self.seed, "explore", self.environment.name, task.id, self._walks)
-        self._walks += 1
-        episode = self.environment.reset(task)
-        seen: set[str] = set()
-        done: list[Explored] = []
-        try:
-            state = episode.state_hash()
-            self._states.add(state)
-            for number in range(steps):
-                call = self._propose(episode, state, number, generator)
-                result = episode.step(call)
-                after = episode.state_hash()
-                fresh = result.content not in seen
-                seen.add(result.content)
-                effective = result.error is None and (after != state or (not self._writes(call.name) and fresh))
-                self._note(call, result, state, after, effective)
-                done.append(Explored(call, result, state, after, effective))
-                state = after
-        finally:
-            episode.close()
-        return Walk(task, tuple(done))
+    def arguments(
+        self, tool: str, episode: Episode, coverage: Coverage, generator: np.random.Generator
+    ) -> Values | None:
+        assert isinstance(episode, AppEpisode)
+        return _Arguments(episode, tool, generator, coverage).choose()
 
-    def coverage(self) -> Coverage:
-        """Of all walks so far."""
-        return Coverage(
-            tools={name: (self._tried[name], self._effective[name]) for name in self.environment.compiled},
-            arguments=len(self._values),
-            states=len(self._states),
-            refusals=len(self._refusals),
-        )
-
-    def _writes(self, tool: str) -> bool:
+    def writes(self, tool: str) -> bool:
         return self.environment.definition.tools[tool].writes
 
-    def _note(self, call: ToolCall, result: ToolResult, state: str, after: str, effective: bool) -> None:
-        self._tried[call.name] += 1
-        self._states.add(after)
-        if effective:
-            self._effective[call.name] += 1
-            self._values.update(f"{call.name}.{name}={canonical_json(v)}" for name, v in call.arguments.items())
-        elif result.error != "failure":
-            # A tool that broke says nothing about the call.
-            self._useless.add(_useless(state, call))
-        if result.error in ("refused", "not_found"):
-            self._refusals.add(_without_values(result.content, call.arguments))
-
-    def _propose(self, episode: AppEpisode, state: str, number: int, generator: np.random.Generator) -> ToolCall:
-        call = None
-        for _ in range(_TRIES):
-            name = self._tool(generator)
-            proposed = _Arguments(episode, name, generator, self._values).choose()
-            call = ToolCall(id=f"explore_{number}", name=name, arguments=proposed)
-            if _useless(state, call) not in self._useless:
-                break
-        assert call is not None
-        return call
-
-    def _tool(self, generator: np.random.Generator) -> str:
-        """Tools that had an effect rarely come first; those that never have are not tried for ever."""
-        writes = bool(generator.random() < self.writes)
-        names = [name for name in self.environment.compiled if self._writes(name) == writes]
-        names = names or list(self.environment.compiled)
-        weights = np.array(
-            [1.0 / (1.0 + self._effective[name] + 0.1 * (self._tried[name] - self._effective[name])) for name in names]
-        )
-        return names[int(generator.choice(len(names), p=weights / weights.sum()))]
-
-
-def _useless(state: str, call: ToolCall) -> str:
-    return digest("useless", state, call.name, call.arguments)
-
-
-def _without_values(words: str, arguments: Mapping[str, Any]) -> str:
-    """A refusal with the values of the call taken out, so that one condition is counted once."""
-    for value in arguments.values():
-        if isinstance(value, str) and value:
-            words = words.replace(value, "…")
-    return "".join("0" if sign.isdigit() else sign for sign in words)
+    def saw(self, step: Explored) -> None:
+        """It asks the database."""
 
 
 class _Arguments:
     """Arguments of one call, chosen one after the other, each in view of those before."""
 
-    def __init__(
-        self, episode: AppEpisode, tool: str, generator: np.random.Generator, known: Mapping[str, int]
-    ) -> None:
+    def __init__(self, episode: AppEpisode, tool: str, generator: np.random.Generator, known: Coverage) -> None:
         self.episode = episode
         self.definition = episode.environment.definition
         self.tool = tool
@@ -246,7 +131,7 @@ class _Arguments:
         if self.generator.random() < _TOGETHER:
             scores = [
                 len(self.context & set(row.items()))
-                - 0.4 * min(3, self.known.get(f"{self.tool}.{name}={canonical_json(row[key])}", 0))
+                - 0.4 * min(3, self.known.worked[self.tool, name, canonical_json(row[key])])
                 for row in rows
             ]
             row = rows[int(np.argmax(np.array(scores) + 0.9 * self.generator.random(len(rows))))]

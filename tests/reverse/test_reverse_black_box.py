@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import ClassVar
 
-import numpy as np
 from graph_world import graph_world
 
-from synth.agents.explorer import Coverage, Exploration, ExplorerConfig, explore, state_key
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
+from synth.reverse.exploring.black_box import black_box_explorer
+from synth.reverse.exploring.walks import Coverage, ExplorerConfig, Walk, state_key
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 from synth.testing.corpus import small_tasks
@@ -39,10 +39,10 @@ class House(Environment):
         return "A house."
 
     def reset(self, task: Task) -> Episode:
-        return Walk(task)
+        return Stay(task)
 
 
-class Walk(Episode):
+class Stay(Episode):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self.room, self.lamps, self.calls = 0, [False, False, False], 0
@@ -77,23 +77,23 @@ class Walk(Episode):
 TASK = small_tasks()[0]
 
 
-def run(seed: int, coverage: Coverage | None = None, **config: int) -> Exploration:
-    return explore(House(), TASK, np.random.default_rng(seed), config=ExplorerConfig(**config), coverage=coverage)
+def run(seed: int, coverage: Coverage | None = None, *, effective: int = 10, calls: int = 60) -> Walk:
+    config = ExplorerConfig(effective=effective, calls=calls, undo=True)
+    return black_box_explorer(House(), seed=seed, config=config, coverage=coverage).walk(TASK)
 
 
 def test_every_step_had_an_effect_and_they_replay_to_the_same_end() -> None:
     for seed in range(40):
-        found = run(seed, steps=8)
-        assert found.steps
+        found = run(seed, effective=8)
+        assert found.effective
         episode, shown = House().reset(TASK), set()
-        for step in found.steps:
-            assert state_key(episode.snapshot()) == step.before
+        for step in found.effective:
+            assert state_key(episode.snapshot().state) == step.before
             assert episode.step(step.call) == step.result
-            assert state_key(episode.snapshot()) == step.after
+            assert state_key(episode.snapshot().state) == step.after
             assert step.changed or step.result.content not in shown
             assert step.result.error is None
             shown.add(step.result.content)
-        assert episode.snapshot() == found.end
 
 
 def test_equal_seeds_give_equal_explorations() -> None:
@@ -101,7 +101,7 @@ def test_equal_seeds_give_equal_explorations() -> None:
     assert len({canonical(run(seed)) for seed in range(20)}) > 10
 
 
-def canonical(found: Exploration) -> str:
+def canonical(found: Walk) -> str:
     return json.dumps([[step.call.name, step.call.arguments] for step in found.steps], sort_keys=True)
 
 
@@ -112,16 +112,17 @@ def test_what_had_no_effect_is_not_tried_again_from_the_same_state() -> None:
         def reset(self, task: Task) -> Episode:
             outer = self
 
-            class Noting(Walk):
+            class Noting(Stay):
                 def step(self, call: ToolCall) -> ToolResult:
-                    outer.tried.append((state_key(self.snapshot()), json.dumps([call.name, call.arguments])))
+                    outer.tried.append((state_key(self.snapshot().state), json.dumps([call.name, call.arguments])))
                     return super().step(call)
 
             return Noting(task)
 
     house, coverage = Counting(), Coverage()
     for seed in range(12):
-        explore(house, TASK, np.random.default_rng(seed), config=ExplorerConfig(steps=20, tries=40), coverage=coverage)
+        config = ExplorerConfig(effective=20, calls=40, undo=True)
+        black_box_explorer(house, seed=seed, config=config, coverage=coverage).walk(TASK)
     idle = [pair for pair in house.tried if pair[1].startswith('["wish"')]
     assert idle
     assert len(idle) == len(set(idle))  # once from each state, and never more
@@ -129,31 +130,30 @@ def test_what_had_no_effect_is_not_tried_again_from_the_same_state() -> None:
 
 def test_coverage_is_counted_and_leads_explorations_apart() -> None:
     coverage = Coverage()
-    runs = [run(seed, coverage, steps=12, tries=60) for seed in range(10)]
-    report = coverage.report(House().tools())
+    runs = [run(seed, coverage, effective=12, calls=60) for seed in range(20)]
+    report = coverage.report(House())
     assert report["tools"] == [4, 4]
     assert report["arguments"] == [2, 2]
     assert report["untried"] == []
-    assert report["effective"] == sum(len(found.steps) for found in runs)
+    assert report["effective"] == sum(len(found.effective) for found in runs)
     assert report["states"] >= 12  # of 24: three rooms, eight settings of the lamps
     fresh = Coverage()
-    assert fresh.report(House().tools())["untried"] == ["enter", "look", "switch", "wish"]
+    assert fresh.report(House())["untried"] == ["enter", "look", "switch", "wish"]
     # A tool that never does anything is tried once from each state; the others about equally often.
-    assert coverage.tools["wish"] <= report["states"]
-    used = [coverage.tools[name] for name in ("look", "enter", "switch")]
+    assert coverage.tried["wish"] <= report["states"]
+    used = [coverage.tried[name] for name in ("look", "enter", "switch")]
     assert max(used) < 2 * min(used)
 
 
 def test_it_walks_the_graph_by_names_that_it_is_given() -> None:
     world = graph_world()
     hints = [hop.source.name for task in world.tasks[:3] for hop in task.walk.hops if not hop.needs]
-    coverage = Coverage()
-    for seed in range(6):
-        generator = np.random.default_rng(seed)
-        explore(
-            world.environment, world.tasks[0], generator, config=ExplorerConfig(steps=8), coverage=coverage, hints=hints
-        )
-    report = coverage.report(world.environment.tools())
+    explorer = black_box_explorer(
+        world.environment, config=ExplorerConfig(effective=8, calls=60, undo=True), hints=hints
+    )
+    for _ in range(6):
+        explorer.walk(world.tasks[0])
+    report = explorer.coverage.report(world.environment)
     assert report["tools"] == [3, 3]
     assert report["effective"] >= 30
     assert report["states"] == 1  # reading changes nothing
