@@ -1,4 +1,4 @@
-"""How a model came to a turn: what is kept in ``details["model_turns"]`` of a trajectory, one object per turn."""
+"""How a model came to a turn: what a trajectory keeps in ``details["model_turns"]``, a branch in ``model_turns``."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, Literal
 
 from synth.schemas.adp import ContentItem
+from synth.schemas.model_turns import ModelTurn
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonList, NonEmpty, Row, Split
 from synth.schemas.trajectories import Role, StopReason, Verdict
@@ -284,6 +285,12 @@ class BranchRow(Row):
     """Why it ended."""
     turns: int
     """Turns of the continuation, the one that was put there included."""
+    proposal: ModelTurn | None = None
+    """Where the action that was put there comes from, on the alternative side, when a model proposed it. That of an
+    original is in ``details["model_turns"]`` of the trajectory, under the step's number."""
+    model_turns: tuple[ModelTurn, ...] = ()
+    """Where the policy's own turns come from, in their order, of a model's run: those behind the action that was put
+    there; where nothing was put there (step -1), all of them."""
     split: Split
     """That of the task."""
     provenance: Provenance

@@ -58,4 +58,4 @@ def monte_carlo(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalC
 
 def _contest(pool: Pool, one: Found) -> Contest:
     step = one.point.step
-    return Contest(better=pool.alternative(step, one.number, one.turn), worse=pool.original(step))
+    return Contest(better=pool.alternative(step, one.number, one.turn, one.source), worse=pool.original(step))

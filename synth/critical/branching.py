@@ -25,6 +25,7 @@ from synth.critical.contract import Point
 from synth.environments.contract import Environment, Episode, Snapshot, ToolResult
 from synth.identity import digest
 from synth.schemas.adp import ContentItem
+from synth.schemas.model_turns import ModelTurn
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
@@ -103,6 +104,10 @@ class Continuation(Row):
     """The turn that was put there included."""
     rejected: Reason | None = None
     """Why it was cut short, where a model came to no turn: it counts neither as a success nor as a failure."""
+    proposal: ModelTurn | None = None
+    """Where the turn that was put there comes from, when a model proposed it."""
+    model_turns: tuple[ModelTurn, ...] = ()
+    """Where the policy's own turns come from, of a model's."""
 
     @property
     def place(self) -> Place:
@@ -180,8 +185,17 @@ class Branching:
     def close(self) -> None:
         self._episode.close()
 
-    def run(self, policy: Policy, place: Place, turn: Turn | None, sample: int, generator: Generators) -> Continuation:
-        """Continuation ``sample`` from ``place``. ``turn`` is what is put there, None at the question alone.
+    def run(
+        self,
+        policy: Policy,
+        place: Place,
+        turn: Turn | None,
+        sample: int,
+        generator: Generators,
+        proposal: ModelTurn | None = None,
+    ) -> Continuation:
+        """Continuation ``sample`` from ``place``. ``turn`` is what is put there, None at the question alone;
+        ``proposal`` says where it comes from, when a model proposed it.
 
         Raises:
             ValueError: the step is refused, or the environment does not go back to a state that it was in.
@@ -225,6 +239,8 @@ class Branching:
             stop_reason=done.stop_reason,
             turns=len(tail),
             rejected=done.rejected.reason if done.rejected is not None else None,
+            proposal=proposal,
+            model_turns=done.sources,
         )
 
 
@@ -260,6 +276,8 @@ def branch_row(continuation: Continuation, row: TrajectoryRow, provenance: Prove
         answer=c.answer,
         stop_reason=c.stop_reason,
         turns=c.turns,
+        proposal=c.proposal,
+        model_turns=c.model_turns,
         split=row.split,
         provenance=provenance,
     )

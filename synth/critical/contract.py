@@ -10,6 +10,7 @@ import numpy as np
 
 from synth.agents.contract import History, Prompt, Turn
 from synth.environments.contract import Environment
+from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
@@ -34,10 +35,21 @@ class Proposals(tuple[Turn, ...]):
 
     dropped: Mapping[str, int]
     """How many proposals were none, by reason."""
+    sources: tuple[ModelTurn | None, ...]
+    """Where each turn comes from, of a model's."""
 
-    def __new__(cls, turns: Iterable[Turn], dropped: Mapping[str, int] | None = None) -> Proposals:
+    def __new__(
+        cls,
+        turns: Iterable[Turn],
+        dropped: Mapping[str, int] | None = None,
+        sources: Iterable[ModelTurn | None] | None = None,
+    ) -> Proposals:
+        """``sources``: one per turn, in order; None = no model made them."""
         made = super().__new__(cls, turns)
         made.dropped = dict(dropped or {})
+        made.sources = (None,) * len(made) if sources is None else tuple(sources)
+        if len(made.sources) != len(made):
+            raise ValueError(f"{len(made.sources)} sources of {len(made)} turns")
         return made
 
 

@@ -24,6 +24,7 @@ from synth.critical.contract import Point, Proposals
 from synth.identity import digest, key_of
 from synth.models.contract import Model
 from synth.prompting import PromptFile, load_prompt
+from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
 
 __all__ = ["PROPOSE_PROMPT", "ModelExpert", "ModelExpertConfig", "expert_prompts", "model_expert", "propose_prompt"]
@@ -60,16 +61,18 @@ class ModelExpert:
         known = {action_key(point.recorded)}
         seen: list[Turn] = []
         kept: list[Turn] = []
+        sources: list[ModelTurn | None] = []
         asked = repeated = 0
         while len(kept) < n and asked < n + self._config.extra:
             asked += 1
             name = sample if not repeated else digest("other suggestion", sample, repeated)[:32]
             try:
-                turn = self._policy.turn(point.prompt, point.history, name, self._words(point, seen)).turn
+                decision = self._policy.turn(point.prompt, point.history, name, self._words(point, seen))
             except TurnRejected as error:
                 dropped[error.reason.value] += 1
                 repeated += 1
                 continue
+            turn = decision.turn
             if not turn.calls and turn.answer is None:
                 break  # there is no other step that makes sense
             turn = _numbered(turn, point.step)
@@ -83,7 +86,8 @@ class ModelExpert:
                 dropped[Reason.UNGROUNDED.value] += 1
                 continue
             kept.append(turn)
-        return Proposals(kept, dropped)
+            sources.append(decision.source)
+        return Proposals(kept, dropped, sources)
 
     def _words(self, point: Point, seen: list[Turn]) -> str:
         return self._prompt.render(

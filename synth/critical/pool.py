@@ -14,6 +14,7 @@ from synth.agents.contract import Policy, Turn
 from synth.critical.actions import action_key
 from synth.critical.branching import Branching, Continuation, Generators, Place
 from synth.identity import digest
+from synth.schemas.model_turns import ModelTurn
 
 __all__ = ["Pool", "Record"]
 
@@ -38,6 +39,7 @@ class Pool:
         self._done = done or {}
         self._record = record
         self._turns: dict[Place, Turn | None] = {}
+        self._proposals: dict[Place, ModelTurn | None] = {}
         self._drawn: dict[Place, list[Continuation]] = {}
         self._decided: dict[Place, list[bool]] = {}
         self._per_step: Counter[int] = Counter()
@@ -50,8 +52,9 @@ class Pool:
         self._turns[place] = self.branching.history[step].turn if step >= 0 else None
         return place
 
-    def alternative(self, step: int, number: int, turn: Turn) -> Place:
-        """The place where ``turn`` is put at ``step``. A number stands for one action only.
+    def alternative(self, step: int, number: int, turn: Turn, proposal: ModelTurn | None = None) -> Place:
+        """The place where ``turn`` is put at ``step``. A number stands for one action only. ``proposal`` says where it
+        comes from, when a model proposed it.
 
         Raises:
             ValueError: another action has this number already.
@@ -61,6 +64,7 @@ class Pool:
         if known is not None and action_key(known) != action_key(turn):
             raise ValueError(f"{place} is another action already")
         self._turns.setdefault(place, turn)
+        self._proposals.setdefault(place, proposal)
         return place
 
     def draw(self, place: Place) -> Continuation:
@@ -71,7 +75,7 @@ class Pool:
         key = self._key(place, turn, sample)
         found = self._done.get(key)
         if found is None:
-            found = self.branching.run(self.policy, place, turn, sample, self.generator)
+            found = self.branching.run(self.policy, place, turn, sample, self.generator, self._proposals.get(place))
             self.carried_out += 1
             if self._record is not None:
                 self._record(key, found)

@@ -27,6 +27,7 @@ from synth.critical.intervals import criticality
 from synth.critical.pivots import Spread, spreads
 from synth.critical.pool import Pool, Record
 from synth.environments.contract import Environment
+from synth.schemas.model_turns import ModelTurn
 from synth.schemas.row import Row
 from synth.schemas.steps import Criticality
 from synth.schemas.tasks import Task
@@ -137,6 +138,8 @@ class Found:
     turn: Turn
     recorded: Score
     score: Score
+    source: ModelTurn | None = None
+    """Where the turn comes from, when a model proposed it."""
 
     @property
     def gap(self) -> float:
@@ -214,7 +217,7 @@ def search(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig
     contests: list[Contest] = []
     for one in found:
         original = pool.original(one.point.step)
-        alternative = pool.alternative(one.point.step, one.number, one.turn)
+        alternative = pool.alternative(one.point.step, one.number, one.turn, one.source)
         pair = (alternative, original) if direction == "failed" else (original, alternative)
         contests.append(Contest(*pair, action=action_key(one.turn)))
     results = compare(contests, pool, config, group=not config.all_alternatives)
@@ -246,13 +249,14 @@ def find_candidates(
             scored.append(Scored(step=step, alternative=-1, score=recorded))
         if not every and not _worth(recorded, config, direction_of(pool), recorded_side=True):
             continue
-        turns = _alternatives(pool, point, expert, config, counts)
+        proposals = _alternatives(pool, point, expert, config, counts)
+        turns = [turn for turn, _ in proposals]
         judged = [none] * len(turns) if every else scorer.score(point, turns) if turns else ()
-        for number, (turn, score) in enumerate(zip(turns, judged, strict=True)):
+        for number, ((turn, source), score) in enumerate(zip(proposals, judged, strict=True)):
             if not every:
                 scored.append(Scored(step=step, alternative=number, score=score))
             if every or _worth(score, config, direction_of(pool), recorded_side=False):
-                found.append(Found(point, number, turn, recorded, score))
+                found.append(Found(point, number, turn, recorded, score, source))
     # The same action may be a candidate at several steps, and only one of them is tested to the end: that where it
     # differs from an action of its own kind, for those are the pairs that train (METHODS 11).
     found.sort(key=lambda one: (not one.same_kind, -one.gap, one.point.step, one.number))
@@ -271,34 +275,36 @@ def _worth(score: Score, config: CriticalConfig, direction: Direction, *, record
 
 def _alternatives(
     pool: Pool, point: Point, expert: Expert, config: CriticalConfig, counts: Counter[str]
-) -> tuple[Turn, ...]:
-    """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other."""
+) -> tuple[tuple[Turn, ModelTurn | None], ...]:
+    """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other, each with
+    where it comes from."""
     identity = ("branch", pool.branching.row.id, point.step)
-    proposed: list[Turn] = []
+    proposed: list[tuple[Turn, ModelTurn | None]] = []
     if direction_of(pool) == "failed":
         try:
             turns = expert.propose(point, config.alternatives, pool.generator(*identity, "expert"))
-            proposed += turns
-            if isinstance(turns, Proposals):
-                counts.update({f"not_proposed.{name}": count for name, count in turns.dropped.items()})
+            made = turns if isinstance(turns, Proposals) else Proposals(turns)
+            proposed += zip(made, made.sources, strict=True)
+            counts.update({f"not_proposed.{name}": count for name, count in made.dropped.items()})
         except TurnRejected as error:
             counts[f"rejected_turns.{error.reason.value}"] += 1
     else:
         for number in range(2 * config.alternatives):
             generator = pool.generator(*identity, "again", number)
             try:
-                proposed.append(act(pool.policy, point.prompt, point.history, generator).turn)
+                decision = act(pool.policy, point.prompt, point.history, generator)
+                proposed.append((decision.turn, decision.source))
             except TurnRejected as error:
                 counts[f"rejected_turns.{error.reason.value}"] += 1
     known = {action_key(point.recorded)}
-    new: list[Turn] = []
-    for turn in proposed:
+    new: list[tuple[Turn, ModelTurn | None]] = []
+    for turn, source in proposed:
         counts["proposed"] += 1
         if action_key(turn) in known:
             counts["same_action"] += 1
         elif len(new) < config.alternatives:
             known.add(action_key(turn))
-            new.append(turn)
+            new.append((turn, source))
     return tuple(new)
 
 

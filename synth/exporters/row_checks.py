@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
 from synth.exporters.recorded import Recorded, record
+from synth.exporters.source_checks import run_source_problems
 from synth.schemas.adp import Action, AdpError, MessageAction, TextObservation, error_lines, parse, to_json
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.documents import Document, Evidence
@@ -169,7 +170,7 @@ class TrajectoryCheck:
                 wrong.append("content[0]: is not what the user asked")
             elif self.tasks.questions[row.task_id] not in first.content:
                 wrong.append("content[0]: does not hold the question of its task")
-        return [*wrong, *_counts(row)]
+        return [*wrong, *_counts(row), *run_source_problems(row)]
 
     def finish(self) -> None:
         """Nothing is left open."""

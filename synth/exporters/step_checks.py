@@ -12,6 +12,7 @@ from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
 from synth.exporters.recorded import Recorded, bare, essence
 from synth.exporters.row_checks import Place, TaskCheck, TrajectoryCheck, ending_problems
+from synth.exporters.source_checks import branch_source_problems
 from synth.schemas.adp import ADP_VERSION, ApiAction, CodeAction, ContentItem, Trajectory, error_lines
 from synth.schemas.steps import BranchRow, Criticality, LabelReason, PreferenceRow, Side, StepRow, Strength
 from synth.schemas.trajectories import StopReason
@@ -198,6 +199,7 @@ class BranchCheck:
         if (row.alternative == -1) != (row.side == "original") or row.alternative < -1:
             yield f"alternative: {row.alternative} on the {row.side} side"
         yield from ending_problems(row)
+        yield from branch_source_problems(row)
         turns = turn_ranges(row.content)
         nothing = not row.content and row.step == -1 and row.stop_reason is StopReason.REJECTED
         if not nothing and (not turns or turns[0][0] != 0):

@@ -19,7 +19,7 @@ from synth.errors import InputError
 from synth.exporters.validate import validate
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.reports import StageReport
-from synth.schemas.steps import PreferenceRow
+from synth.schemas.steps import BranchRow, PreferenceRow
 from synth.testing.corpus import ListTable
 from synth.testing.model_server import (
     ExpertPlayer,
@@ -28,6 +28,7 @@ from synth.testing.model_server import (
     Player,
     Reply,
     ScorerPlayer,
+    ScriptedPlayer,
     ServerOptions,
     read_shown,
 )
@@ -134,6 +135,42 @@ def test_models_that_do_as_the_embedded_ones_give_the_same_verified_pairs(
     assert "The role prm, played by toy-prm, scored actions" in card
     assert "The role expert, played by toy-expert, proposed the other actions" in card
     assert server.url not in card
+
+
+def test_branches_keep_tokens_and_probabilities_of_who_continued_and_who_proposed(
+    folder: Path, here: BuildResult, environment: SearchEnvironment
+) -> None:
+    tasks = list(synth.load(here.path).rows("tasks"))
+    players: dict[str, Player] = {
+        "policy": ScriptedPlayer.scripted(tasks, "policy", language="world"),
+        "expert": ExpertPlayer(tasks, environment, scripted_expert(language="world")),
+    }
+    with served(**players) as server:
+        settings = {
+            **role(server, "policy", send_reasoning="reasoning"),
+            **role(server, "expert", send_reasoning="reasoning"),
+            "roles.policy.sampling": {"logprobs": True},
+            "roles.expert.sampling": {"logprobs": True},
+            "critical.share": 0.5,
+        }
+        there = build(folder, "tokens", settings)
+    assert validate(there.path) == []
+    runs = {row.id: row for row in synth.load(there.path).rows("trajectories")}
+    branches: list[BranchRow] = list(synth.load(there.path).rows("branches"))
+    assert branches
+    for row in branches:
+        assert len(row.model_turns) == row.turns - (row.step >= 0)
+        assert (row.proposal is not None) == (row.side == "alternative")
+        for one in (*row.model_turns, *([row.proposal] if row.proposal else [])):
+            assert one.token_ids
+            assert one.logprobs is not None
+            assert len(one.token_ids) == len(one.logprobs) == one.completion_tokens
+    proposals = [row for row in branches if row.proposal is not None]
+    assert {runs[row.trajectory_id].success for row in proposals} == {True, False}, "the policy's own proposals too"
+    drawn = [one.call for row in branches for one in row.model_turns]
+    recorded = {one["call"] for row in runs.values() for one in row.details.get("model_turns", ())}
+    assert not recorded & set(drawn), "continuations draw samples of their own"
+    assert all(row.proposal is None and not row.model_turns for row in synth.load(here.path).rows("branches"))
 
 
 def test_a_scorer_that_likes_everything_finds_nothing_to_try(folder: Path, here: BuildResult) -> None:

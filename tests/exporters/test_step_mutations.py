@@ -431,7 +431,16 @@ def test_given_questions_have_no_walk_to_match(tmp_path: Path) -> None:
     rows_are_fine(tmp_path / "out")
 
 
-_MAY_BE_NULL = {"score", "criticality", "failure", "first_error_branching", "answer", "other_trajectory_id", "strength"}
+_MAY_BE_NULL = {
+    "score",
+    "criticality",
+    "failure",
+    "first_error_branching",
+    "answer",
+    "other_trajectory_id",
+    "proposal",
+    "strength",
+}
 
 
 @pytest.mark.parametrize(("name", "row_type"), [(STEPS, StepRow), (BRANCHES, BranchRow), (PREFERENCES, PreferenceRow)])

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import MinLen
 from hypothesis import strategies as st
+from pydantic.fields import FieldInfo
 
 from synth.schemas.row import JsonColumn, Row
 
@@ -56,7 +57,9 @@ def _values(annotation: Any, marks: tuple[Any, ...] = (), required: bool = True)
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *more = get_args(annotation)
-        return _values(inner, tuple(more))
+        # Inside a type, what Field() says is not taken apart yet.
+        marks = tuple(part for mark in more for part in (mark.metadata if isinstance(mark, FieldInfo) else (mark,)))
+        return _values(inner, marks)
     if origin in (Union, types.UnionType):
         return st.one_of([_values(arm) for arm in get_args(annotation)])
     if annotation is type(None):

@@ -1,0 +1,60 @@
+"""Rules on what is recorded of how a model came to its turns: one record per turn, one probability per token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from synth.schemas.adp import error_lines
+from synth.schemas.model_turns import ModelTurn
+from synth.schemas.steps import BranchRow
+from synth.schemas.trajectories import TrajectoryRow
+
+__all__ = ["branch_source_problems", "run_source_problems"]
+
+_TURNS = TypeAdapter(tuple[ModelTurn, ...])
+_ROUNDING = 1e-3
+"""By so much may the logarithm of a probability lie above 0, as servers round."""
+
+
+def run_source_problems(row: TrajectoryRow) -> Iterator[str]:
+    """``details["model_turns"]`` of a trajectory."""
+    path = "details.model_turns"
+    said = row.details.get("model_turns")
+    if said is None:
+        return
+    try:
+        sources = _TURNS.validate_python(said)
+    except ValidationError as error:
+        yield f"{path}: {error_lines(error)[0]}"
+        return
+    if len(sources) > row.turns:
+        yield f"{path}: there are {len(sources)}, of {row.turns} turns"
+    yield from _problems(path, sources)
+
+
+def branch_source_problems(row: BranchRow) -> Iterator[str]:
+    """``proposal`` and ``model_turns`` of a branch."""
+    own = row.turns - (row.step >= 0)
+    if len(row.model_turns) > own:
+        yield f"model_turns: there are {len(row.model_turns)}, of {own} turns of the policy's own"
+    if row.proposal is not None and row.side == "original":
+        yield "proposal: nobody proposed what was recorded"
+    yield from _problems("model_turns", row.model_turns)
+    if row.proposal is not None:
+        yield from _turn_problems("proposal", row.proposal)
+
+
+def _problems(path: str, sources: Sequence[ModelTurn]) -> Iterator[str]:
+    for number, one in enumerate(sources):
+        yield from _turn_problems(f"{path}[{number}]", one)
+
+
+def _turn_problems(where: str, one: ModelTurn) -> Iterator[str]:
+    if one.token_ids is not None and one.logprobs is not None and len(one.token_ids) != len(one.logprobs):
+        yield f"{where}.logprobs: {len(one.logprobs)}, of {len(one.token_ids)} tokens"
+    if any(token < 0 for token in one.token_ids or ()):
+        yield f"{where}.token_ids: a number below 0"
+    if any(not value <= _ROUNDING for value in one.logprobs or ()):
+        yield f"{where}.logprobs: one above 0"
