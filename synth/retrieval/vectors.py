@@ -6,6 +6,7 @@ ties go by row, so that the last bits of a float decide nothing.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -15,7 +16,17 @@ from numpy.typing import NDArray
 
 from synth.errors import InputError
 
-__all__ = ["ExactIndex", "FaissIndex", "IndexKind", "Neighbour", "VectorIndex", "open_index", "recall"]
+__all__ = [
+    "ExactIndex",
+    "FaissIndex",
+    "FaissJoin",
+    "IndexKind",
+    "JoinKind",
+    "Neighbour",
+    "VectorIndex",
+    "open_index",
+    "recall",
+]
 
 Floats = NDArray[np.float32]
 Vectors = NDArray[np.floating[Any]]
@@ -24,6 +35,10 @@ IndexKind = Literal["exact", "faiss-flat", "faiss-hnsw"]
 """``exact`` compares with every vector and needs nothing; ``faiss-flat`` does the same in FAISS; ``faiss-hnsw`` walks a
 graph (Malkov & Yashunin, arXiv 1603.09320) and misses some: measure it with :func:`recall`."""
 
+JoinKind = Literal["exact", "faiss-flat", "faiss-ivf", "faiss-hnsw"]
+"""How all near pairs of a set are found: as :data:`IndexKind`; ``faiss-ivf`` looks into the nearest cells of a
+partition only (Jegou et al., TPAMI 2011)."""
+
 _DECIMALS = 4
 _BLOCK = 16_384
 """Rows that are compared at once."""
@@ -31,6 +46,10 @@ _KEPT = 1 << 26
 """Numbers that are kept in single precision (256 MiB); a larger matrix is converted block by block, again each time."""
 _LINKS, _BUILD, _LOOK = 32, 200, 256
 """HNSW: neighbours per node, candidates while building, candidates while searching (at least ``k``)."""
+_ROUNDS = 6
+"""IVF: rounds of k-means. More move few vectors."""
+_FIRST, _MOST = 16, 2048
+"""Neighbours that a join asks for at first, and at most (FAISS on a GPU gives no more)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +99,7 @@ class FaissIndex:
             InputError: FAISS is not installed.
             ValueError: ``vectors`` is no matrix, or ``kind`` is not of FAISS.
         """
-        try:
-            import faiss
-        except ImportError as error:
-            raise InputError(
-                f"the index {kind!r} needs FAISS", mend="install the extra embed, or take exact"
-            ) from error
+        faiss = _faiss(kind)
         matrix = _checked(vectors)
         # HNSW built by several threads is another graph each time.
         faiss.omp_set_num_threads(1)
@@ -115,6 +129,82 @@ class FaissIndex:
         ]
 
 
+class FaissJoin:
+    """All neighbours above a threshold, of many queries at once; on the GPUs that FAISS finds, else on the CPU.
+
+    Flat, by cells (IVF: ``4 * sqrt(n)`` of them, trained on 40 vectors each, one thread, so that they are the same each
+    time) or by HNSW. ``probes`` is how many cells are looked into, or how many candidates HNSW keeps.
+    """
+
+    def __init__(self, vectors: Vectors, kind: JoinKind) -> None:
+        """``vectors (n, dim)`` of length 1. Raises as :class:`FaissIndex`."""
+        faiss = _faiss(kind)
+        matrix = _checked(vectors)
+        rows, dim = matrix.shape
+        self.kind = kind
+        self.most = 1
+        """The greatest useful value of ``probes``."""
+        faiss.omp_set_num_threads(1)
+        if kind == "faiss-flat":
+            index = faiss.IndexFlatIP(dim)
+        elif kind == "faiss-ivf":
+            self.most = max(1, min(int(4 * rows**0.5), rows // 40))
+            index = faiss.IndexIVFFlat(faiss.IndexFlatIP(dim), dim, self.most, faiss.METRIC_INNER_PRODUCT)
+            index.cp.niter = _ROUNDS
+            chosen = np.linspace(0, rows - 1, min(rows, 40 * self.most)).astype(np.int64)
+            index.train(np.ascontiguousarray(matrix[chosen], dtype=np.float32))
+        elif kind == "faiss-hnsw":
+            index = faiss.IndexHNSWFlat(dim, _LINKS, faiss.METRIC_INNER_PRODUCT)
+            index.hnsw.efConstruction = _BUILD
+            self.most = rows
+        else:
+            raise ValueError(f"{kind} is no index of FAISS")
+        # Filling cells and searching gives the same for any number of threads: every vector is one thread's.
+        if kind != "faiss-hnsw":
+            faiss.omp_set_num_threads(_threads())
+        if kind != "faiss-hnsw" and getattr(faiss, "get_num_gpus", int)() > 0:
+            index = faiss.index_cpu_to_all_gpus(index)
+        for start in range(0, rows, _BLOCK):
+            index.add(np.ascontiguousarray(matrix[start : start + _BLOCK], dtype=np.float32))
+        faiss.omp_set_num_threads(_threads())
+        self._index = index
+        self.cut = 0
+        """Queries with more neighbours than FAISS was asked for in the end (2,048)."""
+
+    def look(self, probes: int) -> None:
+        """How hard it looks; a flat index always looks everywhere."""
+        if self.kind == "faiss-ivf":
+            self._index.nprobe = probes
+        elif self.kind == "faiss-hnsw":
+            self._index.hnsw.efSearch = probes
+
+    def above(self, queries: Floats, least: float) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """(query, row, score) of all found with a score of ``least`` and more, three arrays of one length."""
+        waiting, k = np.arange(len(queries)), min(_FIRST, int(self._index.ntotal))
+        found: list[tuple[NDArray[np.int64], NDArray[np.int64], Floats]] = []
+        most = min(_MOST, int(self._index.ntotal))
+        while len(waiting) and k:
+            scores, rows = self._index.search(np.ascontiguousarray(queries[waiting], dtype=np.float32), k)
+            full = (scores[:, -1] >= least) & (rows[:, -1] >= 0)
+            if k == most:
+                self.cut += int(full.sum()) if most < int(self._index.ntotal) else 0
+                full[:] = False
+            at, place = np.nonzero((scores >= least) & (rows >= 0) & ~full[:, None])
+            found.append((waiting[at], rows[at, place].astype(np.int64), scores[at, place]))
+            waiting, k = waiting[full], min(8 * k, most)
+        if not found:
+            none = np.zeros(0, dtype=np.int64)
+            return none, none, np.zeros(0, dtype=np.float32)
+        first, second, third = zip(*found, strict=True)
+        return np.concatenate(first), np.concatenate(second), np.concatenate(third)
+
+    def nearest(self, queries: Floats, k: int = 2) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+        """(query, row, score) of the ``k`` best each; three arrays of one length."""
+        scores, rows = self._index.search(np.ascontiguousarray(queries, dtype=np.float32), k)
+        at, place = np.nonzero(rows >= 0)
+        return at, rows[at, place].astype(np.int64), scores[at, place]
+
+
 def open_index(vectors: Vectors, kind: IndexKind) -> VectorIndex:
     """An index of ``kind`` over ``vectors (n, dim)``. Raises as :class:`FaissIndex`."""
     return ExactIndex(vectors) if kind == "exact" else FaissIndex(vectors, kind)
@@ -135,6 +225,18 @@ def recall(index: VectorIndex, exact: VectorIndex, queries: Floats, k: int) -> f
         hit = sum(item.document in wanted or item.score >= least for item in found)
         shares.append(min(hit, len(wanted)) / len(wanted) if wanted else 1.0)
     return float(np.mean(shares))
+
+
+def _faiss(kind: str) -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise InputError(f"the index {kind!r} needs FAISS", mend="install the extra embed, or take exact") from error
+    return faiss
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _checked(vectors: Vectors) -> Vectors:

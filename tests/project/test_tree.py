@@ -148,7 +148,6 @@ NOT_IMPORTED = {
     "datasets": "opens finished datasets, as every card says",
     "fastapi": "keeps Prefect's server working",
     "sqlalchemy": "keeps Prefect's schedules firing",
-    "xxhash": "keeps datatrove working",
 }
 """Requirements of the base that no module imports, each with its reason."""
 

@@ -1,0 +1,146 @@
+"""Near pairs of vectors: every two compared, or by FAISS (here a small one of ours, on a GPU that there is not)."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from synth.errors import InputError
+from synth.retrieval.joins import SCALE, join
+from synth.retrieval.vectors import FaissJoin
+
+
+def _vectors(rows: int, near: int = 0, dim: int = 24) -> np.ndarray:
+    drawn = np.random.Generator(np.random.Philox(key=rows)).normal(size=(rows, dim)).astype(np.float32)
+    drawn[rows - near :] = drawn[:near] + 0.1 * drawn[rows - near :]
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+def _found(vectors: np.ndarray, threshold: float, kind: Any = "exact") -> dict[tuple[int, int], int]:
+    pairs = {}
+    for left, right, scores in join(vectors, threshold, kind):
+        pairs |= dict(zip(zip(left.tolist(), right.tolist(), strict=True), scores.tolist(), strict=True))
+    return pairs
+
+
+@pytest.mark.parametrize("rows", [0, 1, 700, 1024, 2100])
+def test_every_two_are_compared_once(rows: int) -> None:
+    vectors = _vectors(rows, near=rows // 3)
+    units = np.rint((vectors @ vectors.T).astype(np.float64) * SCALE) if rows else np.zeros((0, 0))
+    at, row = np.nonzero(np.triu(units >= 9000, 1))
+    found = _found(vectors, 0.9)
+    assert set(found) == set(zip(at.tolist(), row.tolist(), strict=True))
+    assert len(found) >= rows // 3
+    for (left, right), score in found.items():
+        assert abs(score - units[left, right]) <= 1
+
+
+def test_scores_do_not_depend_on_the_place_of_a_row() -> None:
+    vectors = _vectors(1500, near=500)
+    order = np.random.Generator(np.random.Philox(key=9)).permutation(1500)
+    moved = _found(vectors[order], 0.9)
+    back = {tuple(sorted((int(order[a]), int(order[b])))): score for (a, b), score in moved.items()}
+    assert back == _found(vectors, 0.9)
+
+
+def test_rows_of_zeros_are_near_to_none_and_bad_arguments_are_named() -> None:
+    vectors = _vectors(10)
+    vectors[3:6] = 0
+    assert _found(vectors, 0.99) == {}
+    with pytest.raises(ValueError, match="a threshold of 0"):
+        join(vectors, 0)
+    with pytest.raises(ValueError, match="a matrix is needed"):
+        join(vectors[0], 0.5)
+
+
+class _Index:
+    """What we use of a FAISS index: exhaustive, but for ``nprobe`` cells of every 50 rows."""
+
+    def __init__(self, dim: int, cells: int = 0) -> None:
+        self.cells, self.nprobe, self.cp = cells, 1, ModuleType("cp")
+        self._rows = np.zeros((0, dim), dtype=np.float32)
+
+    @property
+    def ntotal(self) -> int:
+        return len(self._rows)
+
+    def train(self, rows: np.ndarray) -> None:
+        assert len(rows) == 40 * self.cells
+
+    def add(self, rows: np.ndarray) -> None:
+        assert rows.dtype == np.float32
+        self._rows = np.concatenate([self._rows, rows])
+
+    def search(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        assert k <= 2048
+        scores = queries @ self._rows.T
+        if self.cells:
+            scores[:, np.arange(self.ntotal) % self.cells >= self.nprobe] = -np.inf
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        best = np.take_along_axis(scores, order, axis=1)
+        return best, np.where(np.isfinite(best), order, -1)
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A FAISS that sees one GPU; the list says what was moved there."""
+    moved: list[str] = []
+    faiss = ModuleType("faiss")
+    faiss.METRIC_INNER_PRODUCT = 0  # type: ignore[attr-defined]
+    faiss.IndexFlatIP = _Index  # type: ignore[attr-defined]
+    faiss.IndexIVFFlat = lambda _quantizer, dim, cells, _metric: _Index(dim, cells)  # type: ignore[attr-defined]
+    faiss.omp_set_num_threads = lambda _number: None  # type: ignore[attr-defined]
+    faiss.get_num_gpus = lambda: 1  # type: ignore[attr-defined]
+
+    def moving(index: _Index) -> _Index:
+        moved.append(f"{index.cells} cells")
+        return index
+
+    faiss.index_cpu_to_all_gpus = moving  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "faiss", faiss)
+    return moved
+
+
+def test_faiss_is_used_on_the_gpu_by_the_same_code_and_crowds_are_asked_for_again(gpu: list[str]) -> None:
+    vectors = np.concatenate([_vectors(600, near=200), np.repeat(_vectors(1), 30, axis=0)])
+    index = FaissJoin(vectors, "faiss-flat")
+    at, row, scores = index.above(vectors, 0.9)
+    assert gpu == ["0 cells"]
+    true = {tuple(pair) for pair in np.argwhere(vectors @ vectors.T >= 0.9).tolist()}
+    assert set(zip(at.tolist(), row.tolist(), strict=True)) == true  # 30 neighbours each, found beyond the first 16
+    assert scores.min() >= 0.9
+    assert index.cut == 0
+    with pytest.raises(ValueError, match="no index of FAISS"):
+        FaissJoin(vectors, "exact")
+
+
+def test_cells_are_opened_until_enough_is_found(gpu: list[str]) -> None:
+    """Small sets are compared in full whatever is asked for; larger ones say how much is found."""
+    small = join(_vectors(900, near=300), 0.9, "faiss-ivf")
+    assert (small.exact, small.recall) == (True, 1.0)
+    vectors = _vectors(2_400, near=700, dim=8)
+    asked = join(vectors, 0.97, "faiss-ivf", small=1_000)
+    pairs = {(int(a), int(b)) for left, right, _ in asked for a, b in zip(left, right, strict=True)}
+    true = set(_found(vectors, 0.97))
+    assert gpu == ["60 cells"]
+    assert not asked.exact
+    assert asked.recall >= 0.99
+    assert asked.sampled == 2000
+    assert asked.probes > 8
+    assert len(pairs & true) >= 0.98 * len(true)
+
+
+def test_without_faiss_the_line_says_what_to_install() -> None:
+    if "faiss" in sys.modules:
+        pytest.skip("FAISS is installed")
+    try:
+        import faiss  # noqa: F401
+    except ImportError:
+        with pytest.raises(InputError, match="needs FAISS"):
+            join(_vectors(20, dim=4), 0.9, "faiss-flat", small=10)
+    else:
+        pytest.skip("FAISS is installed")
