@@ -5,7 +5,7 @@ result = synth.build("world-search", tasks=200)
 tasks = synth.load(result.path)["tasks"]
 """
 
-from synth.api import BuildRequest, BuildResult, annotate, build, load
+from synth.api import BuildRequest, BuildResult, annotate, build, export, load
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "SynthError",
     "annotate",
     "build",
+    "export",
     "load",
 ]

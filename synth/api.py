@@ -8,7 +8,7 @@ dataset = synth.load(result.path)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +17,7 @@ from synth.errors import BuildError, InputError
 
 if TYPE_CHECKING:
     from synth.engine import Engine, Executor, Hub, ModelExecutor, Plan, StageStatus
+    from synth.exporters.formats.export import Exported
     from synth.exporters.reader import Dataset
     from synth.pipelines.annotate import Annotated
     from synth.pipelines.pilot import Pilot
@@ -25,7 +26,17 @@ if TYPE_CHECKING:
     from synth.store import Store
     from synth.store.calls_rows import Account
 
-__all__ = ["BuildRequest", "BuildResult", "Outlook", "Prepared", "annotate", "build", "load", "prepare"]
+__all__ = [
+    "BuildRequest",
+    "BuildResult",
+    "Outlook",
+    "Prepared",
+    "annotate",
+    "build",
+    "export",
+    "load",
+    "prepare",
+]
 
 ProgressName = Literal["auto", "quiet"]
 
@@ -289,3 +300,45 @@ def annotate(trajectories: Any, tasks: Any, **options: Any) -> Annotated:
     from synth.pipelines.annotate import annotate as annotate_recorded
 
     return annotate_recorded(trajectories, tasks, **options)
+
+
+def export(
+    path: Path | str,
+    to: str,
+    out: Path | str,
+    *,
+    select: Iterable[str] = (),
+    thoughts: bool = True,
+    tokenizer: Path | str | None = None,
+    max_length: int | None = None,
+) -> Exported:
+    """Write a dataset in the format of a trainer or of another project.
+
+        synth.export("out/world-search", "trl-sft", "out/sft", select=["split=train"])
+
+    Args:
+        path: The dataset: a finished build, an import, or what ``annotate(...).save`` wrote.
+        to: Name of the format (``synth.registry.choices("formats")``).
+        out: A folder; an earlier export in it is replaced.
+        select: Conditions ``KEY=VALUE`` (:class:`synth.exporters.formats.selection.Selection`); they replace those that
+            the format sets itself.
+        thoughts: Whether the agent's thoughts are exported.
+        tokenizer: A model's ``tokenizer.json``, or its folder, to count with; None = the counter that ships.
+        max_length: Cut long observations so that a record has at most so many tokens; None = nothing is cut.
+
+    Raises:
+        SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
+    """
+    from synth.exporters.formats.export import export_dataset
+    from synth.exporters.formats.selection import parse_selection
+    from synth.registry import find
+
+    return export_dataset(
+        load(path),
+        find("formats", to),
+        Path(out),
+        selection=parse_selection(select),
+        thoughts=thoughts,
+        tokenizer=None if tokenizer is None else Path(tokenizer),
+        max_length=max_length,
+    )

@@ -19,6 +19,7 @@ __all__ = [
     "ENVIRONMENTS",
     "EXPERTS",
     "EXPORTERS",
+    "FORMATS",
     "RATERS",
     "SCORERS",
     "SOURCES",
@@ -107,6 +108,23 @@ BACKENDS: Mapping[str, str] = {
 EXPORTERS: Mapping[str, str] = {
     "hub_layout": "synth.exporters.hub_layout:write_dataset",
 }
+FORMATS: Mapping[str, str] = {
+    "adp-1": "synth.exporters.formats.adp:ADP_1",
+    "adp-2": "synth.exporters.formats.adp:ADP_2",
+    "atif-1.7": "synth.exporters.formats.atif:ATIF_17",
+    "atif-1.8": "synth.exporters.formats.atif:ATIF_18",
+    "kto": "synth.exporters.formats.trl:KTO",
+    "llamafactory-dpo": "synth.exporters.formats.llamafactory:LLAMAFACTORY_DPO",
+    "llamafactory-sft": "synth.exporters.formats.llamafactory:LLAMAFACTORY_SFT",
+    "openai": "synth.exporters.formats.chat:OPENAI",
+    "prm": "synth.exporters.formats.trl:PRM",
+    "sts": "synth.exporters.formats.chat:STS",
+    "trl-dpo": "synth.exporters.formats.trl:TRL_DPO",
+    "trl-grpo": "synth.exporters.formats.trl:TRL_GRPO",
+    "trl-rft": "synth.exporters.formats.trl:TRL_RFT",
+    "trl-sft": "synth.exporters.formats.trl:TRL_SFT",
+    "verl": "synth.exporters.formats.verl:VERL",
+}
 
 _TABLES = {
     "sources": SOURCES,
@@ -118,6 +136,7 @@ _TABLES = {
     "raters": RATERS,
     "scorers": SCORERS,
     "exporters": EXPORTERS,
+    "formats": FORMATS,
 }
 
 

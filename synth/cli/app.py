@@ -10,7 +10,7 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, look, recipes, reward, serve, upkeep
+from synth.cli import build, export, look, recipes, reward, serve, upkeep
 from synth.errors import SynthError
 
 __all__ = ["app", "main"]
@@ -32,6 +32,7 @@ app.command("recipe")(recipes.recipe)
 app.command("validate")(look.validate)
 app.command("stats")(look.stats)
 app.command("show")(look.show)
+app.command("export")(export.export)
 app.command("reward")(reward.reward)
 app.command("serve-env")(serve.serve_env)
 app.command("deploy")(upkeep.deploy)

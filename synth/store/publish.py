@@ -22,15 +22,15 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def check_destination(out: Path | str) -> None:
-    """Say before a long build what would only come out at its end. Changes nothing.
+def check_destination(out: Path | str, *, marker: str = DATASET_MARKER) -> None:
+    """Say before a long build what would only come out at its end. Changes nothing. ``marker`` as in :func:`publish`.
 
     Raises:
         StoreError: ``out`` holds something that is no dataset of ours, or can't be written.
     """
     out = Path(os.path.abspath(out))
     with store_errors(out):
-        _check_replaceable(out)
+        _check_replaceable(out, marker)
         parent = out.parent
         while not parent.exists():
             parent = parent.parent
@@ -41,21 +41,23 @@ def check_destination(out: Path | str) -> None:
             raise OSError(errno.EROFS if read_only else errno.EACCES, "")
 
 
-def _check_replaceable(out: Path) -> None:
+def _check_replaceable(out: Path, marker: str) -> None:
     if not os.path.lexists(out):
         return
     if out.is_symlink() or not out.is_dir():
         raise StoreError("this is not a folder", where=str(out), mend="choose another --out")
-    if any(out.iterdir()) and not (out / DATASET_MARKER).is_file():
+    if any(out.iterdir()) and not (out / marker).is_file():
+        what = "dataset" if marker == DATASET_MARKER else "export"
         raise StoreError(
-            "this folder is not empty and holds no dataset of synth: it is left alone",
+            f"this folder is not empty and holds no {what} of synth: it is left alone",
             where=str(out),
             mend="choose another --out",
         )
 
 
-def publish(staging: Path, out: Path | str) -> None:
-    """Move the folder ``staging`` to ``out``, replacing a dataset that stands there.
+def publish(staging: Path, out: Path | str, *, marker: str = DATASET_MARKER) -> None:
+    """Move the folder ``staging`` to ``out``, replacing what stands there if ``marker`` is a file in it: a dataset, or
+    another result that can be made again.
 
     Everything is synced before it is moved. Across file systems it is copied beside ``out`` first. ``staging`` is gone
     afterwards. After a kill at any point, ``out`` is the old dataset or the new one, and the next call cleans up.
@@ -66,7 +68,7 @@ def publish(staging: Path, out: Path | str) -> None:
     out = Path(os.path.abspath(out))
     beside = out.with_name(f".{out.name}.synth-part")
     with store_errors(out):
-        _check_replaceable(out)
+        _check_replaceable(out, marker)
         out.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(out.parent):
             try:

@@ -11,6 +11,7 @@ import synth
 from synth.api import BuildResult
 from synth.exporters.deep import audit
 from synth.exporters.validate import validate
+from synth.registry import choices
 from synth.schemas.steps import PairKind
 
 TOOLS = {"find_entity", "get_relations", "get_triples"}
@@ -55,3 +56,12 @@ def test_critical_steps_and_pairs_are_made_of_them(built: BuildResult) -> None:
 
 def test_bytes_do_not_depend_on_workers(built: BuildResult, tmp_path: Path) -> None:
     assert hashes(build(tmp_path / "out", tmp_path / "store", workers=2).path) == hashes(built.path)
+
+
+def test_every_format_takes_it(built: BuildResult, tmp_path: Path) -> None:
+    dataset = synth.load(built.path)
+    for name in choices("formats"):
+        report = synth.export(built.path, name, tmp_path / name).report
+        for split, one in report.splits.items():
+            assert one.rows == dataset.count(report.table, split)
+            assert one.exported + one.left_out + sum(one.inexpressible.values()) == one.rows

@@ -46,6 +46,7 @@ PUBLIC = {
         "SynthError",
         "annotate",
         "build",
+        "export",
         "load",
     },
     "synth.errors": {"BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"},

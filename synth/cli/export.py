@@ -1,0 +1,68 @@
+"""``synth export``: a dataset in the format of a trainer or of another project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from synth.cli.options import JsonOption
+
+if TYPE_CHECKING:
+    from synth.exporters.formats.export import Exported
+
+__all__ = ["export"]
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset: the folder that `synth build` printed.")],
+    to: Annotated[
+        str,
+        typer.Option("--to", metavar="FORMAT", help="trl-sft, trl-dpo, verl, openai, ... (a wrong name lists all)."),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the export goes; an earlier one is replaced.")
+    ],
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select",
+            metavar="KEY=VALUE",
+            help="Which rows, may be given several times: split=train,test role=policy success=true label=1 rating=4 "
+            "difficulty=0.2..0.8 chosen=true selected=true kind=verified_step.",
+        ),
+    ] = None,
+    no_thoughts: Annotated[bool, typer.Option("--no-thoughts", help="Leave the agent's thoughts out.")] = False,
+    tokenizer: Annotated[
+        Path | None, typer.Option("--tokenizer", metavar="PATH", help="A model's tokenizer.json, or its folder.")
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option("--max-length", metavar="L", help="Cut long observations so that a record has at most L tokens."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a dataset in the format of a trainer or of another project, and say what it could not hold."""
+    from synth.api import export as export_dataset
+
+    done = export_dataset(
+        folder, to, out, select=select or (), thoughts=not no_thoughts, tokenizer=tokenizer, max_length=max_length
+    )
+    print(done.report.model_dump_json(indent=2) if as_json else _summary(done))
+
+
+def _summary(done: Exported) -> str:
+    report = done.report
+    lines = [f"{report.source} as {report.format}: {done.path}"]
+    for name, one in report.splits.items():
+        parts = [f"{one.exported:,} of {one.rows:,} rows of {report.table}"]
+        parts += [f"{one.records:,} records"] if one.records != one.exported else []
+        parts += [f"{one.left_out:,} not selected"] if one.left_out else []
+        lines.append(f"  {name:<11} {', '.join(parts)}")
+    for reason, count in report.inexpressible.items():
+        lines.append(f"  {count:,} {reason}: {report.reasons[reason]}")
+    if report.cut_rows:
+        lines.append(f"  {report.cut_observations:,} observations of {report.cut_rows:,} rows were cut")
+    lines.append(f"how to use it: {done.path / 'README.md'}")
+    return "\n".join(lines)

@@ -1,0 +1,156 @@
+"""The rows of a dataset that an export begins with, each with what belongs to it, in the order of the dataset.
+
+Steps stand in the order of their trajectories, so both tables are read side by side. Where that does not hold, what is
+read too early waits in memory, and nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from synth.errors import DatasetError, InputError
+from synth.exporters.formats.contract import Item, Run, SourceTable, StepOf
+from synth.exporters.formats.selection import Selection
+from synth.exporters.reader import Dataset
+from synth.schemas.steps import PreferenceRow, StepRow
+from synth.schemas.verdicts import VerdictKind
+
+__all__ = ["Chooser", "count_of", "items_of"]
+
+
+def count_of(dataset: Dataset, source: SourceTable, split: str) -> int:
+    """Rows of the table that an export begins with."""
+    return dataset.count(source, split)
+
+
+def items_of(dataset: Dataset, source: SourceTable, split: str) -> Iterator[Item]:
+    """The rows of one split.
+
+    Raises:
+        DatasetError: a row breaks its schema, or a step belongs to no trajectory.
+    """
+    if source == "preferences" or source == "rl":
+        yield from dataset.rows(source, split)
+        return
+    steps = _Steps(dataset, split) if "steps" in dataset.configs else None
+    for row in dataset.rows("trajectories", split):
+        run = Run(row, None if steps is None else steps.of(row.id))
+        if source == "trajectories":
+            yield run
+            continue
+        for step in run.steps or ():
+            before = row.model_copy(update={"content": row.content[: step.content_end]})
+            yield StepOf(Run(before, run.steps), step)
+    if steps is not None and source == "steps" and (left := steps.left()):
+        where = f"{dataset.path}: steps"
+        raise DatasetError(f"step {left!r} belongs to no trajectory of its split", where=where)
+
+
+class _Steps:
+    """The steps of one split, by trajectory."""
+
+    def __init__(self, dataset: Dataset, split: str) -> None:
+        self._rows: Iterator[StepRow] = dataset.rows("steps", split)
+        self._waiting: dict[str, list[StepRow]] = {}
+        self._next: StepRow | None = next(self._rows, None)
+
+    def of(self, trajectory: str) -> tuple[StepRow, ...]:
+        """The steps of a trajectory, in order; none where it has none."""
+        found = self._waiting.pop(trajectory, [])
+        while self._next is not None and (not found or self._next.trajectory_id == trajectory):
+            row, self._next = self._next, next(self._rows, None)
+            if row.trajectory_id == trajectory:
+                found.append(row)
+            else:
+                self._waiting.setdefault(row.trajectory_id, []).append(row)
+        return tuple(sorted(found, key=lambda step: step.step))
+
+    def left(self) -> str | None:
+        """The id of a step that nobody asked for."""
+        for steps in self._waiting.values():
+            return steps[0].id
+        return None if self._next is None else self._next.id
+
+
+class Chooser:
+    """Which items a selection takes."""
+
+    def __init__(self, selection: Selection, dataset: Dataset, source: SourceTable) -> None:
+        """
+        Raises:
+            InputError: a condition can't hold for these rows, or a table that it needs is not there.
+        """
+        self._selection = selection
+        fitting = {
+            "trajectories": {"split", "role", "success", "rating", "difficulty", "chosen"},
+            "steps": {"split", "role", "success", "label", "rating", "difficulty", "chosen"},
+            "preferences": {"split", "success", "rating", "difficulty", "chosen", "selected", "kind"},
+            "rl": {"split", "difficulty", "chosen"},
+        }[source]
+        for name in selection.set():
+            if name not in fitting:
+                mend = f"rows of {source} can be selected by {', '.join(sorted(fitting))}"
+                raise InputError(f"rows of {source} have no {name}", where=f"--select {name}", mend=mend)
+        for name, table, wanted in (
+            ("difficulty", "difficulty", selection.by_task),
+            ("rating", "verdicts", selection.rating is not None),
+        ):
+            if wanted and table not in dataset.configs:
+                raise InputError(
+                    f"the dataset has no table {table}", where=f"--select {name}", mend="drop the condition"
+                )
+        self._tasks = _tasks(selection, dataset) if selection.by_task else None
+        self._rated = _rated(selection.rating, dataset) if selection.rating is not None else None
+
+    def __call__(self, item: Item) -> bool:
+        wanted = self._selection
+        row: Any = item
+        success: bool | None = None
+        runs: tuple[str, ...] = ()
+        if isinstance(item, Run | StepOf):
+            run = item if isinstance(item, Run) else item.run
+            row = run.row
+            success, runs = row.success, (row.id,)
+            if wanted.role is not None and row.role not in wanted.role:
+                return False
+            if (
+                isinstance(item, StepOf)
+                and wanted.label is not None
+                and str(item.step.label) not in map(str, wanted.label)
+            ):
+                return False
+        elif isinstance(item, PreferenceRow):
+            success, runs = item.from_success, (item.trajectory_id,)
+            if wanted.selected is not None and item.selected is not wanted.selected:
+                return False
+            if wanted.kind is not None and item.kind not in wanted.kind:
+                return False
+        if wanted.success is not None and success is not wanted.success:
+            return False
+        if self._tasks is not None and row.task_id not in self._tasks:
+            return False
+        return self._rated is None or all(run in self._rated for run in runs)
+
+
+def _tasks(selection: Selection, dataset: Dataset) -> frozenset[str]:
+    """Tasks of the wanted difficulty."""
+    low, high = selection.difficulty or (0.0, 1.0)
+    names = ("task_id", "predicted", "successes", "rollouts", "chosen")
+    found: list[str] = []
+    for batch in dataset.batches("difficulty", columns=names):
+        for row in batch.to_pylist():
+            rate = row["successes"] / row["rollouts"] if row["rollouts"] else row["predicted"]
+            if low <= rate <= high and selection.chosen in (None, row["chosen"]):
+                found.append(row["task_id"])
+    return frozenset(found)
+
+
+def _rated(least: float, dataset: Dataset) -> frozenset[str]:
+    """Trajectories with a rating of ``least`` or more."""
+    found: list[str] = []
+    for batch in dataset.batches("verdicts", columns=("kind", "trajectory_id", "value")):
+        for row in batch.to_pylist():
+            if row["kind"] == VerdictKind.RUN and row["value"] is not None and row["value"] >= least:
+                found.append(row["trajectory_id"])
+    return frozenset(found)

@@ -1,0 +1,139 @@
+"""What an export reports: ``export.json``, and the card beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from synth.exporters.configs import SPLITS
+from synth.exporters.formats.contract import Format
+from synth.exporters.licences import licence_of
+from synth.schemas.row import JsonObject
+
+__all__ = ["EXPORT_FILE", "ExportReport", "SplitReport", "export_card"]
+
+EXPORT_FILE = "export.json"
+"""The file by which a folder is known as an export, which a new export may replace."""
+
+
+class SplitReport(BaseModel):
+    """One split: ``exported`` + all of ``inexpressible`` + ``left_out`` = ``rows``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    rows: int
+    """Rows of the source table."""
+    left_out: int
+    """Rows that the selection leaves out."""
+    exported: int
+    """Rows that became records."""
+    records: int
+    """Records that they became: a row may become several."""
+    inexpressible: dict[str, int]
+    """Rows that the format can't hold, by reason."""
+
+
+class ExportReport(BaseModel):
+    """Where an export comes from, and what became of every row. It holds no time, host or path."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    format: str
+    """Name of the format."""
+    source: str
+    """Name of the dataset."""
+    table: str
+    """The table whose rows were exported."""
+    schema_version: str
+    """Version of the dataset's tables."""
+    command: str
+    """The command, without the folders."""
+    selection: JsonObject
+    """Conditions on the rows, those that the format sets itself included."""
+    thoughts: bool
+    """Whether the agent's thoughts were exported."""
+    tokenizer: str | None
+    """What counted tokens; None = nothing was to be cut."""
+    max_length: int | None
+    """Tokens that a record may have."""
+    splits: dict[str, SplitReport]
+    """By split, those without rows left out."""
+    cut_rows: int
+    """Exported rows in which observations were cut."""
+    cut_observations: int
+    """Observations that were cut in them."""
+    licences: dict[str, int]
+    """Exported rows by licence; ``unknown`` = nobody said."""
+    reasons: dict[str, str]
+    """A sentence for each reason why rows could not be held."""
+    examples: dict[str, str]
+    """For each reason, the first row and what was in the way."""
+    files: dict[str, str]
+    """sha256 of each file (of sessions: of all files of a split, in order)."""
+
+    @property
+    def exported(self) -> int:
+        """Rows that became records, over all splits."""
+        return sum(split.exported for split in self.splits.values())
+
+    @property
+    def records(self) -> int:
+        """Records, over all splits."""
+        return sum(split.records for split in self.splits.values())
+
+    @property
+    def inexpressible(self) -> dict[str, int]:
+        """Rows that could not be held, by reason, over all splits; the most frequent reason first."""
+        total: dict[str, int] = {}
+        for split in self.splits.values():
+            for reason, count in split.inexpressible.items():
+                total[reason] = total.get(reason, 0) + count
+        return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+
+
+def export_card(report: ExportReport, format_: Format) -> str:
+    """The README of an export: where it comes from, how it is opened, what is missing and why."""
+    licence = licence_of(report.licences)
+    matter: dict[str, Any] = {"pretty_name": f"{report.source} as {report.format}", "license": licence.id}
+    if licence.name:
+        matter["license_name"] = licence.name
+    matter["tags"] = ["synthetic", "agent-traces"]
+    there = [split for split in SPLITS if split in report.splits and report.splits[split].records]
+    if format_.layout != "sessions":
+        pattern = "{}-*.parquet" if format_.layout == "parquet" else "{}.jsonl"
+        files = [{"split": split, "path": pattern.format(split)} for split in there]
+        matter["configs"] = [{"config_name": "default", "data_files": files}]
+    stated = ", ".join(f"{name} ({count:,} rows)" for name, count in sorted(report.licences.items()))
+    lines = [
+        f"# {report.source} as {report.format}",
+        "",
+        format_.summary,
+        "",
+        f"Made by `{report.command}` from the table `{report.table}` (schema {report.schema_version}). Licence of the "
+        f"documents in it, as the rows state it: {stated or 'unknown'}.",
+        "",
+        "| split | rows | left out | exported | records | could not be held |",
+        "|---|---|---|---|---|---|",
+        *(
+            f"| {name} | {one.rows:,} | {one.left_out:,} | {one.exported:,} | {one.records:,} | "
+            f"{sum(one.inexpressible.values()):,} |"
+            for name, one in report.splits.items()
+        ),
+        "",
+    ]
+    for reason, count in report.inexpressible.items():
+        lines.append(f"* {count:,} `{reason}`: {report.reasons[reason]}")
+    if report.inexpressible:
+        lines.append("")
+    if report.max_length is not None:
+        lines += [
+            f"Records have at most {report.max_length:,} tokens as `{report.tokenizer}` counts them, what a chat "
+            f"template adds counted roughly. {report.cut_observations:,} observations of {report.cut_rows:,} rows were "
+            "cut to that end; each ends with a line that says so.",
+            "",
+        ]
+    usage = format_.usage.replace("{dataset}", report.source).replace("{folder}", "FOLDER")
+    front = yaml.safe_dump(matter, sort_keys=False, allow_unicode=True, width=120)
+    return "---\n" + front + "---\n\n" + "\n".join(lines) + "\n## Use\n\n" + usage + "\n"

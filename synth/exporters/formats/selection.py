@@ -1,0 +1,109 @@
+"""Which rows are exported: ``--select KEY=VALUE``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from synth.errors import InputError
+from synth.schemas.row import Split
+from synth.schemas.steps import PairKind
+from synth.schemas.trajectories import Role
+
+__all__ = ["KEYS", "Selection", "parse_selection"]
+
+
+class Selection(BaseModel):
+    """Rows that pass every condition are exported. None = the condition is not set."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    split: tuple[Split, ...] | None = None
+    """Splits."""
+    role: tuple[Role, ...] | None = None
+    """Who acted: ``teacher``, ``policy``, ``expert``. Of steps and trajectories only."""
+    success: bool | None = None
+    """Whether the run succeeded. Of steps and trajectories only; of pairs, whether the prefix comes from such a run."""
+    label: tuple[int, ...] | None = None
+    """Labels of steps: -1, 0, 1. Of steps only."""
+    rating: float | None = None
+    """Least rating of the whole run, 1 to 5, in ``verdicts``; runs that nobody rated are left out."""
+    difficulty: tuple[float, float] | None = None
+    """Least and greatest rate of success of the policy on the task, both inclusive: measured, or predicted where it has
+    no rollout. Tasks without a row in ``difficulty`` are left out."""
+    chosen: bool | None = None
+    """Whether the task is part of the curriculum (``difficulty``)."""
+    selected: bool | None = None
+    """Of pairs only: whether they are in the default selection (verified steps of failed runs, same kind of action)."""
+    kind: tuple[PairKind, ...] | None = None
+    """Of pairs only: where they come from."""
+
+    def over(self, base: Selection) -> Selection:
+        """These conditions, and those of ``base`` that are not set here."""
+        return base.model_copy(update=self.set())
+
+    def set(self) -> dict[str, Any]:
+        """The conditions that are set."""
+        return {name: value for name in KEYS if (value := getattr(self, name)) is not None}
+
+    @property
+    def by_task(self) -> bool:
+        """Whether the table ``difficulty`` is needed."""
+        return self.difficulty is not None or self.chosen is not None
+
+
+KEYS = tuple(Selection.model_fields)
+_WORDS: dict[str, tuple[str, ...]] = {
+    "split": get_args(Split),
+    "role": get_args(Role),
+    "label": ("-1", "0", "1"),
+    "kind": tuple(PairKind),
+}
+_YES_NO = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def parse_selection(given: Iterable[str]) -> Selection:
+    """``["split=train,validation", "rating=4", "difficulty=0.2..0.8"]`` as a selection.
+
+    Raises:
+        InputError: a condition that there is not, or a value that it can't have.
+    """
+    found: dict[str, Any] = {}
+    for text in given:
+        key, sign, value = (part.strip() for part in text.partition("="))
+        where = f"--select {text}"
+        if not sign or key not in KEYS:
+            raise InputError(
+                "this is no condition", where=where, mend=f"write KEY=VALUE with a KEY of {', '.join(KEYS)}"
+            )
+        if key in found:
+            raise InputError("the condition is set twice", where=where, mend="give several values with commas")
+        found[key] = _value(key, value, where)
+    return Selection(**found)
+
+
+def _value(key: str, value: str, where: str) -> Any:
+    if key in _WORDS:
+        return _words(value, _WORDS[key], where)
+    if key in ("success", "chosen", "selected"):
+        if value not in _YES_NO:
+            raise InputError(f"{value!r} is neither true nor false", where=where, mend=f"write {key}=true")
+        return _YES_NO[value]
+    low, dots, high = value.partition("..")
+    try:
+        if key == "rating":
+            return float(value)
+        return (float(low or 0), float((high if dots else low) or 1))
+    except ValueError:
+        example = "rating=4" if key == "rating" else "difficulty=0.2..0.8"
+        raise InputError(f"{value!r} is no number", where=where, mend=f"write {example}") from None
+
+
+def _words(value: str, known: Sequence[str], where: str) -> tuple[str, ...]:
+    words = tuple(dict.fromkeys(word.strip() for word in value.split(",")))
+    for word in words:
+        if word not in known:
+            raise InputError(f"{word!r} is none of {', '.join(known)}", where=where, mend="choose among these")
+    return words

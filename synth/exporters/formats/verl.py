@@ -1,0 +1,70 @@
+"""verl: tasks for its RL trainers, with the reward function that ships here."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from synth.exporters.formats.contract import About, Format, Record
+from synth.identity import canonical_json
+from synth.schemas.rl import RlRow
+
+__all__ = ["VERL"]
+
+_TEXT = pa.string()
+
+
+def _verl(row: RlRow, about: About, cut: int) -> list[Record]:
+    info = row.extra_info
+    return [
+        {
+            "data_source": row.data_source,
+            "agent_name": row.agent_name,
+            "prompt": [{"role": message.role, "content": message.content} for message in row.prompt],
+            "ability": row.ability,
+            # Text, because verl's workers hand it around as a plain value; our reward function reads both forms.
+            "reward_model": {
+                "style": row.reward_model.style,
+                "ground_truth": canonical_json(row.reward_model.ground_truth.model_dump(mode="json")),
+            },
+            "extra_info": {
+                "index": info.index,
+                "split": info.split,
+                "id": info.id,
+                "task_id": info.task_id,
+                "tools": canonical_json(list(row.tools)),
+                "source": about.dataset,
+                "licence": row.licence,
+            },
+        }
+    ]
+
+
+VERL = Format(
+    name="verl",
+    summary="Tasks with their ground truth in verl's columns, rewarded by `synth.rewards`.",
+    source="rl",
+    layout="parquet",
+    convert=_verl,
+    columns={
+        "data_source": _TEXT,
+        "agent_name": _TEXT,
+        "prompt": pa.list_(pa.struct([("role", _TEXT), ("content", _TEXT)])),
+        "ability": _TEXT,
+        "reward_model": pa.struct([("style", _TEXT), ("ground_truth", _TEXT)]),
+        "extra_info": pa.struct(
+            [
+                ("index", pa.int64()),
+                ("split", _TEXT),
+                ("id", _TEXT),
+                ("task_id", _TEXT),
+                ("tools", _TEXT),
+                ("source", _TEXT),
+                ("licence", _TEXT),
+            ]
+        ),
+    },
+    usage="```sh\npython -m verl.trainer.main_ppo data.train_files={folder}/train-*.parquet \\\n"
+    "  custom_reward_function.path=$(python -c 'import synth.rewards.adapters as a; print(a.__file__)') \\\n"
+    "  custom_reward_function.name=compute_score data.max_prompt_length=4096\n```\n\n"
+    "verl drops longer prompts than `data.max_prompt_length`, 1,024 tokens unless told otherwise, without a word.",
+)
