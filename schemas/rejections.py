@@ -35,6 +35,12 @@ class Reason(StrEnum):
     KNOWN_ANSWER = "known_answer"
     NOT_ANSWERABLE = "not_answerable"
     UNCHECKED = "unchecked"
+    # reverse tasks
+    AMBIGUOUS = "ambiguous"
+    ORDER_MATTERS = "order_matters"
+    NOT_REPLAYED = "not_replayed"
+    NOT_MINIMAL = "not_minimal"
+    NOT_FORBIDDEN = "not_forbidden"
     # wordings
     MEANING_CHANGED = "meaning_changed"
     NOT_CONFIRMED = "not_confirmed"
@@ -94,6 +100,11 @@ _SENTENCES: dict[Reason, str] = {
     Reason.KNOWN_ANSWER: "A model answers the question without looking anything up.",
     Reason.NOT_ANSWERABLE: "A model that is shown the evidence does not come to the answer.",
     Reason.UNCHECKED: "A model's check that must be passed came to no result.",
+    Reason.AMBIGUOUS: "What the request says of a row fits several rows.",
+    Reason.ORDER_MATTERS: "The same calls in another order, which the request leaves open, come to another end.",
+    Reason.NOT_REPLAYED: "Its solution, carried out again from the beginning, does not come to its goal.",
+    Reason.NOT_MINIMAL: "A call of its solution can be left out.",
+    Reason.NOT_FORBIDDEN: "What is to be declined is not forbidden, or not by the rule that is named alone.",
     Reason.MEANING_CHANGED: "The new wording leaves out, adds or changes a part of the question.",
     Reason.NOT_CONFIRMED: "The second reader did not find that both wordings ask the same.",
     Reason.UNGROUNDED: "An argument, thought or answer names what neither the question nor an observation had shown.",

@@ -10,6 +10,7 @@ The parts of a file, in the order in which a reader wants them:
   constraint, a trigger that forbids, or a trigger that records.
 * ``tools``: arguments, steps, words. No tool takes SQL, and none builds it: arguments are bound parameters.
 * ``variants``: the same application with rules that are enforced and not written.
+* ``requests``: what people ask of it, and how they put it (:mod:`synth.environments.app.requests`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from synth.environments.app.requests import Requests
 
 __all__ = [
     "Argument",
@@ -269,6 +272,8 @@ class Definition(_Part):
     policy: tuple[Section, ...] = ()
     tools: dict[str, Tool] = Field(min_length=1)
     variants: dict[str, Variant] = {}
+    requests: Requests | None = None
+    """What tasks are derived from; nothing that an episode depends on."""
 
     def table_of(self, name: str, argument: Argument) -> str | None:
         """The table whose key an argument is: by what it says, else by its name (``from_account_id`` is an

@@ -28,6 +28,7 @@ from synth.environments.app.reading import load_definition
 from synth.environments.app.saying import changes_in_words, entries_in_words, instructions
 from synth.environments.app.state import Change, RowChange, canonical, differing, put_back, touched
 from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile_tool
+from synth.environments.app.user import ASK_USER, asked, schema
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
 from synth.errors import InputError
 from synth.identity import canonical_json, derive_generator, digest
@@ -87,6 +88,7 @@ class AppEnvironment(Environment):
         seed: int = 0,
         size: int = 1,
         failures: Failures | None = None,
+        user: bool = False,
         budget: int = 200_000_000,
         where: str | None = None,
     ) -> None:
@@ -96,6 +98,8 @@ class AppEnvironment(Environment):
             seed: Seed of the data. A task may have its own (``details["app_seed"]``).
             size: Multiple of the data of size 1.
             failures: Tools that fail on purpose; None = none do.
+            user: Whether there is a tool ``ask_user``: the person who wrote answers as the task's plan says, and has
+                nothing to add where it says nothing.
             budget: Steps of SQLite's virtual machine that one call may take.
             where: What errors in the definition are said to be in.
 
@@ -107,6 +111,7 @@ class AppEnvironment(Environment):
         self.seed = seed
         self.size = size
         self.failures = failures
+        self.user = user
         self.budget = budget
         self.where = where or f"application {definition.name}"
         self.tables = tables_of(definition)
@@ -118,7 +123,11 @@ class AppEnvironment(Environment):
             if tool not in self.compiled:
                 raise InputError(f"failures.tools: there is no tool {tool!r}", where=self.where, mend="name another")
         check_definition(definition, self.rules, self.compiled.values(), self.where)
-        self._schemas = tuple(tool.schema for tool in self.compiled.values())
+        if user and ASK_USER in self.compiled:
+            raise InputError(
+                f"tools.{ASK_USER}: the engine has a tool of this name", where=self.where, mend="rename it"
+            )
+        self._schemas = (*(tool.schema for tool in self.compiled.values()), *((schema(),) if user else ()))
         self._instructions = instructions(definition, self.rules.hidden)
         self._worlds: OrderedDict[int, World] = OrderedDict()
 
@@ -135,6 +144,8 @@ class AppEnvironment(Environment):
             said["variant"] = self.variant
         if self.failures is not None:
             said["failures"] = self.failures.model_dump(mode="json")
+        if self.user:
+            said["user"] = True
         return said
 
     def seed_of(self, task: Task) -> int:
@@ -155,6 +166,29 @@ class AppEnvironment(Environment):
     def reset(self, task: Task) -> AppEpisode:
         return AppEpisode(self, task)
 
+    def without(self, rule: str) -> AppEnvironment:
+        """The same application with the same data, in which one rule of the policy is not kept: what goes through there
+        and not here is forbidden by that rule and by nothing else.
+
+        Raises:
+            ValueError: the policy has no such rule.
+        """
+        if rule not in {one.name for one in self.definition.rules}:
+            raise ValueError(f"the policy has no rule {rule!r}")
+        policy = tuple(
+            section.model_copy(update={"rules": tuple(one for one in section.rules if one.name != rule)})
+            for section in self.definition.policy
+        )
+        definition = self.definition.model_copy(update={"policy": policy})
+        other = type(self)(
+            definition, variant=self.variant, seed=self.seed, size=self.size, budget=self.budget, where=self.where
+        )
+        found = self.rules.named(rule)
+        if found is not None and found.require is not None:
+            # Only the tools keep it: the databases are the same.
+            other._worlds = self._worlds
+        return other
+
 
 class AppEpisode(Episode):
     """State: the database, the keys handed out, the time, and how many calls were made."""
@@ -170,6 +204,8 @@ class AppEpisode(Episode):
         self._now = environment.definition.clock.start
         self._calls = 0
         self._failed_in_a_row = 0
+        self.refused_by: str | None = None
+        """Name of the rule of the policy that stopped the last call; None where none did."""
 
     @property
     def now(self) -> str:
@@ -178,10 +214,14 @@ class AppEpisode(Episode):
 
     def step(self, call: ToolCall) -> ToolResult:
         self._calls += 1
+        self.refused_by = None
         environment = self.environment
+        if call.name == ASK_USER and environment.user:
+            words, error = asked(self.task, call.arguments)
+            return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
         tool = environment.compiled.get(call.name)
         if tool is None:
-            names = ", ".join(environment.compiled)
+            names = ", ".join(one.name for one in environment.tools())
             shown = call.name if len(call.name) <= 60 and call.name.isprintable() else "of this name"
             words = f"There is no tool {shown}. The tools are: {names}."
             return ToolResult(call_id=call.id, name=call.name, content=words, error="unknown_tool")
@@ -197,6 +237,7 @@ class AppEpisode(Episode):
             {"now": self._now, "today": self._now[:10]},
             self._new_key,
         )
+        self.refused_by = said.rule
         if said.error is not None:
             self._counters = handed
         elif tool.tool.writes:
@@ -352,7 +393,9 @@ def open_app(*, application: str | Path, inputs: object = None, **options: Any) 
             "__module__": __name__,
             "__doc__": definition.title,
             "name": f"app:{definition.name}" + (f"+{variant}" if variant else ""),
-            "version": f"{_ENGINE}.{definition.version}-{digest(definition.model_dump(mode='json'))[:8]}",
+            # What people ask for is no part of how it works.
+            "version": f"{_ENGINE}.{definition.version}-"
+            + digest(definition.model_dump(mode="json", exclude={"requests"}))[:8],
         },
     )
     return kind(definition, where=file, **options)

@@ -25,16 +25,19 @@ _LONGEST = 60_000
 class Refused(Exception):
     """The call changes nothing; ``words`` is the observation."""
 
-    def __init__(self, error: ToolError, words: str) -> None:
+    def __init__(self, error: ToolError, words: str, rule: str | None = None) -> None:
         super().__init__(words)
         self.error: ToolError = error
         self.words = words
+        self.rule = rule
 
 
 @dataclass(frozen=True)
 class Observation:
     words: str
     error: ToolError | None = None
+    rule: str | None = None
+    """Of a call that a rule of the policy stopped, the rule's name."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,11 @@ def carry_out(
             words = _words(compiled, values, database)
         return Observation(words)
     except Refused as refused:
-        return Observation(refused.words, refused.error)
+        return Observation(refused.words, refused.error, refused.rule)
     except TooMuchWork:
         return Observation("The application gave up: this takes too long. Ask for less at once.", "failure")
     except sqlite3.IntegrityError as error:
-        return Observation(_broken(str(error), rules, values), "refused")
+        return _broken(str(error), rules, values)
     except (sqlite3.Error, OverflowError) as error:
         return Observation(
             f"The application could not do this ({type(error).__name__}). Nothing was changed.", "failure"
@@ -131,7 +134,7 @@ def _take_steps(
     for step in compiled.steps:
         if isinstance(step, Rule):
             if not _holds(database, str(step.require), values):
-                raise Refused("refused", rules.refusal(step.name, values))
+                raise Refused("refused", rules.refusal(step.name, values), step.name)
         elif step.find is not None:
             names, rows = database.run(str(step.source), values, mode="read", limit=1)
             if not rows:
@@ -204,18 +207,20 @@ def _bounded(words: str) -> str:
     return words
 
 
-def _broken(message: str, rules: Rules, values: Mapping[str, Any]) -> str:
+def _broken(message: str, rules: Rules, values: Mapping[str, Any]) -> Observation:
     """A constraint's refusal in words. SQLite names the constraint, and constraints carry the names of rules."""
     found = re.search(r"rule:([a-z0-9_]+)", message)
     if found:
-        return rules.refusal(found.group(1), values)
+        return Observation(rules.refusal(found.group(1), values), "refused", found.group(1))
     found = re.search(r"column:([a-z0-9_]+)", message)
     if found:
         column = found.group(1).replace("_", " ")
-        return f"The application does not allow this: {column} would have a value that it can't have."
-    if message.startswith("UNIQUE"):
+        why = f"{column} would have a value that it can't have."
+    elif message.startswith("UNIQUE"):
         what = message.rpartition(".")[2].replace("_", " ")
-        return f"The application does not allow this: there is one with the same {what} already."
-    if message.startswith("FOREIGN KEY"):
-        return "The application does not allow this: something that it needs does not exist or is still in use."
-    return "The application does not allow this: something that it needs is missing."
+        why = f"there is one with the same {what} already."
+    elif message.startswith("FOREIGN KEY"):
+        why = "something that it needs does not exist or is still in use."
+    else:
+        why = "something that it needs is missing."
+    return Observation(f"The application does not allow this: {why}", "refused")

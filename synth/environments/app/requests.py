@@ -1,0 +1,144 @@
+"""What people ask of an application, as its YAML file says it: the words in which explored calls become requests.
+
+Nothing here is seen by an agent, and no tool depends on it. An application without it works; only tasks can't be
+derived from it (:mod:`synth.reverse.app`).
+
+* A **reference** is a way in which a person tells a row from others without its key: columns to say, words that say
+  them, and the reading calls by which somebody who hears them finds the key.
+* An **ask** is what a person may want of a tool that writes: the rows it may be about, and how they put it.
+* A **question** is what a person may want to know.
+
+Words are templates: ``{column}`` puts a value in, ``{column:day}`` in the way a person writes a date (``time``,
+``month``, ``money``, ``bag/bags``, ``ordinal``, ``quote``, ``lower`` and ``start`` are there, too); the name of an
+argument that refers to a row puts one of its references in; ``<one|other>`` is either; ``[[ ... ]]`` is left out where
+a value in it is empty.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["Ask", "Left", "Look", "Question", "Reference", "Requests", "Speaker"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)
+
+
+class Look(_Part):
+    """A reading call."""
+
+    tool: str
+    arguments: dict[str, str] = Field(default={}, alias="with")
+    """Argument -> the column whose value it takes."""
+
+
+class Reference(_Part):
+    """A way to tell a row from others in words."""
+
+    source: str = Field(alias="from")
+    """SELECT of all rows that the person could mean (key or argument, and the columns to say); ``:speaker`` is bound,
+    and of a reference of an ask (``refers``) so are the columns of the ask."""
+    by: tuple[str, ...] = Field(min_length=1)
+    """What has to be said. Two rows that agree in it are not told apart, and then nothing is asked in this way."""
+    words: tuple[str, ...] = ()
+    """Noun phrases over its columns; empty = it has none, and requests say ``by`` in their own way."""
+    again: tuple[str, ...] = ()
+    """Noun phrases for a row that was mentioned just before: "that booking"."""
+    shown: tuple[str, ...] | None = None
+    """Columns that the look-up must show beside the key, so that whoever reads it can tell; ``by`` if not given."""
+    look: tuple[Look, ...] = Field(min_length=1)
+    """How the key is found: reading calls over its columns, the last of which shows it."""
+
+
+class Speaker(_Part):
+    """Who writes: a row of a table."""
+
+    table: str
+    source: str = Field(alias="from")
+    """SELECT of those who may write: the key and what they say of themselves."""
+    words: tuple[str, ...] = Field(min_length=1)
+    """Sentences in which they say who they are."""
+    always: bool = True
+    """Whether every request says so; else only one that is about the speaker's own row."""
+    me: str | None = None
+    """What stands for a reference to the speaker: "me"."""
+
+
+class Left(_Part):
+    """A way to ask that leaves a value open; the person says it when asked."""
+
+    argument: str
+    """Which argument's value is left open."""
+    do: tuple[str, ...] = ()
+    say: tuple[str, ...] = ()
+    topic: str
+    """What is left open, in a few words."""
+    keywords: tuple[str, ...] = Field(min_length=1)
+    """Beginnings of words by which a question asks for it."""
+    says: tuple[str, ...] = Field(min_length=1)
+    """The person's answer, over the columns of the ask."""
+
+
+class Ask(_Part):
+    """What a person may want of a tool that writes."""
+
+    tool: str | None = None
+    """The tool; the ask's own name if not given."""
+    source: str = Field(alias="from")
+    """SELECT of calls that a person might want: columns with the name of an argument are its value (NULL = not given; a
+    list as JSON), others are for the words. ``:speaker``, ``:now`` and ``:today`` are bound."""
+    do: tuple[str, ...] = ()
+    """What is to be done, in the imperative: "cancel {reservation_id}"."""
+    say: tuple[str, ...] = ()
+    """The same as whole sentences: "{reservation_id} has to be cancelled."."""
+    because: tuple[str, ...] = ()
+    """Reasons, as whole sentences that may stand before the request."""
+    tells: tuple[str, ...] = ()
+    """Arguments whose value the words tell although no hole holds it ("I spent" tells a direction)."""
+    free: tuple[str, ...] = ()
+    """Arguments whose exact words do not matter: a memo, a summary."""
+    refers: dict[str, Reference] = {}
+    """References of arguments that are no key of a table, or that this ask refers to in a way of its own."""
+    refused_by: tuple[str, ...] = ()
+    """Rules that may forbid it, such that nothing else would do what was asked: then it has to be declined."""
+    look: tuple[Look, ...] = ()
+    """Reading calls that show why a rule forbids it, over the columns of the ask."""
+    instead: tuple[str, ...] = ()
+    """Asks that a person may fall back on when this one is not allowed."""
+    ends: bool = False
+    """It ends what it is about: nobody asks for something else about the same row before it."""
+    alone: bool = False
+    """It is only ever a fallback, never asked for by itself."""
+    left: tuple[Left, ...] = ()
+    weight: float = Field(default=1, gt=0)
+    """How often it is tried, beside the others."""
+
+
+class Question(_Part):
+    """What a person may want to know; nothing is changed."""
+
+    source: str = Field(alias="from")
+    """SELECT of what can be asked: arguments that refer to rows, columns to say, and the answer."""
+    words: tuple[str, ...] = Field(min_length=1)
+    """Whole sentences."""
+    refers: dict[str, Reference] = {}
+    answer: str
+    """The answer, as a template over the columns."""
+    aliases: tuple[str, ...] = ()
+    """Other forms of it that are as right."""
+    kind: Literal["date", "number", "text", "entity"] = "text"
+    shown: tuple[str, ...] = Field(min_length=1)
+    """Columns that the last reading call must show: what the answer is read from."""
+    look: tuple[Look, ...] = Field(min_length=1)
+    weight: float = Field(default=1, gt=0)
+
+
+class Requests(_Part):
+    speaker: Speaker | None = None
+    references: dict[str, tuple[Reference, ...]] = {}
+    """Table with a key of one column -> the ways to refer to a row of it, the usual one first."""
+    asks: dict[str, Ask] = Field(min_length=1)
+    questions: dict[str, Question] = {}

@@ -1,0 +1,69 @@
+"""The person who wrote the request, scripted: asked for what the request left open, they say it (InfoPO, tau2).
+
+What they know is in the task's plan (:class:`synth.schemas.plans.UserFact`). They answer by the words of the question,
+the same every time, and are no part of the state. Whoever is asked something that nobody told them says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from synth.environments.contract import ToolError, ToolSchema
+from synth.schemas.plans import UserFact
+from synth.schemas.tasks import Task
+
+__all__ = ["ASK_USER", "answer_of", "asked", "facts_of"]
+
+ASK_USER = "ask_user"
+"""Name of the tool."""
+_SCHEMA = ToolSchema(
+    name=ASK_USER,
+    description="Ask the person who wrote to you for something that only they can know.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "question": {"type": "string", "description": "One question, in words.", "minLength": 1, "maxLength": 600}
+        },
+        "required": ["question"],
+        "additionalProperties": False,
+    },
+)
+UNKNOWN = "I don't know that, sorry. You'd have to look it up, or do without."
+CONFIRMED = "Please just do what I wrote, if you may."
+_CONFIRM = re.compile(
+    r"^(?:shall|should|may|can) i\b|\b(?:confirm|proceed|go ahead|do you want me)\b|\bis (?:that|this) right",
+    re.I,
+)
+_WORD = re.compile(r"[^\W_]+")
+
+
+def facts_of(task: Task) -> tuple[UserFact, ...]:
+    """What the person of ``task`` says when asked."""
+    plan = task.details.get("plan")
+    user = plan.get("user") if isinstance(plan, dict) else None
+    return tuple(UserFact.model_validate(fact) for fact in user) if isinstance(user, list | tuple) else ()
+
+
+def answer_of(facts: Sequence[UserFact], question: str) -> str:
+    """The fact that most words of the question ask for, the first of those that share the place; else that they do not
+    know, or (where the question asks for leave) that they have said what they want."""
+    words = [word.casefold() for word in _WORD.findall(question)]
+    hits = [sum(any(word.startswith(key.casefold()) for word in words) for key in fact.keywords) for fact in facts]
+    if hits and max(hits) > 0:
+        return facts[hits.index(max(hits))].says
+    return CONFIRMED if _CONFIRM.search(question.strip()) else UNKNOWN
+
+
+def schema() -> ToolSchema:
+    """The tool as the agent sees it."""
+    return _SCHEMA
+
+
+def asked(task: Task, arguments: dict[str, Any]) -> tuple[str, ToolError | None]:
+    """What the person says to a call of the tool; words that say what is wrong with it where something is."""
+    question = arguments.get("question")
+    if set(arguments) != {"question"} or not isinstance(question, str) or not question.strip() or len(question) > 600:
+        return f"Wrong arguments for {ASK_USER}: give one question, a text of at most 600 characters.", "bad_arguments"
+    return answer_of(facts_of(task), question), None

@@ -1,0 +1,114 @@
+"""What can be asked of an application in a state: calls that somebody might want, rows that words tell apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from synth.environments.app.definition import Argument, Definition
+from synth.environments.app.environment import AppEnvironment, AppEpisode
+from synth.environments.app.requests import Ask, Question, Reference, Requests
+from synth.errors import InputError
+from synth.identity import canonical_json
+
+__all__ = ["Asking", "Form", "Values"]
+
+Values = dict[str, Any]
+_MOST = 4_000
+"""Rows of a SELECT of requests that are looked at."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A way to refer to the rows of a table, or to what an argument of one ask is about."""
+
+    reference: Reference
+    column: str
+    """Of the key, in the rows of the reference."""
+    table: str | None
+    """None where it is no key of a table."""
+
+
+class Asking:
+    """The requests of one application."""
+
+    def __init__(self, environment: AppEnvironment) -> None:
+        """
+        Raises:
+            InputError: the application says nothing about what people ask of it.
+        """
+        found = environment.definition.requests
+        if found is None:
+            raise InputError(
+                "it has no `requests`, and without them nobody knows what people ask of it, and in what words",
+                where=environment.where,
+                mend="add `requests:` with `asks:` (see the shipped applications), or take one that has it",
+            )
+        self.environment = environment
+        self.definition: Definition = environment.definition
+        self.requests: Requests = found
+
+    def speakers(self, episode: AppEpisode) -> list[Values]:
+        """Those who may write, each with ``speaker`` as a further column; one without columns where it is always the
+        same person."""
+        speaker = self.requests.speaker
+        if speaker is None:
+            return [{"speaker": None}]
+        key = self.definition.tables[speaker.table].key[0]
+        return [{**row, "speaker": row[key]} for row in _rows(episode, speaker.source, {})]
+
+    def rows(self, episode: AppEpisode, source: Ask | Question, speaker: Any) -> list[Values]:
+        """What may be asked now, in a fixed order."""
+        return _rows(episode, source.source, {"speaker": speaker})
+
+    def tool(self, name: str) -> str:
+        """The tool of an ask."""
+        return self.requests.asks[name].tool or name
+
+    def arguments(self, name: str, row: Mapping[str, Any]) -> Values:
+        """The call that an ask's row is."""
+        given: Values = {}
+        for argument, spec in self.definition.tools[self.tool(name)].arguments.items():
+            value = row.get(argument)
+            if value is None:
+                continue
+            if spec.type == "list" and isinstance(value, str):
+                value = json.loads(value)
+            given[argument] = bool(value) if spec.type == "boolean" else value
+        return given
+
+    def forms(self, source: Ask | Question | None, argument: str, spec: Argument | None) -> tuple[Form, ...]:
+        """Ways to refer to what ``argument`` is about; empty where it is no reference."""
+        if source is not None and argument in source.refers:
+            table = None if spec is None else self.definition.table_of(argument, spec)
+            return (Form(source.refers[argument], argument, table), *self._of(table))
+        return self._of(None if spec is None else self.definition.table_of(argument, spec))
+
+    def _of(self, table: str | None) -> tuple[Form, ...]:
+        if table is None:
+            return ()
+        key = self.definition.tables[table].key[0]
+        return tuple(Form(reference, key, table) for reference in self.requests.references.get(table, ()))
+
+    def referred(self, episode: AppEpisode, form: Form, key: Any, row: Mapping[str, Any]) -> tuple[Values | None, int]:
+        """The row that is referred to, and how many rows agree with it in what is said."""
+        found = _rows(episode, form.reference.source, row)
+        mine = next((one for one in found if one[form.column] == key), None)
+        if mine is None:
+            return None, 0
+        told = [mine[column] for column in form.reference.by]
+        return mine, sum([one[column] for column in form.reference.by] == told for one in found)
+
+    def holes(self, name: str, row: Mapping[str, Any]) -> Iterator[tuple[str, Argument, Any]]:
+        """Arguments that an ask's row gives, with what they are."""
+        arguments = self.definition.tools[self.tool(name)].arguments
+        for argument, value in self.arguments(name, row).items():
+            yield argument, arguments[argument], value
+
+
+def _rows(episode: AppEpisode, sql: str, values: Mapping[str, Any]) -> list[Values]:
+    plain = {name: value for name, value in values.items() if value is None or isinstance(value, str | int)}
+    found: Sequence[Values] = episode.look(f"SELECT * FROM ({sql}) LIMIT {_MOST}", plain)
+    return sorted(found, key=canonical_json)

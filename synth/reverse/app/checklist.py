@@ -1,0 +1,115 @@
+"""Checklists: what is to be seen in a good run, item by item (CM2), and a rule that tells yes from no."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from synth.environments.answers import judge
+from synth.environments.app.definition import Table
+from synth.environments.app.saying import entries_in_words
+from synth.environments.app.state import Change, changes_of
+from synth.environments.app.user import ASK_USER
+from synth.environments.contract import ToolCall, ToolResult
+from synth.identity import canonical_json
+from synth.schemas.plans import ChecklistItem, Plan, PlannedCall, UserFact
+
+__all__ = ["checklist_of", "checklist_results"]
+
+_DECLINED = (
+    *("can't", "cannot", "can not", "not possible", "not allow", "n't allow", "unable", "won't", "not able", "isn't"),
+    *("forbid", "policy", "rule", "against"),
+)
+
+
+def checklist_of(
+    calls: Sequence[PlannedCall],
+    changes: Sequence[Change],
+    tables: Mapping[str, Table],
+    *,
+    free: Mapping[str, Sequence[str]],
+    forbidden: str | None = None,
+    answer: str | None = None,
+    facts: Sequence[UserFact] = (),
+) -> tuple[ChecklistItem, ...]:
+    """The items of a plan.
+
+    Args:
+        free: Tool -> arguments whose exact words do not matter.
+        forbidden: The tool of what has to be declined.
+        answer: What has to be said.
+        facts: What the person has to be asked for.
+    """
+    items = [
+        ChecklistItem(text=f"At the end: {line}.", kind="state", details={"change": change.model_dump(mode="json")})
+        for change in changes
+        for line in entries_in_words([change], tables)
+    ]
+    items += [
+        ChecklistItem(text=f"The user is asked about {fact.topic}.", kind="call", details={"tool": ASK_USER})
+        for fact in facts
+    ]
+    for call in calls:
+        if call.changes:
+            fixed = {name: value for name, value in call.arguments.items() if name not in free.get(call.tool, ())}
+            items.append(
+                ChecklistItem(
+                    text=f"Done: {call.instruction}.", kind="call", details={"tool": call.tool, "arguments": fixed}
+                )
+            )
+    if forbidden is not None:
+        changed = {call.tool for call in calls if call.changes}
+        if forbidden not in changed:
+            items.append(
+                ChecklistItem(text=f"{forbidden} changes nothing.", kind="no_call", details={"tool": forbidden})
+            )
+        items.append(
+            ChecklistItem(
+                text="The user is told that it can't be done.", kind="answer", details={"any": list(_DECLINED)}
+            )
+        )
+    if answer is not None:
+        items.append(ChecklistItem(text=f"The user is told: {answer}.", kind="answer", details={"answer": answer}))
+    if not any(call.changes for call in calls):
+        items.append(ChecklistItem(text="Nothing is changed.", kind="state", details={"change": None}))
+    return tuple(items)
+
+
+def checklist_results(
+    plan: Plan, calls: Sequence[tuple[ToolCall, ToolResult]], end: Sequence[Change], answer: str | None
+) -> tuple[bool, ...]:
+    """Which items of ``plan.checklist`` a run shows, in their order.
+
+    Args:
+        calls: The calls of the run with what came of them.
+        end: The state at the end, as a difference from the beginning (``AppEpisode.difference``).
+        answer: The last message; None where there is none.
+    """
+    return tuple(_shown(item, calls, end, answer) for item in plan.checklist)
+
+
+def _shown(
+    item: ChecklistItem, calls: Sequence[tuple[ToolCall, ToolResult]], end: Sequence[Change], answer: str | None
+) -> bool:
+    details: Mapping[str, Any] = item.details
+    if item.kind == "state":
+        if details["change"] is None:
+            return not end
+        return bool(changes_of([Change.model_validate(details["change"])]) & changes_of(list(end)))
+    if item.kind in ("call", "no_call"):
+        done = [call for call, result in calls if call.name == details["tool"] and result.error is None]
+        if item.kind == "no_call":
+            return not done
+        wanted: Mapping[str, Any] = details.get("arguments", {})
+        return any(
+            all(name in call.arguments and _same(call.arguments[name], value) for name, value in wanted.items())
+            for call in done
+        )
+    said = (answer or "").casefold()
+    if "answer" in details:
+        return bool(judge(answer, gold=details["answer"]).correct) or str(details["answer"]).casefold() in said
+    return any(word in said for word in details["any"])
+
+
+def _same(left: Any, right: Any) -> bool:
+    return canonical_json(left) == canonical_json(right)

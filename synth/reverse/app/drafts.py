@@ -1,0 +1,144 @@
+"""From what was made to a draft of a task, and what makes two tasks the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from synth.environments.app.environment import AppEnvironment, Goal
+from synth.environments.contract import ToolCall
+from synth.identity import digest
+from synth.reverse.app.asking import Asking
+from synth.reverse.app.phrases import Said
+from synth.reverse.app.walking import Tried
+from synth.schemas.documents import ValueKind
+from synth.schemas.plans import Plan
+from synth.schemas.provenance import Provenance
+from synth.schemas.row import JsonObject, Split
+from synth.schemas.tasks import Difficulty, Task, Walk
+from synth.tasks.draft import Draft
+
+__all__ = ["Made", "calls_of", "draft_of", "empty_task", "same_request", "skeleton"]
+
+_NOWHERE = Provenance(
+    dataset="-", stage="reverse", stage_version=1, fingerprint="-", seed=0, source="-", source_sha256="-"
+)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A request with its solution, before the audit."""
+
+    task: Task
+    """An empty task in the same state."""
+    app_seed: int
+    kind: str
+    question: str
+    said: tuple[Said, ...]
+    plan: Plan
+    goal: Goal
+    answer: str
+    answer_kind: str
+    aliases: tuple[str, ...]
+    stopped: Tried | None
+    """Of what is declined: the call that a rule stops or records."""
+    asks: tuple[str, ...]
+
+
+def empty_task(environment: AppEnvironment, app_seed: int) -> Task:
+    """A task that says nothing but in which state it is set: what an episode needs."""
+    return Task(
+        id=f"reverse-{environment.definition.name}-{app_seed}",
+        question="-",
+        answer="-",
+        answer_kind="text",
+        environment="app",
+        shape="reverse",
+        walk=Walk(shape="reverse", hops=()),
+        gold_entities=(),
+        gold_documents=(),
+        difficulty=Difficulty(hops=0, constraints=0, branching=1.0, documents=0),
+        checks=(),
+        split="train",
+        candidate_index=0,
+        details={"app_seed": app_seed},
+        provenance=_NOWHERE,
+    )
+
+
+def calls_of(plan: Plan) -> list[ToolCall]:
+    """The calls of a plan, to be carried out."""
+    return [ToolCall(id=f"plan_{at}", name=call.tool, arguments=call.arguments) for at, call in enumerate(plan.calls)]
+
+
+def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
+    """The draft. Its ``details`` hold what an environment, a privileged agent and an audit need."""
+    environment = asking.environment
+    details: JsonObject = {
+        "app": environment.definition.name,
+        "app_seed": made.app_seed,
+        "app_size": environment.size,
+        "goal": made.goal.model_dump(mode="json"),
+        "kind": made.kind,
+        "plan": made.plan.model_dump(mode="json"),
+        "asks": list(made.asks),
+    }
+    if environment.variant is not None:
+        details["app_variant"] = environment.variant
+    if made.stopped is not None:
+        details["forbidden"] = {
+            "rule": str(made.stopped.rule),
+            "tool": made.stopped.call.name,
+            "arguments": made.stopped.call.arguments,
+        }
+    return Draft(
+        question=made.question,
+        answer=made.answer,
+        answer_aliases=made.aliases,
+        answer_kind=cast(ValueKind, made.answer_kind),
+        environment="app",
+        shape="reverse",
+        walk=Walk(shape="reverse", hops=()),
+        gold_entities=_rows_of(environment, made),
+        gold_documents=(),
+        difficulty=Difficulty(hops=0, constraints=len(made.asks), branching=1.0, documents=0),
+        split=split,
+        surface=skeleton(made.question, made.said),
+        details=details,
+    )
+
+
+def _rows_of(environment: AppEnvironment, made: Made) -> tuple[str, ...]:
+    """Rows of the beginning that the solution changes or names, as ids that hold the state they belong to."""
+    definition = environment.definition
+    place = f"{definition.name}/{made.app_seed}"
+    found = [
+        f"{place}/{change.table_name}/{'/'.join(map(str, change.key))}"
+        for change in made.goal.changes
+        if change.kind != "added"
+    ]
+    for call in made.plan.calls:
+        arguments = definition.tools[call.tool].arguments
+        for name, value in call.arguments.items():
+            table = definition.table_of(name, arguments[name]) if name in arguments else None
+            if table is not None and definition.tables[table].columns[definition.tables[table].key[0]].generated:
+                found.append(f"{place}/{table}/{value}")
+    return tuple(dict.fromkeys(found))
+
+
+def same_request(task: Task | Draft) -> str:
+    """Equal for tasks in the same state that want the same: the same end, and the same told or declined."""
+    details = task.details
+    goal = details.get("goal")
+    state = goal["state"] if isinstance(goal, dict) else ""
+    wanted = task.answer if details.get("kind") == "answered" else ""
+    return digest("request", details.get("app"), details.get("app_seed"), state, wanted, details.get("forbidden"))
+
+
+def skeleton(question: str, said: Sequence[Said]) -> str:
+    """The question without what it says of its own rows: what two requests in the same words share."""
+    for words in sorted({one.words for one in said}, key=len, reverse=True):
+        question = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", "_", question, flags=re.I)
+    return question

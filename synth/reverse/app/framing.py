@@ -1,0 +1,193 @@
+"""Clauses to a message: the way in which somebody writes to a desk, in one of many ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from synth.reverse.app.phrases import pick, sentence
+from synth.reverse.app.telling import Clause
+
+__all__ = ["conditional", "message"]
+
+_ASKED = (
+    "Please {do}.",
+    "Please {do}.",
+    "Could you {do}?",
+    "Can you {do}?",
+    "Could you please {do}?",
+    "Would you {do}, please?",
+    "I'd like you to {do}.",
+    "I need you to {do}.",
+    "{Do}, please.",
+    "Can you {do} for me?",
+    "Would you be so kind as to {do}?",
+    "I'd appreciate it if you could {do}.",
+    "Kindly {do}.",
+)
+_ONE_LINE = 110
+"""Characters of a clause up to which others may stand in its sentence."""
+_PAIRS = (
+    "Please {a} and {b}.",
+    "Could you {a} and {b}?",
+    "Please {a}, and then {b}.",
+    "First {a}, then {b}, please.",
+    "Can you {a}, and {b} as well?",
+    "I need two things: {a}, and {b}.",
+    "Two things, please: {a} and {b}.",
+    "I'd like you to {a} and to {b}.",
+    "{A}, please, and {b}.",
+    "Please {a}. After that, {b}.",
+    "Could you {a}? And {b} while you're at it, please.",
+)
+_TRIPLES = (
+    "Please {a}, {b} and {c}.",
+    "Three things, please: {a}; {b}; and {c}.",
+    "First {a}, then {b}, and finally {c}, please.",
+    "Could you {a}, {b}, and {c}?",
+    "I need you to {a}, {b} and {c}.",
+    "Please {a}. Then {b}, and {c}.",
+    "Please do the following for me: {a}, {b}, and {c}.",
+)
+_NEXT = (
+    "Also, please {do}.",
+    "And please {do}.",
+    "Then {do}, please.",
+    "After that, {do}.",
+    "Next, {do}.",
+    "Could you also {do}?",
+    "While you're at it, {do}.",
+    "One more thing: please {do}.",
+    "And could you {do}?",
+    "Besides that, please {do}.",
+)
+_LAST = ("Finally, {do}.", "Lastly, please {do}.", "And one last thing: {do}.", "At the end, {do}, please.")
+_TURNS = ("Also, ", "Besides, ", "And ", "One more thing: ", "Apart from that, ", "")
+_GREETINGS = ("Hi,", "Hello,", "Good morning,", "Hi there,", "Hello there,", "Hey,", "Good day,")
+_THANKS = (
+    "Thanks!",
+    "Thank you.",
+    "Thanks in advance.",
+    "Many thanks.",
+    "Thank you very much!",
+    "Cheers.",
+    "Thanks a lot.",
+)
+_OTHERWISE = (
+    "If that isn't possible, {do}.",
+    "If that can't be done, please {do}.",
+    "If the rules don't allow that, {do} instead.",
+    "Should that not be allowed, please {do}.",
+    "If you can't do that, then {do}.",
+    "Otherwise, {do}.",
+    "If not, please {do} instead.",
+    "And if that's against the rules, just {do}.",
+    "In case that doesn't work, {do}.",
+)
+_OTHERWISE_SAID = (
+    "If that isn't possible: {say}",
+    "If the rules are against it: {say}",
+    "Should that not be allowed: {say}",
+)
+
+_BEGINNINGS = frozenset(
+    """a an another are book can could do does for from has have how in is it kindly let's my nobody of on our please
+    put somebody someone that the there they this to we we'd we've what when which who will would you""".split()
+)
+"""First words of a sentence that are no names: within a sentence they are written small."""
+
+
+def message(
+    clauses: Sequence[Clause], introduction: str | None, generator: np.random.Generator, ending: str = ""
+) -> str:
+    """The whole request.
+
+    Args:
+        clauses: In the order in which they are to be done.
+        introduction: Who writes, as sentences; None where it does not matter.
+        ending: Further sentences behind the clauses.
+    """
+    body = _body(clauses, generator)
+    if ending:
+        body = f"{body} {ending}"
+    parts: list[str] = []
+    greeting = str(pick(generator, _GREETINGS)) if generator.random() < 0.4 else ""
+    if introduction is not None:
+        # At the end, as people sign what they write, now and then.
+        if generator.random() < 0.2:
+            parts = [sentence(body), sentence(introduction)]
+        else:
+            parts = [sentence(introduction), sentence(body)]
+    else:
+        parts = [sentence(body)]
+    if generator.random() < 0.3:
+        parts.append(str(pick(generator, _THANKS)))
+    text = " ".join(parts)
+    if not greeting:
+        return text
+    if introduction is None and generator.random() < 0.5:
+        return f"{greeting} {_small(text)}"
+    return f"{greeting.removesuffix(',')}{pick(generator, ('.', '!'))} {text}"
+
+
+def conditional(clause: Clause, generator: np.random.Generator) -> str:
+    """What else would do, as a sentence that says it is meant for when the rest is not allowed."""
+    if clause.imperative:
+        return sentence(str(pick(generator, _OTHERWISE)).format(do=clause.text))
+    return sentence(str(pick(generator, _OTHERWISE_SAID)).format(say=_small(clause.text)))
+
+
+def _body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
+    short = all(clause.imperative and len(clause.text) <= _ONE_LINE and "." not in clause.text for clause in clauses)
+    if short and len(clauses) == 2 and generator.random() < 0.75:
+        return _because(clauses) + _filled(str(pick(generator, _PAIRS)), clauses)
+    if short and len(clauses) == 3 and sum(len(clause.text) for clause in clauses) < 260 and generator.random() < 0.6:
+        return _because(clauses) + _filled(str(pick(generator, _TRIPLES)), clauses)
+    sentences: list[str] = []
+    used: list[str] = []
+    for number, clause in enumerate(clauses):
+        if clause.because is not None:
+            sentences.append(sentence(clause.because))
+        if number == 0:
+            sentences.append(_alone(clause, generator))
+            continue
+        if not clause.imperative:
+            turn = str(pick(generator, [turn for turn in _TURNS if turn not in used or not turn]))
+            used.append(turn)
+            sentences.append(sentence(turn + (_small(clause.text) if turn else clause.text)))
+            continue
+        options = _LAST if number == len(clauses) - 1 and number > 1 and generator.random() < 0.5 else _NEXT
+        frame = str(pick(generator, [frame for frame in options if frame not in used]))
+        used.append(frame)
+        sentences.append(sentence(frame.format(do=clause.text)))
+    return " ".join(sentences)
+
+
+def _alone(clause: Clause, generator: np.random.Generator) -> str:
+    if not clause.imperative:
+        return sentence(clause.text)
+    frames = _ASKED if "." not in clause.text else _ASKED[:2]
+    text = str(pick(generator, frames))
+    return sentence(text.format(do=clause.text, Do=_capital(clause.text)))
+
+
+def _because(clauses: Sequence[Clause]) -> str:
+    reasons = [sentence(clause.because) for clause in clauses if clause.because is not None]
+    return f"{reasons[0]} " if reasons else ""
+
+
+def _filled(frame: str, clauses: Sequence[Clause]) -> str:
+    texts = [clause.text for clause in clauses]
+    names = dict(zip("abc", texts, strict=False))
+    return frame.format(**names, A=_capital(texts[0]))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _small(text: str) -> str:
+    """Without its capital, where that is only there because a sentence begins."""
+    first = text.split(" ", 1)[0].casefold()
+    return text[:1].lower() + text[1:] if first in _BEGINNINGS else text

@@ -1,0 +1,384 @@
+"""Candidates of reverse tasks over one application: walk, cut down, word, solve, audit.
+
+Candidate ``i`` depends on the application, the config, the seed and ``i`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from synth.environments.app.environment import AppEnvironment, Goal
+from synth.environments.app.requests import Left
+from synth.identity import derive_generator, digest, split_of
+from synth.reverse.app.asking import Asking
+from synth.reverse.app.auditing import Auditor
+from synth.reverse.app.checklist import checklist_of
+from synth.reverse.app.config import AppTasksConfig
+from synth.reverse.app.drafts import Made, draft_of, empty_task
+from synth.reverse.app.framing import conditional, message
+from synth.reverse.app.minimal import ddmin, removable, replay
+from synth.reverse.app.phrases import Said, plain
+from synth.reverse.app.solving import Solver
+from synth.reverse.app.telling import Clause, NotTold, Teller
+from synth.reverse.app.walking import Tried, Walker
+from synth.schemas.plans import Plan, UserFact
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Split
+from synth.tasks.contract import Checked
+
+__all__ = ["AppProposer", "Candidate"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a candidate is to be, before it walks."""
+
+    index: int
+    app_seed: int
+    split: Split
+    kind: str
+    writes: int
+
+
+class AppProposer:
+    """Proposes tasks over one application. A candidate costs some tens of milliseconds, a state a tenth of a second."""
+
+    def __init__(self, environment: AppEnvironment, config: AppTasksConfig, *, stage: str = "app_tasks") -> None:
+        """
+        Raises:
+            InputError: the application says nothing about what people ask of it.
+        """
+        self.environment = environment
+        self.config = config
+        self.stage = stage
+        self.asking = Asking(environment)
+        self.auditor = Auditor(self.asking)
+
+    def propose(self, indices: Sequence[int], seed: int) -> list[Checked | Rejection]:
+        """One outcome per candidate index, in order."""
+        return [self._propose(self.candidate(index, seed), seed) for index in indices]
+
+    def candidate(self, index: int, seed: int) -> Candidate:
+        """The state in which candidate ``index`` is set, and what it is to be."""
+        environment, config = self.environment, self.config
+        number = index // config.group
+        app_seed = int(digest("app seed", environment.definition.name, seed, number)[:8], 16)
+        split = cast(Split, split_of(f"{environment.definition.name}/{app_seed}", config.fractions))
+        rng = derive_generator(seed, self.stage, "candidate", index)
+        return Candidate(index, app_seed, split, _draw(rng, config.kinds), _draw(rng, config.writes))
+
+    def _propose(self, candidate: Candidate, seed: int) -> Checked | Rejection:
+        problem = NotTold(Reason.NO_WALK, "nothing was tried")
+        for attempt in range(self.config.attempts):
+            rng = derive_generator(seed, self.stage, "walk", candidate.index, attempt)
+            try:
+                return self._made(_Attempt(self, candidate, rng))
+            except NotTold as found:
+                # What was tried and could not be worded is a better reason than a walk that found nothing.
+                if problem.reason == Reason.NO_WALK or found.reason != Reason.NO_WALK:
+                    problem = found
+        return Rejection(
+            stage=self.stage,
+            row_id=str(candidate.index),
+            reason=problem.reason,
+            detail=f"{candidate.kind}: {problem.detail}",
+            split=candidate.split,
+        )
+
+    def _made(self, attempt: _Attempt) -> Checked:
+        try:
+            made = attempt.make()
+        finally:
+            attempt.close()
+        checks = self.auditor.audit(made)
+        draft = draft_of(self.asking, made, attempt.candidate.split)
+        return Checked(draft, checks)
+
+
+class _Attempt:
+    """One walk of a candidate and what becomes of it."""
+
+    def __init__(self, proposer: AppProposer, candidate: Candidate, rng: np.random.Generator) -> None:
+        self.asking = proposer.asking
+        self.environment = proposer.environment
+        self.config = proposer.config
+        self.candidate = candidate
+        self.rng = rng
+        self.task = empty_task(self.environment, candidate.app_seed)
+        self.start = self.environment.reset(self.task)
+        self.episode = self.environment.reset(self.task)
+        speakers = self.asking.speakers(self.start)
+        if not speakers:
+            raise NotTold(Reason.NO_WALK, "there is nobody who could write")
+        self.speaker = speakers[int(rng.integers(len(speakers)))]
+        self.walker = Walker(self.asking, self.episode, self.speaker["speaker"], rng)
+        self.teller = Teller(self.asking, self.start, self.speaker, rng)
+
+    def close(self) -> None:
+        self.start.close()
+        self.episode.close()
+
+    def make(self) -> Made:
+        """
+        Raises:
+            NotTold: nothing comes of this walk.
+        """
+        if self.candidate.kind == "answered":
+            return self._answered()
+        if self.candidate.kind == "refused":
+            return self._forbidden(None)
+        if self.candidate.kind == "offered":
+            return self._offered()
+        if self.candidate.kind == "asked":
+            return self._done(min(2, self.candidate.writes), left=True)
+        return self._done(self.candidate.writes, left=False)
+
+    # -- kinds -------------------------------------------------------------------------------------------------------
+
+    def _done(self, wanted: int, *, left: bool) -> Made:
+        changing = self._walk(wanted)
+        if left and not any(self.asking.requests.asks[step.ask].left for step in changing):
+            raise NotTold(Reason.NO_WALK, "no value of what was done could be left open")
+        clauses, facts, told = self._tell(changing, left=left)
+        question, said = self._message(clauses)
+        solver = Solver(self.asking, self.task, self.speaker["speaker"], said, told)
+        try:
+            solver.answer = facts[0].says if facts else ""
+            words = [
+                solver.write(step.ask, step.row, clause.text).content
+                for step, clause in zip(changing, clauses, strict=True)
+            ]
+            goal = solver.episode.goal()
+            return self._finished("done", question, said, solver, goal, " ".join(words), facts=facts, steps=changing)
+        finally:
+            solver.close()
+
+    def _answered(self) -> Made:
+        questions = self.asking.requests.questions
+        if not questions:
+            raise NotTold(Reason.NO_WALK, "the application names no questions")
+        name = _draw(self.rng, {name: one.weight for name, one in questions.items()})
+        question = questions[name]
+        rows = self.asking.rows(self.start, question, self.speaker["speaker"])
+        if not rows:
+            raise NotTold(Reason.NO_WALK, f"{name}: there is nothing to ask about")
+        row = rows[int(self.rng.integers(len(rows)))]
+        clause = self.teller.question(name, row, self.start)
+        text, said = self._message([clause])
+        today = self.start.now[:10]
+        answer = plain(question.answer, row, today)
+        solver = Solver(self.asking, self.task, self.speaker["speaker"], said)
+        try:
+            solver.look(question, row, question.look)
+            for column in question.shown:
+                if not solver.shows(row[column]):
+                    raise NotTold(Reason.EVIDENCE_DOES_NOT_STATE, f"{name}: {column} is not shown")
+            aliases = tuple(dict.fromkeys(plain(alias, row, today) for alias in question.aliases))
+            goal = solver.episode.goal(answer="required")
+            return self._finished(
+                "answered", text, said, solver, goal, answer, kind=question.kind, aliases=aliases, name=name
+            )
+        finally:
+            solver.close()
+
+    def _forbidden(self, instead: Tried | None) -> Made:
+        return self._declined(self._stopped(), instead)
+
+    def _offered(self) -> Made:
+        stopped = self._stopped()
+        ask = self.asking.requests.asks[stopped.ask]
+        for at in self.rng.permutation(len(ask.instead)):
+            done = self.walker.step(ask.instead[int(at)], like=stopped.row)
+            if done is not None and done.changed:
+                return self._declined(stopped, done)
+        raise NotTold(Reason.NO_WALK, f"{stopped.ask}: nothing that is allowed could be done instead")
+
+    def _declined(self, stopped: Tried, instead: Tried | None) -> Made:
+        ask = self.asking.requests.asks[stopped.ask]
+        rule = self.environment.rules.named(str(stopped.rule))
+        if rule is None:
+            raise NotTold(Reason.NO_WALK, "the rule is not known")
+        first = self.teller.clause(stopped.ask, stopped.row, self.start)
+        second = None if instead is None else self.teller.clause(instead.ask, instead.row, self.start)
+        ending = "" if second is None else conditional(second, self.rng)
+        question, said = self._message([first], ending, second)
+        solver = Solver(self.asking, self.task, self.speaker["speaker"], said)
+        try:
+            solver.reach(stopped.ask, stopped.row, first.text)
+            solver.look(ask, stopped.row, ask.look)
+            answer = _declining(stopped, rule.text)
+            steps: list[Tried] = []
+            if instead is not None and second is not None:
+                result = solver.write(instead.ask, instead.row, second.text)
+                answer, steps = f"{answer} {result.content}", [instead]
+            if not solver.calls:
+                raise NotTold(Reason.UNGROUNDED, f"{stopped.ask}: there is nothing to look up")
+            return self._finished(
+                "refused" if instead is None else "offered",
+                question,
+                said,
+                solver,
+                solver.episode.goal(),
+                answer,
+                rule=" ".join(rule.text.split()),
+                stopped=stopped,
+                steps=steps,
+            )
+        finally:
+            solver.close()
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _walk(self, wanted: int) -> list[Tried]:
+        """So many calls that change something, none of which can be left out."""
+        changing: list[Tried] = []
+        for _ in range(self.config.tries):
+            done = self.walker.step()
+            if done is not None and done.changed:
+                changing.append(done)
+                if len(changing) == wanted:
+                    break
+        if not changing:
+            raise NotTold(Reason.NO_WALK, "no call had an effect")
+        end = self.episode.state_hash()
+
+        def reaches(part: Sequence[Tried]) -> bool:
+            again = replay(self.environment, self.task, [step.call for step in part])
+            return again.clean and again.end == end
+
+        if not reaches(changing):
+            raise NotTold(Reason.NO_WALK, "the walk does not replay")
+        kept = ddmin(changing, reaches)
+        ended = self.walker.ended(kept)
+        if ended is not None:
+            raise NotTold(Reason.UNNATURAL, f"{ended}: nobody asks for something else about what is ended anyway")
+        if reaches([]) or removable(kept, reaches) is not None:
+            raise NotTold(Reason.NO_WALK, "the walk comes to nothing")
+        return kept
+
+    def _stopped(self) -> Tried:
+        """A call that a rule forbids, for good."""
+        for _ in range(self.config.tries):
+            names = {n: a.weight for n, a in self.asking.requests.asks.items() if a.refused_by and not a.alone}
+            if not names:
+                raise NotTold(Reason.NO_WALK, "no ask names a rule that may forbid it")
+            done = self.walker.step(_draw(self.rng, names))
+            if done is None:
+                continue
+            if done.rule is not None and done.rule in self.asking.requests.asks[done.ask].refused_by:
+                return done
+            if done.changed:
+                self.episode.restore(self.start.snapshot())
+        raise NotTold(Reason.NO_WALK, "no rule stopped anything")
+
+    def _tell(self, changing: Sequence[Tried], *, left: bool) -> tuple[list[Clause], list[UserFact], tuple[Said, ...]]:
+        episode = self.environment.reset(self.task)
+        able = [at for at, step in enumerate(changing) if self._leaves(step)]
+        if left and not able:
+            raise NotTold(Reason.NO_WALK, "no value could be left open")
+        chosen = able[int(self.rng.integers(len(able)))] if left else None
+        clauses: list[Clause] = []
+        facts: list[UserFact] = []
+        told: tuple[Said, ...] = ()
+        try:
+            for at, step in enumerate(changing):
+                if at == chosen:
+                    options = self._leaves(step)
+                    open_ = options[int(self.rng.integers(len(options)))]
+                    clause, says, told = self.teller.leaving(step.ask, step.row, episode, open_)
+                    facts.append(UserFact(topic=open_.topic, keywords=open_.keywords, says=says))
+                else:
+                    clause = self.teller.clause(step.ask, step.row, episode, reason=at == 0)
+                clauses.append(clause)
+                episode.step(step.call)
+        finally:
+            episode.close()
+        return clauses, facts, told
+
+    def _leaves(self, step: Tried) -> list[Left]:
+        """Ways to leave a value of a call open. A reference can only be left open where there is a choice."""
+        ask = self.asking.requests.asks[step.ask]
+        specs = self.asking.definition.tools[step.call.name].arguments
+        found = []
+        for left in ask.left:
+            if step.row.get(left.argument) is None:
+                continue
+            forms = self.asking.forms(ask, left.argument, specs.get(left.argument))
+            if forms:
+                rows = {row[left.argument] for row in self.asking.rows(self.start, ask, self.speaker["speaker"])}
+                if len(rows) < 2:
+                    continue
+            found.append(left)
+        return found
+
+    def _message(
+        self, clauses: Sequence[Clause], ending: str = "", further: Clause | None = None
+    ) -> tuple[str, tuple[Said, ...]]:
+        said = tuple(one for clause in clauses for one in clause.said) + (further.said if further is not None else ())
+        speaker = self.asking.requests.speaker
+        introduction = None
+        if speaker is not None:
+            mine = any(one.value == str(self.speaker["speaker"]) for one in said)
+            if speaker.always or mine:
+                introduction, more = self.teller.introduction()
+                said = (*more, *said)
+        return message(clauses, introduction, self.rng, ending), said
+
+    def _finished(
+        self,
+        outcome: Literal["done", "answered", "refused", "offered"],
+        question: str,
+        said: Sequence[Said],
+        solver: Solver,
+        goal: Goal,
+        answer: str,
+        *,
+        kind: str = "text",
+        aliases: tuple[str, ...] = (),
+        rule: str | None = None,
+        stopped: Tried | None = None,
+        facts: Sequence[UserFact] = (),
+        steps: Sequence[Tried] = (),
+        name: str | None = None,
+    ) -> Made:
+        free = {self.asking.tool(one): ask.free for one, ask in self.asking.requests.asks.items() if ask.free}
+        items = checklist_of(
+            solver.calls,
+            goal.changes,
+            self.environment.tables,
+            free=free,
+            forbidden=None if stopped is None else stopped.call.name,
+            answer=answer if outcome == "answered" else None,
+            facts=facts,
+        )
+        plan = Plan(outcome=outcome, calls=tuple(solver.calls), checklist=items, rule=rule, user=tuple(facts))
+        return Made(
+            task=self.task,
+            app_seed=self.candidate.app_seed,
+            kind=self.candidate.kind,
+            question=question,
+            said=tuple(said),
+            plan=plan,
+            goal=goal,
+            answer=answer,
+            answer_kind=kind,
+            aliases=aliases,
+            stopped=stopped,
+            asks=tuple(step.ask for step in steps) or ((stopped.ask,) if stopped is not None else (str(name),)),
+        )
+
+
+def _declining(stopped: Tried, rule: str) -> str:
+    """What is told to somebody whose request the policy forbids."""
+    why = " ".join(rule.split()) if stopped.recorded else stopped.result.content
+    return f"That can't be done. {why}"
+
+
+def _draw(rng: np.random.Generator, weights: Mapping[Any, float]) -> Any:
+    names = sorted(weights, key=str)
+    shares = np.array([weights[name] for name in names], dtype=np.float64)
+    return names[int(rng.choice(len(names), p=shares / shares.sum()))]
