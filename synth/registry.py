@@ -83,6 +83,7 @@ ENVIRONMENTS: Mapping[str, str] = {
     "search": "synth.environments.search:open_search",
     "mcp": "synth.environments.mcp.environment:open_mcp",
     "app": "synth.environments.app.environment:open_app",
+    "web": "synth.environments.web.environment:open_web",
 }
 ENCODERS: Mapping[str, str] = {
     "hashed": "synth.retrieval.encoder:hashed_encoder",

@@ -2,7 +2,8 @@
 
 Thought -> ``reasoning_content`` and text beside calls -> ``description`` of the turn's first action; the final answer
 is a ``message_action``; the question is the first ``text_observation``. An action that a stop cut off has no
-``tool_call_id``. Which results were errors is in ``details["tool_errors"]``, by call id: ADP has no place for it.
+``tool_call_id``. Which results were errors is in ``details["tool_errors"]``, by call id: ADP has no place for it. A
+page in a browser is a ``web_observation`` whose ``axtree`` is the whole text that the agent read.
 """
 
 from __future__ import annotations
@@ -12,9 +13,17 @@ from typing import Any, cast
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.loop import Rollout
-from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult, ToolSchema
+from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult, ToolSchema, WebPage
 from synth.identity import digest
-from synth.schemas.adp import ADP_VERSION, ApiAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.adp import (
+    ADP_VERSION,
+    ApiAction,
+    ContentItem,
+    ImageObservation,
+    MessageAction,
+    TextObservation,
+    WebObservation,
+)
 from synth.schemas.injected import InjectedError
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject
@@ -109,10 +118,43 @@ def step_items(step: Step) -> list[ContentItem]:
             )
         )
     for result in step.results:
-        items.append(
-            TextObservation(content=result.content, source="environment", name=result.name, tool_call_id=result.call_id)
-        )
+        items.append(_observation(result))
     return items
+
+
+def _observation(result: ToolResult) -> TextObservation | WebObservation:
+    page = result.page
+    if page is None:
+        return TextObservation(
+            content=result.content, source="environment", name=result.name, tool_call_id=result.call_id
+        )
+    picture = page.screenshot
+    return WebObservation(
+        html=page.html,
+        axtree=result.content,
+        url=page.url,
+        image_observation=ImageObservation(content=picture, source="environment") if picture else None,
+        viewport_size=page.viewport,
+        tool_call_id=result.call_id,
+    )
+
+
+def _result(seen: ContentItem, asked: Mapping[str, str], errors: Mapping[str, ToolError]) -> ToolResult | None:
+    """The result that an observation records; None for an item that is none.
+
+    Args:
+        asked: Name of the tool by call id: a web observation holds no name.
+    """
+    if isinstance(seen, WebObservation):
+        call_id = seen.tool_call_id or ""
+        picture = seen.image_observation.content if seen.image_observation is not None else None
+        page = WebPage(url=seen.url or "", viewport=seen.viewport_size or (0, 0), html=seen.html, screenshot=picture)
+        name, content = asked.get(call_id, "tool"), seen.axtree or ""
+        return ToolResult(call_id=call_id, name=name, content=content, error=errors.get(call_id), page=page)
+    if isinstance(seen, TextObservation) and seen.source == "environment":
+        call_id = seen.tool_call_id or ""
+        return ToolResult(call_id=call_id, name=seen.name or "tool", content=seen.content, error=errors.get(call_id))
+    return None
 
 
 def injected_rows(rollout: Rollout, row: TrajectoryRow) -> tuple[InjectedError, ...]:
@@ -178,11 +220,9 @@ def steps_of(items: Sequence[ContentItem], errors: Mapping[str, ToolError], *, g
         if not actions:
             raise ValueError(f"{name}: item {at} is an observation that no action asked for")
         results: list[ToolResult] = []
-        while at < len(items) and isinstance(seen := items[at], TextObservation) and seen.source == "environment":
-            call_id = seen.tool_call_id or ""
-            results.append(
-                ToolResult(call_id=call_id, name=seen.name or "tool", content=seen.content, error=errors.get(call_id))
-            )
+        asked = {action.tool_call_id: action.function for action in actions if action.tool_call_id is not None}
+        while at < len(items) and (result := _result(items[at], asked, errors)) is not None:
+            results.append(result)
             at += 1
         calls = tuple(
             ToolCall(id=action.tool_call_id or f"call_{number}_{place}", name=action.function, arguments=action.kwargs)

@@ -27,6 +27,7 @@ __all__ = [
     "ToolError",
     "ToolResult",
     "ToolSchema",
+    "WebPage",
 ]
 
 ID_ARGUMENTS = frozenset(("document", "entity"))
@@ -63,6 +64,27 @@ ToolError = Literal["unknown_tool", "bad_arguments", "not_found", "refused", "fa
 """``failure`` = the tool broke, no fault of the agent's (a label treats it as 0); the others answer a wrong call."""
 
 
+class WebPage(Row):
+    """The web page behind an observation, whose ``content`` is its accessibility tree."""
+
+    url: NonEmpty
+    viewport: tuple[int, int]
+    """Width and height in pixels."""
+    html: str | None = None
+    """Markup; None where the recipe does not keep it."""
+    screenshot: str | None = None
+    """A picture of the viewport as ``data:image/png;base64,...``; None where the recipe does not ask for pictures."""
+
+    def __eq__(self, other: object) -> bool:
+        # One page may be painted with other pixels elsewhere (fonts): the picture is no part of what was observed.
+        if not isinstance(other, WebPage):
+            return NotImplemented
+        return (self.url, self.viewport, self.html) == (other.url, other.viewport, other.html)
+
+    def __hash__(self) -> int:
+        return hash((self.url, self.viewport, self.html))
+
+
 class ToolResult(Row):
     """The observation that answers a call. A wrong call is answered in words too: it never raises."""
 
@@ -70,6 +92,8 @@ class ToolResult(Row):
     name: NonEmpty
     content: str
     error: ToolError | None = None
+    page: WebPage | None = None
+    """Of a browser: the page that ``content`` tells of."""
 
 
 class Snapshot(Row):

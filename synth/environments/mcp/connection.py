@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from synth.environments.mcp.config import McpConfig, McpServer
 from synth.environments.mcp.process import NO_ANSWER, Streams, stdio_streams
-from synth.environments.mcp.results import clean
+from synth.environments.suspicion import clean
 from synth.models import bridge
 
 __all__ = ["Broken", "Connection", "Reply", "connect"]

@@ -3,31 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from synth.environments.suspicion import clean
 from synth.identity import canonical_json
 
-__all__ = ["clean", "hidden_characters", "result_text"]
-
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
-)
-"""Controls, and what makes text read otherwise than it is (directions, tags, nothing at all). Joiners stay: scripts
-need them."""
-_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u202a-\u202e\u2060-\u2069\U000e0000-\U000e007f]")
-
-
-def clean(text: str) -> str:
-    """``text`` with line ends as ``\\n`` and every control or invisible character written out, as ``\\x1b``."""
-    text = text.replace("\r\n", "\n").encode("utf-8", "backslashreplace").decode()
-    return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
-
-
-def hidden_characters(text: str) -> bool:
-    """Whether something in ``text`` is not seen by a person who reads it."""
-    return _HIDDEN.search(text) is not None
+__all__ = ["result_text"]
 
 
 def result_text(

@@ -16,7 +16,7 @@ import jsonschema
 
 from synth.environments.contract import ToolSchema
 from synth.environments.mcp.config import McpConfig
-from synth.environments.mcp.results import clean, hidden_characters
+from synth.environments.suspicion import READ, clean, hidden_characters, orders_in
 from synth.identity import canonical_json, digest
 from synth.schemas.row import JsonObject, Row
 
@@ -27,29 +27,9 @@ WarningKind = Literal["instructs", "hidden_characters", "left_out", "changed"]
 ``left_out`` the tool can't be used; ``changed`` something of it was made to fit."""
 
 _MAX_DESCRIPTION = 8_000
-_READ = 20_000
-"""Characters of a text that are looked at for orders; of a description, fewer are shown."""
 _MAX_DEPTH = 32
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")
-_ORDERS = tuple(
-    (name, re.compile(pattern, re.IGNORECASE | re.DOTALL))
-    for name, pattern in {
-        "sets other instructions aside": r"\b(ignore|disregard|forget|override)\b.{0,40}"
-        r"\b(previous|prior|above|earlier|other|all|system|your)\b.{0,30}\b(instruction|rule|prompt|guideline|message)",
-        "asks for secrecy": r"\b(do not|don't|never|without)\b.{0,20}\b(tell|telling|mention|mentioning|inform"
-        r"|informing|reveal|revealing|notify|notifying|asking)\b.{0,30}\b(user|anyone|human|them)\b",
-        "speaks as the system": r"<\s*/?\s*(important|system|instructions?|secret|assistant|hidden|admin)\s*>"
-        r"|\[(system|inst)\]|\b(system prompt|developer message)\b",
-        "orders calls": r"\b(before|after|when|whenever|instead of)\b.{0,20}\b(using|calling|invoking|any)\b.{0,30}"
-        r"\b(tool|tools|function)\b.{0,60}\b(must|always|first|read|call|send|use)\b",
-        "asks for secrets": r"\b(read|open|send|include|pass|attach|upload|cat|append)\b.{0,60}(\.ssh|id_rsa|\.env\b"
-        r"|/etc/passwd|\bpasswords?\b|\bapi[ _-]?keys?\b|\bcredentials?\b|\bmcp\.json|\bprivate keys?\b"
-        r"|\bconversation history\b)",
-        "addresses the model": r"\byou are (now )?(an? )?(ai|assistant|agent|language model)\b"
-        r"|\b(the )?(ai|llm|assistant|model) (must|should always|shall|needs to)\b",
-    }.items()
-)
 _PASSED_OVER = frozenset(
     "$ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor $schema $defs definitions pattern patternProperties "
     "format propertyNames unevaluatedProperties unevaluatedItems dependentSchemas contentSchema".split()
@@ -246,15 +226,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _suspicions(raw: Mapping[str, Any]) -> Iterator[tuple[WarningKind, str]]:
     whole = (str(raw.get("name", "")), str(raw.get("description") or ""), *_texts(raw.get("inputSchema")))
-    texts = [text[:_READ] for text in whole]
-    if any(hidden_characters(text) for text in texts):
+    if any(hidden_characters(text[:READ]) for text in whole):
         yield "hidden_characters", "it holds characters that a person who reads it does not see"
-    visible = [_visible(text) for text in texts]  # invisible characters between letters must not hide a word
-    for what, pattern in _ORDERS:
-        found = next((match for text in visible if (match := pattern.search(text))), None)
-        if found is not None:
-            yield "instructs", f"{what}: {' '.join(clean(found.group()).split())[:160]!r}"
-
-
-def _visible(text: str) -> str:
-    return "".join(character for character in text if character in "\n\t" or not hidden_characters(character))
+    for found in orders_in(whole):
+        yield "instructs", found

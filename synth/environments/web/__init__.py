@@ -1,0 +1,1 @@
+"""A real browser on local pages as an environment (extra ``web``)."""

@@ -1,0 +1,123 @@
+"""What is known of a site beside its pages: the file ``site.yaml`` in its folder. Every key is optional.
+
+A folder without one is a site too: then requests are worded from the names of what was clicked and typed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from synth.errors import InputError
+from synth.schemas.row import JsonObject
+
+__all__ = ["SITE_FILE", "FactWords", "RequestWords", "SiteDefinition", "SiteStart", "load_site"]
+
+SITE_FILE = "site.yaml"
+_SHIPPED = Path(__file__).parent / "site"
+Words = Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class SiteStart(BaseModel):
+    """A beginning of episodes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    storage: JsonObject = {}
+    """Key of the browser's localStorage -> its value; one that is no text is stored as JSON."""
+
+
+class RequestWords(BaseModel):
+    """How a person asks for one change of what the site keeps."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    at: Words
+    """Where the change is: keys with dots, from the storage key on (``holds``, ``settings.email``)."""
+    change: Literal["added", "removed", "changed", "set"]
+    """``added`` / ``removed``: an entry of a list; ``changed``: a field of an entry; ``set``: any other value."""
+    field: Words | None = None
+    """Of ``changed``: which field."""
+    words: tuple[Words, ...] = Field(min_length=1)
+    """Clauses that go behind "please", in Jinja: ``before`` and ``after`` are the values (of ``changed``, of the
+    field) and ``entry`` is the entry with its fields."""
+
+
+class FactWords(BaseModel):
+    """How a person asks for something that a page states."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    term: Words
+    """The term as the page has it, before the value."""
+    words: tuple[Words, ...] = Field(min_length=1)
+    """Questions, in Jinja: ``page`` is the heading of the page."""
+    kind: Literal["text", "number", "quantity", "date", "year", "entity"] = "text"
+    """What kind of value it is."""
+
+
+class SiteDefinition(BaseModel):
+    """A site."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    title: Words = "a site"
+    """What it is, for the agent's instructions."""
+    address: Words = "http://site.test"
+    """What agents see as its address; nothing is ever looked up under it."""
+    about: str = ""
+    """More for the agent's instructions."""
+    starts: dict[Words, SiteStart] = {}
+    """Beginnings by name; a task says which is its own. Empty: an empty storage."""
+    volatile: tuple[Words, ...] = ()
+    """What does not count when states are compared (times, what was looked at last), as ``at`` of requests."""
+    keys: dict[Words, Words] = {}
+    """List, as ``at`` -> the field that tells its entries apart, so that a change of one is seen as such."""
+    follows: tuple[Words, ...] = ()
+    """Fields that change together with another (``loans.renewals``) and are not asked for by themselves."""
+    values: dict[Words, tuple[Words, ...]] = {}
+    """Name of a text box -> what an explorer may type into it."""
+    avoid: tuple[Words, ...] = ()
+    """Names of elements that an explorer leaves alone."""
+    requests: tuple[RequestWords, ...] = ()
+    """Empty: requests are worded from what was clicked and typed."""
+    facts: tuple[FactWords, ...] = ()
+    """Empty: any term with a value is asked for."""
+
+    @model_validator(mode="after")
+    def _address(self) -> Self:
+        parts = urlsplit(self.address)
+        plain = parts.scheme == "http" and parts.hostname and parts.port is None and parts.path in ("", "/")
+        if not plain or parts.query or parts.fragment or "@" in parts.netloc or not parts.netloc.endswith(".test"):
+            raise ValueError("address must be http:// and a name that ends in .test, with nothing behind it")
+        return self
+
+
+def load_site(site: str) -> tuple[Path, SiteDefinition]:
+    """The folder of a shipped site or of a path, and its definition.
+
+    Raises:
+        InputError: there is no such site, or its file is wrong.
+    """
+    shipped = sorted(path.name for path in _SHIPPED.iterdir() if path.is_dir())
+    folder = _SHIPPED / site if site in shipped else Path(site)
+    if not folder.is_dir():
+        mend = f"give a folder of pages, or a shipped site: {', '.join(shipped)}"
+        raise InputError(f"there is no site {site!r}", where="environment.site", mend=mend)
+    path = folder / SITE_FILE
+    if not path.is_file():
+        return folder, SiteDefinition()
+    try:
+        loaded: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"no YAML: {' '.join(str(error).split())[:300]}", where=SITE_FILE) from None
+    try:
+        return folder, SiteDefinition.model_validate(loaded if loaded is not None else {})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in (SITE_FILE, *first["loc"]))
+        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None

@@ -1,0 +1,418 @@
+"""The environment ``web``: a real Chromium on a folder of pages, or on a local application.
+
+An episode is a browser context of its own. Its snapshots are the calls that were made, with a hash of what each of them
+showed and of what the site kept after it: going back means making them again in a fresh context, which costs what the
+calls cost (tens of milliseconds each, and as much as five of them for the context), and every hash must be the one that
+it was. Success is what the site keeps at the end (localStorage, cookies, IndexedDB, an application's own state), or an
+answer that stands on a page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from collections.abc import Coroutine
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from synth.environments.answers import check_task
+from synth.environments.contract import (
+    Environment,
+    Episode,
+    Snapshot,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    ToolSchema,
+    validate_arguments,
+)
+from synth.environments.suspicion import READ, hidden_characters, orders_in
+from synth.environments.web.application import Application, ApplicationFailed
+from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
+from synth.environments.web.config import WebConfig, read_config
+from synth.environments.web.definition import SiteStart, load_site
+from synth.environments.web.server import Folder, SiteServer, forward
+from synth.environments.web.session import Refused, Seen, Session
+from synth.environments.web.storage import (
+    Change,
+    WebGoal,
+    changes_in_words,
+    compare,
+    differing,
+    kept,
+    state_hash,
+    stored,
+    without,
+)
+from synth.environments.web.tools import web_tools
+from synth.errors import InputError
+from synth.identity import canonical_json, digest
+from synth.schemas.row import JsonObject
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Verdict
+
+__all__ = ["START", "WebEnvironment", "WebEpisode", "open_web"]
+
+START = "web_start"
+"""Key of ``Task.details``: the name of the site's start in which the task is set."""
+_MOST_WARNINGS = 20
+
+
+class WebEnvironment(Environment):
+    """One site. Shared by any number of episodes and threads."""
+
+    name: ClassVar[str] = "web"
+    version: ClassVar[str] = "1"
+
+    def __init__(self, config: WebConfig) -> None:
+        """
+        Raises:
+            InputError: there is no browser, no such site, or something in it is wrong.
+        """
+        self.config = config
+        self.folder, self.definition = load_site(config.site)
+        self.address = self.definition.address.rstrip("/")
+        self.files = Folder(self.folder) if not config.command else None
+        self._executable = find_browser(config.executable)
+        self._sandbox = config.sandbox if config.sandbox is not None else os.geteuid() != 0
+        kept_apart = {"executable", "sandbox", "screenshots", "html", "site", "element_seconds", "call_seconds"}
+        self.identity = digest(
+            "web",
+            self.files.digest if self.files is not None else _folder_digest(self.folder),
+            self.definition.model_dump(mode="json"),
+            config.model_dump(mode="json", exclude=kept_apart),
+        )
+        """Hash of the pages, of what is known of them, and of all that changes what they show."""
+        self._tools = web_tools(self.address)
+        self._by_name = {tool.name: tool for tool in self._tools}
+        self._server: SiteServer | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_server": None}  # a worker serves for itself
+
+    def tools(self) -> tuple[ToolSchema, ...]:
+        return self._tools
+
+    def instructions(self) -> str:
+        text = (
+            f"You use a browser on {self.definition.title} ({self.address}). Every call shows the page as an outline; "
+            "elements that can be used have numbers there, such as [e12], and calls name them by these. The numbers "
+            "are those of the last view. Begin with open."
+        )
+        return f"{text} {self.definition.about}" if self.definition.about else text
+
+    def settings(self, task: Task) -> JsonObject:
+        """Which site, which of its starts, which browser."""
+        said: dict[str, Any] = {"site": self.identity[:16], "viewport": list(self.config.viewport)}
+        if START in task.details:
+            said["start"] = task.details[START]
+        if version := self.browser().version:
+            said["browser"] = f"Chromium {version}"
+        return said
+
+    def browser(self) -> Browser:
+        """The browser of this process; it starts with the first episode that needs it."""
+        return shared_browser(self._executable, sandbox=self._sandbox)
+
+    def tool(self, name: str) -> ToolSchema | None:
+        return self._by_name.get(name)
+
+    def start(self, task: Task) -> SiteStart:
+        """
+        Raises:
+            InputError: the task names a start that the site does not have.
+        """
+        name = task.details.get(START)
+        if name is None:
+            return SiteStart()
+        if not isinstance(name, str) or name not in self.definition.starts:
+            raise InputError(f"the site has no start {name!r}", where=f"task {task.id}")
+        return self.definition.starts[name]
+
+    def server(self) -> SiteServer:
+        """The server of the folder's pages."""
+        assert self.files is not None
+        if self._server is None:
+            self._server = SiteServer(self.address.removeprefix("http://"), self.files)
+            weakref.finalize(self, self._server.close)
+        return self._server
+
+    def reset(self, task: Task) -> WebEpisode:
+        return WebEpisode(self, task)
+
+
+class _Held:
+    """What an episode has to give back."""
+
+    def __init__(self, environment: WebEnvironment, start: SiteStart) -> None:
+        self._browser = environment.browser()
+        self._environment = weakref.ref(environment)
+        self._start = stored(start.storage)
+        self._seconds = environment.config.call_seconds
+        self.session: Session | None = None
+        self.application: Application | None = None
+        self._server: SiteServer | None = None
+
+    def begin(self) -> Session:
+        """The session; begun where there is none.
+
+        Raises:
+            BrowserGone, ApplicationFailed: it does not begin.
+        """
+        environment = self._environment()
+        assert environment is not None
+        config = environment.config
+        if self.session is None:
+            if config.command:
+                application = self.application = Application(config.command, environment.folder)
+                answer = forward(application.port, environment.address, config.state_path, config.call_seconds)
+                self._server = SiteServer(environment.address.removeprefix("http://"), answer)
+            server = self._server if self._server is not None else environment.server()
+            session = Session(self._browser, config, environment.address, server.address, self._start)
+            self._browser.run(session.begin(), 180.0)
+            self.session = session
+        return self.session
+
+    def state(self, seen: Seen) -> dict[str, Any]:
+        """What the site keeps, with an application's own state.
+
+        Raises:
+            ApplicationFailed: the application does not tell it.
+        """
+        environment = self._environment()
+        assert environment is not None
+        server = None
+        if self.application is not None and environment.config.state_path is not None:
+            server = self.application.state(environment.config.state_path, self._seconds)
+        return kept(seen.storage, server)
+
+    def run(self, work: Coroutine[Any, Any, Seen]) -> Seen:
+        return self._browser.run(work, self._seconds)
+
+    def drop(self, *, wait: bool = False) -> None:
+        """End everything; with ``wait`` it is gone when this returns."""
+        session, self.session = self.session, None
+        application, self.application = self.application, None
+        server, self._server = self._server, None
+        if session is not None:
+            self._browser.leave(session.close(), wait=wait)
+        if server is not None:
+            server.close()
+        if application is not None:
+            application.close()
+
+
+class WebEpisode(Episode):
+    """State: the calls that reached the page, with a hash of what came of each."""
+
+    def __init__(self, environment: WebEnvironment, task: Task) -> None:
+        super().__init__(task)
+        self.environment = environment
+        self._start = environment.start(task)
+        self._held = _Held(environment, self._start)
+        self._made: list[list[Any]] = []
+        self._warnings: dict[str, dict[str, str]] = {}
+        self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]})
+        self._beginning = self._state
+        self._gone: str | None = None
+        self._kept = False
+        self._forgotten = weakref.finalize(self, self._held.drop)
+
+    def step(self, call: ToolCall) -> ToolResult:
+        tool = self.environment.tool(call.name)
+        if tool is None:
+            names = ", ".join(schema.name for schema in self.environment.tools())
+            shown = call.name if len(call.name) <= 60 and call.name.isprintable() else "of this name"
+            return _result(call, f"There is no tool {shown}. The tools are: {names}.", "unknown_tool")
+        problem = validate_arguments(tool, call.arguments)
+        if problem is not None:
+            return _result(call, f"Wrong arguments for {call.name}: {problem[:500]}.", "bad_arguments")
+        if self.seen is None and call.name != "open":
+            return _result(call, f"No page is open. Begin with open: {self.environment.address}/.", "refused")
+        if self._kept and not self.environment.config.replay_safe:
+            return _result(call, "The call is not made: the recipe does not allow to make calls again.", "refused")
+        return self._make(call)
+
+    def _make(self, call: ToolCall) -> ToolResult:
+        result = self._answer(call)
+        mark = digest("web-observation", result.content, result.error, self.state_hash())
+        self._made.append([call.name, call.arguments, mark])
+        return result
+
+    @property
+    def seen(self) -> Seen | None:
+        """The page as it was last seen; None where none is open."""
+        return self._held.session.seen if self._held.session is not None else None
+
+    def _answer(self, call: ToolCall) -> ToolResult:
+        if self._gone is not None:
+            return _result(call, f"The tool failed: {self._gone}.", "failure")
+        try:
+            session = self._held.begin()
+            part = int(call.arguments.get("part", 1))
+            if call.name == "read" and part > 1 and session.seen is not None:
+                return self._shown(call, session.seen, part)
+            refused = None
+            try:
+                seen: Seen | None = self._held.run(session.act(call.name, call.arguments))
+            except Refused as error:
+                seen, refused = session.seen, error
+            if seen is not None:
+                self._state = self._held.state(seen)
+                self._look_for_orders(seen)
+        except ApplicationFailed as error:
+            return self._lose(call, f"the application does not work: {error}")
+        except BrowserGone as error:
+            return self._lose(call, str(error))
+        if refused is not None:
+            return _result(call, refused.words, refused.error)
+        assert seen is not None
+        return self._shown(call, seen, 1)
+
+    def _lose(self, call: ToolCall, why: str) -> ToolResult:
+        self._held.drop()
+        self._gone = why
+        return _result(call, f"The tool failed: {why}.", "failure")
+
+    def _shown(self, call: ToolCall, seen: Seen, part: int) -> ToolResult:
+        parts = seen.tree.parts(self.environment.config.max_chars)
+        if part > len(parts):
+            words = f"There is no part {part}: the page has {len(parts)}."
+            return _result(call, words, "not_found")
+        lines = [*seen.notes, f"Page: {seen.title}", f"Address: {seen.address}"]
+        if len(parts) > 1:
+            more = "; read shows the others" if part == 1 else ""
+            lines.append(f"Part {part} of {len(parts)}{more}.")
+        lines += ["", parts[part - 1] or "(The page is empty.)"]
+        return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines), page=seen.page)
+
+    def _look_for_orders(self, seen: Seen) -> None:
+        whole = "\n".join((seen.raw_title, *seen.notes, *seen.tree.raw))
+        texts = [whole[at : at + READ] for at in range(0, len(whole), READ)]
+        found = [("instructs", detail) for detail in orders_in(texts)]
+        if hidden_characters(whole):
+            found.append(("hidden_characters", "it holds characters that a person who reads it does not see"))
+        path = seen.address.removeprefix(self.environment.address)
+        for kind, detail in found:
+            warning = {"page": path, "kind": kind, "detail": detail}
+            if len(self._warnings) < _MOST_WARNINGS:
+                self._warnings.setdefault(canonical_json(warning), warning)
+
+    def facts(self) -> JsonObject:
+        """What pages did that a reader of the run must know: text that gives orders."""
+        return {"warnings": list(self._warnings.values())} if self._warnings else {}
+
+    def state(self) -> dict[str, Any]:
+        """What the site keeps, but for what does not count."""
+        return without(self._state, self.environment.definition.volatile)
+
+    def state_hash(self) -> str:
+        """Canonical: equal for states that differ in nothing that counts."""
+        return state_hash(self._state, self.environment.definition.volatile)
+
+    def changes(self) -> list[Change]:
+        """What is different from the beginning."""
+        definition = self.environment.definition
+        return compare(without(self._beginning, definition.volatile), self.state(), definition.keys)
+
+    def goal(self, *, answer: Literal["required", "free"] = "free") -> WebGoal:
+        """The present state as what a task wants."""
+        return WebGoal(state=self.state_hash(), changes=tuple(self.changes()), answer=answer)
+
+    def snapshot(self) -> Snapshot:
+        self._kept = True
+        environment, seen = self.environment, self.seen
+        state: dict[str, Any] = {
+            "calls": self._made,
+            "identity": environment.identity,
+            "kept": self.state_hash(),
+            "page": None if seen is None else digest("web page", seen.address, seen.title, seen.tree.lines),
+        }
+        return Snapshot(
+            environment=environment.name,
+            version=environment.version,
+            task_id=self.task.id,
+            state=canonical_json(state),
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """As the contract says; the calls are made again.
+
+        Raises:
+            ValueError: also when the recipe does not allow that, or the site answers otherwise than it did.
+        """
+        mine = (self.environment.name, self.environment.version, self.task.id)
+        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
+        if mine != theirs:
+            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
+        state = json.loads(snapshot.state)
+        if state["identity"] != self.environment.identity:
+            raise ValueError("the snapshot was taken with another site, or with other settings")
+        wanted: list[list[Any]] = state["calls"]
+        if self._made == wanted:
+            return
+        if not self.environment.config.replay_safe:
+            raise ValueError("the recipe does not say that calls to this application may be made again (replay_safe)")
+        if self._made != wanted[: len(self._made)]:
+            self._begin_anew()
+        for number, (name, arguments, mark) in enumerate(wanted[len(self._made) :], start=len(self._made)):
+            self._make(ToolCall(id=f"replay_{number}", name=name, arguments=arguments))
+            if self._made[-1][2] != mark:
+                raise ValueError(f"call {number} ({name}) comes out otherwise than it did when it was made")
+
+    def _begin_anew(self) -> None:
+        self._held.drop()
+        self._made, self._gone, self._state = [], None, self._beginning
+        self._warnings = {}
+
+    def check(self, answer: str | None) -> Verdict:
+        """Does the site keep what the task wants, and is the answer right where one is asked for? A task without a goal
+        only asks."""
+        given = self.task.details.get("goal")
+        if given is None:
+            return check_task(self.task, answer)
+        goal = WebGoal.model_validate(given)
+        changes = self.changes()
+        if self.state_hash() != goal.state:
+            extra, missing = differing(changes, goal.changes)
+            said = [f"missing: {line}" for line in changes_in_words(missing)]
+            said += [f"not wanted: {line}" for line in changes_in_words(extra)]
+            return Verdict(correct=False, rule="state", evidence=_some(said) or "The site keeps something else.")
+        if goal.answer == "required":
+            return check_task(self.task, answer)
+        evidence = _some(changes_in_words(changes)) or "Nothing was changed, as it should be."
+        return Verdict(correct=True, rule="state", evidence=evidence)
+
+    def close(self) -> None:
+        self._held.drop(wait=True)
+        self._gone = self._gone or "the browser was closed"
+
+
+def open_web(*, inputs: Any = None, **options: Any) -> WebEnvironment:
+    """The environment of a recipe: ``options`` are the keys of :class:`WebConfig`. It reads no tables.
+
+    Raises:
+        InputError: an option is wrong, or there is no browser or no such site.
+    """
+    return WebEnvironment(read_config(options))
+
+
+def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:
+    return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
+
+
+def _some(lines: list[str], most: int = 8) -> str:
+    shown = "; ".join(lines[:most])
+    return f"{shown}; and {len(lines) - most} more" if len(lines) > most else shown
+
+
+def _folder_digest(folder: Path) -> str:
+    """Hash of the names and contents of all files in a folder."""
+    found = sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            name, inner = path.relative_to(folder).as_posix(), sha256(path.read_bytes())
+            found.update(f"{name} {inner.hexdigest()}\n".encode())
+    return found.hexdigest()

@@ -1,0 +1,343 @@
+"""One browser context with one page: actions, and what the page shows after them.
+
+Time stands still in the page except for one second per call, so timers fire, and dates come out, the same in every run;
+``Math.random`` is seeded. The page can't leave the site, open windows, download or ask for files.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from synth.environments.contract import ToolError, WebPage
+from synth.environments.suspicion import clean
+from synth.environments.web.browser import Browser
+from synth.environments.web.config import WebConfig
+from synth.environments.web.tools import KEYS
+from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page, parse, read_page
+
+__all__ = ["Refused", "Seen", "Session"]
+
+_SETTLE_SECONDS = 10.0
+_MOST_NOTES = 6
+_IN_PAGES = """
+(() => {
+  let state = 0;
+  const next = () => {
+    if (!state) state = ((Date.now() / 1000) ^ SEED) >>> 0 || 1;
+    state = (state + 0x6D2B79F5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return (t ^ (t >>> 14)) >>> 0;
+  };
+  Math.random = () => next() / 4294967296;
+  crypto.getRandomValues = (array) => {
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = next() & 255;
+    return array;
+  };
+  crypto.randomUUID = () => {
+    const b = crypto.getRandomValues(new Uint8Array(16));
+    b[6] = (b[6] & 15) | 64; b[8] = (b[8] & 63) | 128;
+    const h = Array.from(b, (x) => x.toString(16).padStart(2, '0')).join('');
+    return `${h.slice(0, 8)}-${h.slice(8, 12)}-${h.slice(12, 16)}-${h.slice(16, 20)}-${h.slice(20)}`;
+  };
+  // One page, no windows: what would open another one opens here.
+  window.open = (url) => { if (url) location.href = url; return null; };
+  const here = (event) => {
+    const target = event.target instanceof Element && event.target.closest('a[target], area[target], form[target]');
+    if (target) target.target = '_self';
+  };
+  addEventListener('click', here, true);
+  addEventListener('submit', here, true);
+  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete window[name];
+})();
+"""
+
+
+class Refused(Exception):
+    """A call that can't be carried out, in words for the agent."""
+
+    def __init__(self, words: str, error: ToolError = "refused") -> None:
+        super().__init__(words)
+        self.words = words
+        self.error: ToolError = error
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A page as it stands after a call."""
+
+    tree: Page
+    title: str
+    raw_title: str
+    address: str
+    page: WebPage
+    storage: Mapping[str, Any]
+    """As Playwright tells it."""
+    notes: tuple[str, ...]
+    """What was held back, and what the page said in a dialog."""
+
+
+class Session:
+    """All methods but the constructor run on the browser's loop."""
+
+    def __init__(self, browser: Browser, config: WebConfig, address: str, proxy: str, start: list[dict[str, str]]):
+        """
+        Args:
+            address: The site's, without a slash at its end.
+            proxy: Where its server is.
+            start: What is in the localStorage when it begins.
+        """
+        self.browser = browser
+        self.config = config
+        self.address = address
+        self._proxy = proxy
+        self._start = start
+        self._context: Any = None
+        self._page: Any = None
+        self._open: set[Any] = set()
+        self._notes: list[str] = []
+        self.seen: Seen | None = None
+        """The page as it was last seen."""
+
+    async def begin(self) -> None:
+        width, height = self.config.viewport
+        local = [{"origin": self.address, "localStorage": self._start}] if self._start else []
+        context = self._context = await self.browser.context(
+            viewport={"width": width, "height": height},
+            proxy={"server": self._proxy},
+            locale="en-GB",
+            timezone_id="UTC",
+            service_workers="block",
+            accept_downloads=False,
+            reduced_motion="reduce",
+            color_scheme="light",
+            storage_state={"cookies": [], "origins": local},
+        )
+        context.set_default_timeout(self.config.element_seconds * 1000)
+        context.set_default_navigation_timeout(self.config.call_seconds * 1000)
+        await context.add_init_script(_IN_PAGES.replace("SEED", str(self.config.seed % 2**31)))
+        await context.route(self._outside, self._hold_back)
+        await context.clock.install(time=self.config.now)
+        await context.clock.pause_at(self.config.now)
+        page = self._page = await context.new_page()
+        context.on("page", lambda other: asyncio.ensure_future(self._no_window(other)))
+        page.on("dialog", lambda dialog: asyncio.ensure_future(self._answer(dialog)))
+        page.on("download", lambda download: asyncio.ensure_future(self._no_download(download)))
+        page.on("filechooser", lambda chooser: self._note("Files can't be chosen here."))
+        page.on("request", lambda request: self._open.add(request))
+        page.on("requestfinished", lambda request: self._open.discard(request))
+        page.on("requestfailed", lambda request: self._open.discard(request))
+
+    async def close(self) -> None:
+        context, self._context = self._context, None
+        if context is not None:
+            with contextlib.suppress(Exception):
+                await asyncio.wait_for(context.close(), 10)
+
+    def _inside(self, url: str) -> bool:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}" == self.address
+
+    def _outside(self, url: str) -> bool:
+        return not self._inside(url) and not url.startswith(("data:", "blob:"))
+
+    async def _hold_back(self, route: Any) -> None:
+        request = route.request
+        if request.is_navigation_request():
+            self._note(f"The site can't be left: {_short(request.url)} was not opened.")
+        else:
+            self._note(f"The page asked for something outside the site ({_host(request.url)}), which it did not get.")
+        with contextlib.suppress(Exception):
+            await route.abort("aborted")
+
+    async def _no_window(self, other: Any) -> None:
+        if other is not self._page:
+            self._note("A second window was closed.")
+            with contextlib.suppress(Exception):
+                await other.close()
+
+    async def _no_download(self, download: Any) -> None:
+        self._note("Nothing can be downloaded here.")
+        with contextlib.suppress(Exception):
+            await download.cancel()
+
+    async def _answer(self, dialog: Any) -> None:
+        if dialog.type != "beforeunload":
+            ending = "" if dialog.type == "alert" else " It was answered with OK."
+            self._note(f"The page said: {clean(dialog.message)[:300]!r}.{ending}")
+        with contextlib.suppress(Exception):
+            await dialog.accept()
+
+    def _note(self, words: str) -> None:
+        if words not in self._notes and len(self._notes) < _MOST_NOTES:
+            self._notes.append(words)
+
+    async def act(self, tool: str, arguments: Mapping[str, Any]) -> Seen:
+        """Carry out one call and look at the page.
+
+        Raises:
+            Refused: it can't be carried out; the page stands as it did, but for what the try itself did.
+        """
+        from playwright.async_api import Error
+
+        self._notes = []
+        if self.seen is None and tool != "open":
+            raise Refused(f"No page is open. Begin with open: {self.address}/ is the first page.")
+        before = self._page.url
+        try:
+            await self._do(tool, arguments)
+        except Error:
+            if tool in ("open", "back"):
+                await self._settle()
+                if not self._notes:
+                    raise Refused("The page could not be opened.") from None
+            else:
+                words = "The element can't be used: it is covered, hidden, disabled or takes no such value."
+                await self._settle()
+                self.seen = await self._look()
+                raise Refused(words) from None
+        await self._settle()
+        if not self._inside(self._page.url):
+            self._note(f"The site can't be left: {_short(self._page.url)} was not opened.")
+            with contextlib.suppress(Error):
+                await self._page.goto(before if self._inside(before) else f"{self.address}/")
+            await self._settle()
+        self.seen = await self._look()
+        return self.seen
+
+    async def _do(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        page = self._page
+        if tool == "open":
+            await page.goto(self._target(str(arguments["url"])), wait_until="load")
+        elif tool == "back":
+            await page.go_back(wait_until="load")
+        elif tool == "press":
+            key = str(arguments["key"])
+            assert key in KEYS
+            await page.keyboard.press(key)
+        elif tool in ("click", "select", "type"):
+            element = self._element(str(arguments["ref"]))
+            locator = page.locator(f"aria-ref={element.handle}")
+            if tool == "click":
+                await locator.click()
+            elif tool == "select":
+                await locator.select_option(label=_option(element, str(arguments["option"])))
+            else:
+                if element.role not in TEXT_BOXES:
+                    raise Refused(f"{element.ref} is a {element.role}: text goes into a text box.")
+                await locator.fill(str(arguments["text"]))
+                if arguments.get("submit"):
+                    await locator.press("Enter")
+
+    def _target(self, given: str) -> str:
+        """
+        Raises:
+            Refused: it leads out of the site.
+        """
+        before = self._page.url if self._inside(self._page.url) else f"{self.address}/"
+        odd = any(character.isspace() or not character.isprintable() or character == "\\" for character in given)
+        try:
+            url = "" if odd else urljoin(before, given)
+            inside = bool(url) and self._inside(url)
+        except ValueError:
+            inside = False
+        if not inside:
+            raise Refused(f"{_short(given)} is no address in this site. Its addresses begin with {self.address}/.")
+        return url
+
+    def _element(self, ref: str) -> Element:
+        """
+        Raises:
+            Refused: there is none, or it is disabled.
+        """
+        assert self.seen is not None
+        found = self.seen.tree.element(ref)
+        if found is None:
+            count = len(self.seen.tree.elements)
+            known = f"They are e1 to e{count}" if count else "It has none"
+            words = f"There is no element {_short(ref, 20)} on this page. {known}; numbers are those of the last view."
+            raise Refused(words, "not_found")
+        if "disabled" in found.marks:
+            raise Refused(f'{found.ref} ({found.role} "{found.name}") is disabled.')
+        return found
+
+    async def _settle(self) -> None:
+        """Let a second pass in the page, and wait until it has loaded what it asked for."""
+        from playwright.async_api import Error
+
+        for _ in range(2):
+            await self._quiet()
+            for _ in range(3):
+                try:
+                    await self._page.clock.run_for(500)
+                    break
+                except Error:  # the page changes just now
+                    await self._quiet()
+        await self._quiet()
+
+    async def _quiet(self) -> None:
+        from playwright.async_api import Error
+
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _SETTLE_SECONDS
+        still = 0
+        while still < 2 and loop.time() < end:
+            try:
+                done = await self._page.evaluate("document.readyState") == "complete"
+            except Error:
+                done = False
+            still = still + 1 if done and not self._open else 0
+            if still == 0:
+                await asyncio.sleep(0.005)
+
+    async def _look(self) -> Seen:
+        page, config = self._page, self.config
+        tree = read_page(parse(str(await page.aria_snapshot(mode="ai"))))
+        state = await self._context.storage_state(indexed_db=True)
+        picture = None
+        if config.screenshots:
+            shot = await page.screenshot(animations="disabled", caret="hide", scale="css")
+            picture = f"data:image/png;base64,{base64.b64encode(shot).decode()}"
+        url = str(page.url)
+        html = clean(str(await page.content())) if config.html else None
+        seen = WebPage(url=url, viewport=config.viewport, html=html, screenshot=picture)
+        title = str(await page.title())
+        return Seen(tree, clean(title), title, url, seen, state, tuple(self._notes))
+
+
+def _option(element: Element, wanted: str) -> str:
+    """
+    Raises:
+        Refused: there is no such option, or it is no choice.
+    """
+    if element.role not in CHOICES:
+        raise Refused(f"{element.ref} is a {element.role}: it has no options. A {element.role} is clicked or typed in.")
+    if not element.options:
+        raise Refused(f"{element.ref} shows its options only when it is clicked.")
+    same = [option for option in element.options if option.casefold() == wanted.strip().casefold()]
+    if wanted in element.options:
+        return wanted
+    if len(same) != 1:
+        words = f"{element.ref} has no option {_short(wanted, 60)}. It has: {', '.join(element.options)}."
+        raise Refused(words, "not_found")
+    return same[0]
+
+
+def _short(text: str, most: int = 100) -> str:
+    shown = clean(text).replace("\n", " ")
+    return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
+def _host(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "somewhere"
+    return _short(parts.netloc or f"{parts.scheme}:", 60)
