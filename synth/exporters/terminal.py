@@ -77,10 +77,20 @@ def items(content: Sequence[ContentItem], full: bool) -> Iterator[RenderableType
             who = "user" if item.source == "user" else item.name or item.source
             yield part(who, body(item.content, full, 12), "blue" if item.source == "user" else "dim")
         elif isinstance(item, ImageObservation):
-            yield part("image", Text(clean(item.content)), "dim")
+            yield part("image", Text(_picture(item.content)), "dim")
         elif isinstance(item, WebObservation):
             text = item.axtree or item.html or ""
-            yield part("page", Group(Text(clean(item.url or "")), body(text, full, 12)), "dim")
+            picture = item.image_observation
+            shown = [Text(_picture(picture.content))] if picture is not None else []
+            yield part("page", Group(Text(clean(item.url or "")), *shown, body(text, full, 12)), "dim")
+
+
+def _picture(content: str) -> str:
+    """Where a picture is, or how large one is that stands in the row itself."""
+    if content.startswith("data:"):
+        kind, _, data = content.removeprefix("data:").partition(",")
+        return f"a picture, {clean(kind.split(';')[0])}, {len(data) * 3 // 4:,} bytes"
+    return clean(content)
 
 
 def _action(item: ApiAction | CodeAction | MessageAction, full: bool) -> Iterator[RenderableType]:

@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 
 from synth.environments.contract import ToolError, WebPage
 from synth.environments.suspicion import clean
-from synth.environments.web.browser import Browser
+from synth.environments.web.browser import Browser, BrowserGone
 from synth.environments.web.config import WebConfig
 from synth.environments.web.tools import KEYS
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page, parse, read_page
@@ -298,18 +298,39 @@ class Session:
                 await asyncio.sleep(0.005)
 
     async def _look(self) -> Seen:
+        """
+        Raises:
+            BrowserGone: the page can't be read any more.
+        """
+        from playwright.async_api import Error
+
+        try:
+            return await self._read()
+        except Error as error:
+            raise BrowserGone(f"the page can't be read ({type(error).__name__})") from None
+
+    async def _read(self) -> Seen:
         page, config = self._page, self.config
-        tree = read_page(parse(str(await page.aria_snapshot(mode="ai"))))
+        limit = config.call_seconds * 1000
+        tree = _tree(str(await page.aria_snapshot(mode="ai", timeout=limit)))
         state = await self._context.storage_state(indexed_db=True)
         picture = None
         if config.screenshots:
-            shot = await page.screenshot(animations="disabled", caret="hide", scale="css")
+            shot = await page.screenshot(animations="disabled", caret="hide", scale="css", timeout=limit)
             picture = f"data:image/png;base64,{base64.b64encode(shot).decode()}"
         url = str(page.url)
         html = clean(str(await page.content())) if config.html else None
         seen = WebPage(url=url, viewport=config.viewport, html=html, screenshot=picture)
         title = str(await page.title())
         return Seen(tree, clean(title), title, url, seen, state, tuple(self._notes))
+
+
+def _tree(snapshot: str) -> Page:
+    try:
+        return read_page(parse(snapshot))
+    except (ValueError, RecursionError):  # a page that is nested without end, or made to confuse
+        lines = tuple(clean(line) for line in snapshot.splitlines())
+        return Page(lines, (), (snapshot,))
 
 
 def _option(element: Element, wanted: str) -> str:

@@ -33,6 +33,7 @@ _SAYS_NOTHING = frozenset("generic rowgroup group document none presentation par
 _ITEMS = frozenset("listitem cell gridcell row columnheader rowheader term definition img".split())
 _KEY = re.compile(r'(?P<role>[\w-]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)$')
 _MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]*))?\]")
+_NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
@@ -113,9 +114,10 @@ def parse(snapshot: str) -> tuple[Node, ...]:
     Raises:
         ValueError: it is not of the form that is known.
     """
+    snapshot = _NOT_YAML.sub("\ufffd", snapshot)
     try:
         loaded = yaml.load(snapshot, Loader=_Loader) if snapshot.strip() else []
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"the accessibility tree can't be read: {error}") from None
     return tuple(_nodes(loaded if isinstance(loaded, list) else [loaded]))
 

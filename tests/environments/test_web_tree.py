@@ -1,0 +1,121 @@
+"""A page's outline: what it keeps, how elements are numbered."""
+
+from __future__ import annotations
+
+import pytest
+
+from synth.environments.web.tree import Page, parse, read_page
+
+SNAPSHOT = """
+- generic [active] [ref=e1]:
+  - banner [ref=e2]:
+    - 'link "Home: start" [ref=e3] [cursor=pointer]':
+      - /url: /
+  - main [ref=e6]:
+    - heading "The Salt Road" [level=1] [ref=e7]
+    - generic [ref=e8]:
+      - term [ref=e9]: Shelf mark
+      - definition [ref=e10]: TRA 232.9
+    - list [ref=e11]:
+      - listitem [ref=e12]:
+        - link "Moth Light" [ref=e13] [cursor=pointer]:
+          - /url: /i?1
+        - text: ", due 9 March."
+        - button "Renew" [ref=e14]
+      - listitem [ref=e15]:
+        - link "Night Trains" [ref=e16] [cursor=pointer]
+        - button "Renew" [disabled] [ref=e17]
+      - listitem [ref=e18]: plain
+    - generic [ref=e20]:
+      - text: Name
+      - textbox "Name" [ref=e21]: Mara
+    - combobox "Branch" [ref=e22]:
+      - option "Central"
+      - option "Harbour" [selected]
+    - 'checkbox "a: b" [checked] [ref=e23]'
+    - table [ref=e27]:
+      - rowgroup [ref=e28]:
+        - row [ref=e29]:
+          - columnheader "Name" [ref=e30]
+          - columnheader "When" [ref=e31]
+    - generic [ref=e40] [cursor=pointer]: More
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Page:
+    return read_page(parse(SNAPSHOT))
+
+
+def test_the_outline_is_compact_and_whole(page: Page) -> None:
+    assert page.lines == (
+        "banner:",
+        '  [e1] link "Home: start"',
+        "main:",
+        '  heading 1 "The Salt Road"',
+        "  Shelf mark: TRA 232.9",
+        '  - [e2] link "Moth Light", due 9 March. [e3] button "Renew"',
+        '  - [e4] link "Night Trains" [e5] button "Renew" (disabled)',
+        "  - plain",
+        '  [e6] textbox "Name": "Mara"',
+        '  [e7] combobox "Branch": "Harbour" of "Central", "Harbour"',
+        '  [e8] checkbox "a: b" (checked)',
+        "  table:",
+        "    row: Name | When",
+        '  [e9] clickable "More"',
+    )
+
+
+def test_elements_are_told_apart(page: Page) -> None:
+    second = page.element("e5")
+    assert second is not None
+    assert (second.role, second.name, second.nth, second.handle, second.marks) == (
+        "button",
+        "Renew",
+        1,
+        "e17",
+        ("disabled",),
+    )
+    assert "Night Trains" in second.near
+    choice = page.element("e7")
+    assert choice is not None
+    assert (choice.value, choice.options) == ("Harbour", ("Central", "Harbour"))
+    assert page.facts == (("The Salt Road", "Shelf mark", "TRA 232.9"),)
+
+
+@pytest.mark.parametrize("ref", ["e0", "e10", "e99999999999", "", "e", "e-1", "e01", "5", "e1²", "e١"])
+def test_other_names_are_no_element(page: Page, ref: str) -> None:
+    assert page.element(ref) is None
+
+
+def test_parts_lose_nothing(page: Page) -> None:
+    parts = page.parts(60)
+    assert len(parts) > 3
+    assert "\n".join(parts) == page.text
+    assert all(len(part) <= 60 or "\n" not in part for part in parts)
+    assert page.parts(10_000) == (page.text,)
+
+
+def test_hidden_characters_are_written_out_and_kept_apart() -> None:
+    page = read_page(parse('- main:\n  - button "Pay\u200b now" [ref=e1]\n  - text: "a\u202eb"'))
+    assert page.elements[0].line == '[e1] button "Pay\\u200b now"'
+    assert page.raw[1:] == ("Pay\u200b now ", "a\u202eb")
+
+
+def test_a_page_can_be_empty() -> None:
+    assert read_page(parse("")) == Page((), (), ())
+
+
+def test_controls_do_not_hide_a_page() -> None:
+    assert read_page(parse("- main:\n  - text: a\x00b")).lines == ("main:", "  a\ufffdb")
+
+
+def test_what_is_no_tree_is_refused() -> None:
+    with pytest.raises(ValueError, match="can't be read"):
+        parse("- [")
+
+
+def test_a_tree_without_end_is_refused() -> None:
+    deep = "".join(f"{'  ' * level}- list:\n" for level in range(5_000))
+    with pytest.raises(ValueError, match="can't be read"):
+        parse(deep)
