@@ -5,7 +5,7 @@ result = synth.build("world-search", tasks=200)
 tasks = synth.load(result.path)["tasks"]
 """
 
-from synth.api import BuildRequest, BuildResult, annotate, build, export, load
+from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
 __all__ = [
@@ -19,5 +19,6 @@ __all__ = [
     "annotate",
     "build",
     "export",
+    "import_file",
     "load",
 ]

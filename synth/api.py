@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from synth.exporters.formats.export import Exported
     from synth.exporters.reader import Dataset
     from synth.pipelines.annotate import Annotated
+    from synth.pipelines.importing import Imported
     from synth.pipelines.pilot import Pilot
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
@@ -34,6 +35,7 @@ __all__ = [
     "annotate",
     "build",
     "export",
+    "import_file",
     "load",
     "prepare",
 ]
@@ -341,4 +343,41 @@ def export(
         thoughts=thoughts,
         tokenizer=None if tokenizer is None else Path(tokenizer),
         max_length=max_length,
+    )
+
+
+def import_file(
+    file: Path | str,
+    from_: str,
+    out: Path | str,
+    *,
+    tasks_file: Path | str | None = None,
+    all_correct: bool = False,
+    licence: str | None = None,
+) -> Imported:
+    """Read trajectories that somebody else recorded into tables of ours, which ``load`` opens and ``export`` takes.
+
+        synth.import_file("runs.jsonl", "openai", "out/theirs", tasks_file="questions.jsonl")
+
+    Args:
+        file: JSON Lines, one object per line; or one JSON file that is an object, or a list of them.
+        from_: Name of the format (``synth.registry.choices("importers")``).
+        out: A folder; an earlier import in it is replaced.
+        tasks_file: Questions with gold answers: then our rules judge runs that nobody did.
+        all_correct: Somebody vouches that every run which nobody judged is right.
+        licence: SPDX id of what the observations quote, where the file does not say it.
+
+    Raises:
+        SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
+    """
+    from synth.pipelines.importing import import_file as import_
+    from synth.registry import find
+
+    return import_(
+        Path(file),
+        find("importers", from_),
+        Path(out),
+        tasks=None if tasks_file is None else Path(tasks_file),
+        all_correct=all_correct,
+        licence=licence,
     )

@@ -20,6 +20,7 @@ __all__ = [
     "EXPERTS",
     "EXPORTERS",
     "FORMATS",
+    "IMPORTERS",
     "RATERS",
     "SCORERS",
     "SOURCES",
@@ -126,6 +127,12 @@ FORMATS: Mapping[str, str] = {
     "trl-sft": "synth.exporters.formats.trl:TRL_SFT",
     "verl": "synth.exporters.formats.verl:VERL",
 }
+IMPORTERS: Mapping[str, str] = {
+    "adp": "synth.exporters.importing.adp:ADP",
+    "atif": "synth.exporters.importing.atif:ATIF",
+    "openai": "synth.exporters.importing.chat:OPENAI",
+    "sharegpt": "synth.exporters.importing.chat:SHAREGPT",
+}
 
 _TABLES = {
     "sources": SOURCES,
@@ -138,6 +145,7 @@ _TABLES = {
     "scorers": SCORERS,
     "exporters": EXPORTERS,
     "formats": FORMATS,
+    "importers": IMPORTERS,
 }
 
 

@@ -13,6 +13,12 @@ In come Agent Data Protocol objects (generation 2, checked strictly). What ADP h
     stop_reason    as in ``StopReason``; without it a last message is an answer, and a last call was cut off
     answer         the bare answer, where the last message says more than that
     correct        whether the answer is right, where somebody judged it; without it the environment does, or our rules
+
+Without a task (:func:`synth.pipelines.importing.import_file`) three more are read, since no task says them:
+
+    split          ``train`` (the default), ``validation`` or ``test``
+    licence        SPDX id of what the observations quote
+    rollout        which sample of its task by its role it is
 """
 
 from __future__ import annotations
@@ -25,8 +31,10 @@ from synth.agents.evidence import words_of
 from synth.agents.trajectory import history_of
 from synth.environments.answers import judge
 from synth.environments.contract import Environment, ToolError
+from synth.identity import digest
 from synth.schemas.adp import MessageAction, TextObservation, Trajectory
 from synth.schemas.provenance import Provenance
+from synth.schemas.row import Split
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow, Verdict
 from synth.schemas.turns import turn_ranges
@@ -51,7 +59,7 @@ def question_of(trajectory: Trajectory) -> str:
 
 def import_trajectory(
     trajectory: Trajectory,
-    task: Task,
+    task: Task | None,
     *,
     provenance: Provenance,
     number: int = 0,
@@ -60,6 +68,8 @@ def import_trajectory(
     """The row of a recorded trajectory on ``task``. It keeps the id that it came with.
 
     Args:
+        task: None = nobody gave its question and gold answer: its id is the recorded one, or stands for the question,
+            and the verdict is the recorded one, or nobody's.
         number: Which sample of the task by this role it is.
         environment: Where it was recorded. Then the tools are the environment's, and errors of calls that it answers as
             recorded are known. Whether it answers so throughout is checked where branching needs it.
@@ -69,7 +79,7 @@ def import_trajectory(
             user), or a key of ``details`` holds what it can't.
     """
     details = trajectory.details
-    question_of(trajectory)
+    question = question_of(trajectory)
     last = trajectory.content[-1]
     stop = _stop(details.get("stop_reason"), isinstance(last, MessageAction))
     gave_up = stop is StopReason.GAVE_UP
@@ -79,7 +89,7 @@ def import_trajectory(
     verdict = _verdict(details.get("correct"), answer, task, environment)
     row = TrajectoryRow(
         **{name: getattr(trajectory, name) for name in Trajectory.model_fields},
-        task_id=task.id,
+        task_id=(_text(details, "task_id") or f"task-{digest(question)[:16]}") if task is None else task.id,
         rollout=number,
         role=_role(details.get("role", "policy")),
         model=_text(details, "model") or None,
@@ -90,8 +100,8 @@ def import_trajectory(
         stop_reason=stop,
         turns=1,
         tool_calls=0,
-        split=task.split,
-        licence=task.licence,
+        split=_split(details.get("split", "train")) if task is None else task.split,
+        licence=(_text(details, "licence") or None) if task is None else task.licence,
         system_prompt=_text(details, "system_prompt"),
         tool_schemas=_tools(trajectory, environment),
         environment=RECORDED if environment is None else environment.name,
@@ -106,7 +116,7 @@ def import_trajectory(
     row = row.model_copy(update={"turns": len(history), "tool_calls": calls})
     if environment is None or "tool_errors" in details:
         return row
-    errors = _errors(history, task, environment)
+    errors = _errors(history, task, environment) if task is not None else {}
     return row.model_copy(update={"details": {**details, "tool_errors": errors}}) if errors else row
 
 
@@ -126,6 +136,12 @@ def _role(given: Any) -> Role:
     if given not in get_args(Role):
         raise ValueError(f"details.role: {given!r} is none of {', '.join(get_args(Role))}")
     return cast(Role, given)
+
+
+def _split(given: Any) -> Split:
+    if given not in get_args(Split):
+        raise ValueError(f"details.split: {given!r} is none of {', '.join(get_args(Split))}")
+    return cast(Split, given)
 
 
 def _text(details: Mapping[str, Any], key: str) -> str:
@@ -155,11 +171,13 @@ def _tools(trajectory: Trajectory, environment: Environment | None) -> tuple[dic
     return tuple(tools)
 
 
-def _verdict(given: Any, answer: str | None, task: Task, environment: Environment | None) -> Verdict:
+def _verdict(given: Any, answer: str | None, task: Task | None, environment: Environment | None) -> Verdict:
     if given is not None:
         if not isinstance(given, bool):
             raise ValueError(f"details.correct: {given!r} is neither true nor false")
         return Verdict(correct=given, rule="recorded", evidence="It came with the trajectory.")
+    if task is None:
+        return Verdict(correct=None, rule="unjudged", evidence="No gold answer was given, and no verdict.")
     if environment is not None:
         # As continuations are judged that the run will be compared with.
         episode = environment.reset(task)

@@ -1,4 +1,4 @@
-"""``synth export``: a dataset in the format of a trainer or of another project."""
+"""``synth export`` and ``synth import``: datasets to and from the formats of trainers and of other projects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from synth.cli.options import JsonOption
 if TYPE_CHECKING:
     from synth.exporters.formats.export import Exported
 
-__all__ = ["export"]
+__all__ = ["export", "import_"]
 
 
 def export(
@@ -66,3 +66,39 @@ def _summary(done: Exported) -> str:
         lines.append(f"  {report.cut_observations:,} observations of {report.cut_rows:,} rows were cut")
     lines.append(f"how to use it: {done.path / 'README.md'}")
     return "\n".join(lines)
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines, or a JSON file with one object or a list.")],
+    from_: Annotated[str, typer.Option("--from", metavar="FORMAT", help="adp, atif, openai or sharegpt.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the tables go; an earlier import is replaced.")
+    ],
+    tasks_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--tasks-file", metavar="F", help="Questions with gold answers (JSONL or CSV): they judge the runs."
+        ),
+    ] = None,
+    all_correct: Annotated[
+        bool, typer.Option("--all-correct", help="You vouch that every run is right which nobody judged.")
+    ] = False,
+    licence: Annotated[
+        str | None,
+        typer.Option("--licence", metavar="SPDX", help="Of what the observations quote, where the file is silent."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read trajectories that somebody else recorded into tables of ours."""
+    from synth.api import import_file
+
+    done = import_file(file, from_, out, tasks_file=tasks_file, all_correct=all_correct, licence=licence)
+    report = done.report
+    if as_json:
+        print(report.model_dump_json(indent=2))
+        return
+    print(f"{report.file} from {report.format}: {done.path}")
+    print(f"  {report.trajectories:,} of {report.objects:,} objects are runs")
+    print(f"  {', '.join(f'{count:,} {what}' for what, count in report.judged.items())}")
+    for reason, count in report.rejected.items():
+        print(f"  {count:,} {reason}: the table `rejected` says where")

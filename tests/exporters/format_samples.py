@@ -87,3 +87,14 @@ def _decoded(value: Any) -> Any:
     if isinstance(value, str) and value.startswith("{"):
         return json.loads(value)
     return value
+
+
+COMMON: dict[str, Any] = {
+    "question": lambda text: TextObservation(content=text, source="user", name="user"),
+    "call": lambda id_, name, arguments, thought, said: ApiAction(
+        function=name, kwargs=arguments, tool_call_id=id_, reasoning_content=thought, description=said
+    ),
+    "answer": lambda id_, name, text: TextObservation(content=text, source="environment", name=name, tool_call_id=id_),
+    "message": lambda text, thought: MessageAction(content=text, reasoning_content=thought),
+}
+"""How items are made."""

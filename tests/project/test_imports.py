@@ -47,6 +47,7 @@ PUBLIC = {
         "annotate",
         "build",
         "export",
+        "import_file",
         "load",
     },
     "synth.errors": {"BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"},

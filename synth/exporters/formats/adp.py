@@ -13,6 +13,7 @@ from synth.schemas.adp import Action, ApiAction, CodeAction, dump
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.row import JsonObject
 from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.turns import turn_ranges
 
 __all__ = ["ADP_1", "ADP_2", "details_of"]
 
@@ -73,10 +74,24 @@ def _one(run: Run, about: About, cut: int) -> list[Record]:
     details = details_of(row, about, cut)
     if rewards:
         details["item_rewards"] = rewards
+    if (ids := _ids(row)) is not None:
+        details["call_ids"] = ids
     tools = {name: made[name] for name in ("available_custom_tools", "available_code_languages") if name in made}
     if tools:
         details["available"] = tools
     return [_without_thoughts({"id": row.id, "content": made["content"], "details": details}, about)]
+
+
+def _ids(row: TrajectoryRow) -> list[str] | None:
+    """The ids of answered calls in the order of their answers, where they are others than an importer gives."""
+    usual: dict[str, str] = {}
+    for turn, (start, end) in enumerate(turn_ranges(row.content)):
+        calls = [item for item in row.content[start:end] if isinstance(item, ApiAction | CodeAction)]
+        usual |= {call.tool_call_id: f"call_{turn}_{n}" for n, call in enumerate(calls) if call.tool_call_id}
+    answered = [
+        item.tool_call_id for item in row.content if not isinstance(item, Action) and item.tool_call_id is not None
+    ]
+    return None if all(usual.get(name) == name for name in answered) else answered
 
 
 def _without_thoughts(made: dict[str, Any], about: About) -> dict[str, Any]:

@@ -1,0 +1,231 @@
+"""Files that others wrote, and our own exports, as tables of ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synth
+from synth.api import BuildResult
+from synth.cli import main
+from synth.errors import InputError, StoreError
+from synth.exporters.importing.contract import Importer
+from synth.registry import find
+from synth.schemas.adp import Trajectory
+
+QUESTION = "In which country does Mosk lie?"
+
+
+def write(path: Path, *values: Any) -> Path:
+    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
+    return path
+
+
+def openai(answer: str = "Tervia", question: str = QUESTION, **more: Any) -> dict[str, Any]:
+    call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"query": "Mosk"}'}}
+    return {
+        "messages": [
+            {"role": "developer", "content": "Be brief."},
+            {"role": "user", "content": [{"type": "text", "text": question}]},
+            {"role": "assistant", "content": "Let me look.", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "Mosk lies in Tervia."},
+            {"role": "assistant", "content": answer},
+        ],
+        "tools": [{"type": "function", "function": {"name": "search"}}],
+        **more,
+    }
+
+
+SHAREGPT = {
+    "conversations": [
+        {"from": "human", "value": QUESTION},
+        {"from": "function_call", "value": '<think>I look.</think>\n{"name": "search", "arguments": "{\\"q\\": 1}"}'},
+        {"from": "observation", "value": "Mosk lies in Tervia."},
+        {"from": "gpt", "value": "Tervia"},
+    ],
+    "system": "Be brief.",
+    "tools": json.dumps([{"name": "search", "description": "Finds.", "parameters": {"type": "object"}}]),
+}
+ATIF = {
+    "schema_version": "ATIF-v1.5",
+    "session_id": "s1",
+    "agent": {"name": "someone", "version": "3", "model_name": "theirs"},
+    "steps": [
+        {"step_id": 1, "source": "user", "message": QUESTION, "timestamp": "2026-01-01T00:00:00Z"},
+        {
+            "step_id": 2,
+            "source": "agent",
+            "message": "",
+            "tool_calls": [{"tool_call_id": "t", "function_name": "search", "arguments": {}}],
+            "observation": {"results": [{"source_call_id": "t", "content": "Mosk lies in Tervia."}]},
+        },
+        {"step_id": 3, "source": "agent", "message": "Tervia", "metrics": {"prompt_tokens": 3}},
+    ],
+}
+ADP_1 = {
+    "id": "theirs",
+    "available_apis": ["search"],
+    "content": [
+        {"class_": "text_observation", "content": QUESTION, "source": "user"},
+        {"class_": "api_action", "function": "search", "kwargs": {"q": "Mosk"}},
+        {"class_": "text_observation", "content": "Mosk lies in Tervia.", "source": "environment"},
+        {"class_": "message_action", "content": "Tervia"},
+    ],
+    "details": {},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("openai", openai()), ("sharegpt", SHAREGPT), ("atif", ATIF), ("adp", ADP_1)]
+)
+def test_what_others_wrote(name: str, value: dict[str, Any], tmp_path: Path) -> None:
+    done = synth.import_file(write(tmp_path / "theirs.jsonl", value), name, tmp_path / "out", licence="MIT")
+    (row,) = synth.load(done.path).rows("trajectories")
+    assert [item.class_ for item in row.content] == [
+        "text_observation",
+        "api_action",
+        "text_observation",
+        "message_action",
+    ]
+    call, seen = row.content[1:3]
+    assert call.function == "search"
+    assert call.tool_call_id == seen.tool_call_id is not None
+    assert seen.content == "Mosk lies in Tervia."
+    assert (row.answer, row.turns, row.tool_calls, row.licence) == ("Tervia", 2, 1, "MIT")
+    assert (row.success, row.verdict.correct, row.verdict.rule) == (False, None, "unjudged")
+    assert done.report.judged == {"unjudged": 1}
+
+
+def test_sharegpt_thoughts_and_arguments_are_read(tmp_path: Path) -> None:
+    synth.import_file(write(tmp_path / "f.jsonl", SHAREGPT), "sharegpt", tmp_path / "out")
+    (row,) = synth.load(tmp_path / "out").rows("trajectories")
+    assert row.content[1].reasoning_content == "I look."
+    assert row.content[1].kwargs == {"q": 1}
+    assert row.system_prompt == "Be brief."
+    assert row.tool_schemas[0]["function"]["description"] == "Finds."
+
+
+def test_questions_judge_runs(tmp_path: Path) -> None:
+    file = write(tmp_path / "runs.jsonl", openai(), openai("Nowhere"), openai(question="What is it?"))
+    tasks = write(tmp_path / "questions.jsonl", {"question": QUESTION, "answer": "Tervia"})
+    done = synth.import_file(file, "openai", tmp_path / "out", tasks_file=tasks)
+    assert done.report.judged == {"right": 1, "wrong": 1}
+    assert done.report.rejected == {"invalid_trajectory": 1}
+    dataset = synth.load(done.path)
+    (task,) = dataset.rows("tasks")
+    right, wrong = dataset.rows("trajectories")
+    assert right.task_id == wrong.task_id == task.id
+    assert (right.rollout, wrong.rollout) == (0, 1)
+    (rejected,) = dataset.rows("rejected")
+    assert (rejected.row_id, rejected.stage) == ("line 3", "import")
+
+
+def test_whoever_vouches_gets_examples(tmp_path: Path) -> None:
+    file = write(tmp_path / "runs.jsonl", openai())
+    synth.import_file(file, "openai", tmp_path / "in")
+    with pytest.raises(InputError, match="nothing is left to export"):
+        synth.export(tmp_path / "in", "trl-rft", tmp_path / "out")
+    synth.import_file(file, "openai", tmp_path / "in", all_correct=True)
+    report = synth.export(tmp_path / "in", "trl-rft", tmp_path / "out").report
+    assert (report.source, report.exported) == ("in", 1)
+
+
+def test_nothing_vanishes(tmp_path: Path) -> None:
+    file = write(
+        tmp_path / "runs.jsonl",
+        openai(id="a"),
+        openai(id="a"),
+        {"messages": 3},
+        [],
+        {"messages": [*openai()["messages"], {"role": "user", "content": "And then?"}]},
+        {"messages": [{"role": "assistant", "content": "Hello."}]},
+    )
+    file.write_text(file.read_text() + "{broken\n\n")
+    report = synth.import_file(file, "openai", tmp_path / "out").report
+    assert report.objects == 7
+    assert report.trajectories + sum(report.rejected.values()) == 7
+    assert report.rejected == {"duplicate_id": 1, "invalid_trajectory": 4, "malformed": 1}
+
+
+def test_a_list_in_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps([openai(id="a"), openai(id="b")]))
+    assert synth.import_file(path, "openai", tmp_path / "out").report.trajectories == 2
+
+
+@pytest.mark.parametrize(("name", "importer"), [("adp-2", "adp"), ("atif-1.8", "atif")])
+def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult, tmp_path: Path) -> None:
+    synth.export(small.path, name, tmp_path / "there", select=["split=train"])
+    done = synth.import_file(tmp_path / "there" / "train.jsonl", importer, tmp_path / "back")
+    was = list(synth.load(small.path).rows("trajectories", "train"))
+    now = list(synth.load(done.path).rows("trajectories"))
+    same = {"verdict": None, "provenance": None, "privileged": False, "environment": "", "environment_version": ""}
+    drop = dict.fromkeys(same)
+    assert [row.model_dump() | drop for row in now] == [row.model_dump() | drop for row in was]
+
+
+WRONG = {
+    "unknown format": (["--from", "adpp"], "choose one of adp, atif, openai, sharegpt"),
+    "no file": (["--from", "adp"], "the file can't be read"),
+    "another format": (["--from", "atif"], "is it really atif?"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_mistake_is_one_line_and_changes_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments, words = WRONG[name]
+    file = tmp_path / "runs.jsonl"
+    if name != "no file":
+        write(file, openai())
+    with pytest.raises(SystemExit) as end:
+        main(["import", str(file), "--out", str(tmp_path / "out"), *arguments])
+    told = capsys.readouterr().err
+    assert end.value.code == 2
+    assert told.count("\n") == 1
+    assert words.lower() in told.lower()
+    assert {path.name for path in tmp_path.iterdir()} <= {"runs.jsonl"}
+
+
+def test_a_dataset_is_left_alone(small: BuildResult, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="left alone"):
+        synth.import_file(write(tmp_path / "f.jsonl", openai()), "openai", small.path)
+
+
+def test_the_command_says_what_it_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "f.jsonl", openai(), {})
+    main(["import", str(file), "--from", "openai", "--out", str(tmp_path / "out")])
+    assert "1 of 2 objects are runs" in capsys.readouterr().out
+    main(["import", str(file), "--from", "openai", "--out", str(tmp_path / "out"), "--json"])
+    assert json.loads(capsys.readouterr().out)["rejected"] == {"invalid_trajectory": 1}
+
+
+BROKEN: list[tuple[str, dict[str, Any], str]] = [
+    ("adp", {"id": "x"}, "content: missing"),
+    ("atif", {"schema_version": "2"}, "is no version 1 of ATIF"),
+    ("atif", ATIF | {"steps": [{"source": "agent", "tool_calls": [{}]}]}, r"steps\[0\].tool_calls\[0\].tool_call_id"),
+    ("openai", {"messages": [{"role": "robot"}]}, "'robot' is none of system"),
+    ("openai", {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "only parts of text"),
+    ("openai", openai(tools="{"), "tools: no JSON"),
+    ("sharegpt", {"conversations": [{"from": "gpt"}]}, "value: missing"),
+    ("sharegpt", {"conversations": [{"from": "observation", "value": "x"}]}, "1 answers to 0 calls"),
+    ("sharegpt", {"conversations": [{"from": "function_call", "value": "x"}]}, "no JSON"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), BROKEN)
+def test_what_is_wrong_is_said_with_its_place(name: str, value: dict[str, Any], words: str) -> None:
+    importer = find("importers", name)
+    assert isinstance(importer, Importer)
+    with pytest.raises(ValueError, match=words):
+        importer.read(value)
+    assert importer.name == name
+    assert importer.summary.endswith(".")
+
+
+def test_an_importer_gives_trajectories() -> None:
+    assert isinstance(find("importers", "openai").read(openai()), Trajectory)
