@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -14,8 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from synth.errors import InputError
 
-__all__ = ["WORKSPACE", "McpConfig", "McpServer", "read_config"]
+__all__ = ["WORKSPACE", "McpConfig", "McpServer", "program_of", "read_config"]
 
+SHIPPED = Path(__file__).parent / "shipped"
+"""Servers that come with this package; standard library only."""
 WORKSPACE = "/workspace"
 """What agents see in place of the folder that a server works in, which has another name in every run."""
 
@@ -32,7 +35,8 @@ class McpServer(BaseModel):
 
     command: tuple[Argument, ...] = ()
     """Program and arguments of a server over stdio. Each rollout has a process of its own, in a folder of its own;
-    ``{workspace}`` in an argument stands for that folder."""
+    ``{workspace}`` in an argument stands for that folder, ``{python}`` for the Python that runs this, ``{shipped}`` for
+    the folder of the servers that come with it (``organizer.py``), so that a recipe names no place on a machine."""
     url: str | None = None
     """Address of a server over streamable HTTP. Each rollout has a session of its own; what the server keeps beside
     sessions is shared by all."""
@@ -98,6 +102,17 @@ class McpConfig(BaseModel):
         return self
 
 
+def program_of(server: McpServer, folder: str) -> list[str]:
+    """The command line of a server that works in ``folder``."""
+    places = {"{workspace}": folder, "{python}": sys.executable, "{shipped}": str(SHIPPED)}
+    found = []
+    for part in server.command:
+        for name, place in places.items():
+            part = part.replace(name, place)
+        found.append(part)
+    return found
+
+
 def read_config(options: Mapping[str, Any]) -> McpConfig:
     """The options of a recipe, checked against this machine: programs, folders and variables are there.
 
@@ -112,7 +127,7 @@ def read_config(options: Mapping[str, Any]) -> McpConfig:
         raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
     for key, server in config.servers.items():
         where = f"environment.servers.{key}"
-        if server.command and shutil.which(server.command[0]) is None:
+        if server.command and shutil.which(program_of(server, "")[0]) is None:
             mend = "install the server in an environment of its own and name its program with its folder"
             raise InputError(f"there is no program {server.command[0]!r}", where=where, mend=mend)
         if server.folder is not None and not Path(server.folder).is_dir():

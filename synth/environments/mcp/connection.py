@@ -24,7 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from synth.environments.mcp.config import McpConfig, McpServer
+from synth.environments.mcp.config import McpConfig, McpServer, program_of
 from synth.environments.mcp.process import NO_ANSWER, Streams, stdio_streams
 from synth.environments.suspicion import clean
 from synth.models import bridge
@@ -181,7 +181,7 @@ class Connection:
         if server.url is not None:
             headers = {name: os.environ.get(variable, "") for name, variable in server.headers.items()}
             return _http_streams(server.url, headers, config)
-        command = [part.replace("{workspace}", self.folder) for part in server.command]
+        command = program_of(server, self.folder)
         return stdio_streams(
             command, env=server.env, folder=self.folder, max_bytes=config.max_bytes, problem=self._problem
         )

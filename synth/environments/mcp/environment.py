@@ -31,6 +31,7 @@ from synth.environments.contract import (
 )
 from synth.environments.mcp.config import WORKSPACE, McpConfig, read_config
 from synth.environments.mcp.connection import Broken, Connection, connect
+from synth.environments.mcp.goals import McpGoal, call_of, fits
 from synth.environments.mcp.results import result_text
 from synth.environments.mcp.tools import McpTool, read_tools, tool_digest
 from synth.errors import InputError
@@ -51,7 +52,7 @@ class McpEnvironment(Environment):
     agent, and a tool that is another one by then fails."""
 
     name: ClassVar[str] = "mcp"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     def __init__(self, config: McpConfig) -> None:
         """Start every server once, to learn its tools.
@@ -253,8 +254,35 @@ class McpEpisode(Episode):
         self._held.drop(wait=True)
         self._made, self._gone = [], set()
 
+    def look(self, call: ToolCall) -> ToolResult:
+        """The answer to a call that is not on record: for who watches an episode. Of tools that change nothing."""
+        tool = self.environment.tool(call.name)
+        if tool is None:
+            return _result(call, f"There is no tool {call.name!r}.", "unknown_tool")
+        return self._answer(call, tool)
+
     def check(self, answer: str | None) -> Verdict:
-        return check_task(self.task, answer)
+        """Does the server show what the task wants of its state, and is the answer right where one is asked for? Of a
+        task that says nothing about a state, the answer alone counts. A server that is gone shows nothing: then it
+        abstains."""
+        given = self.task.details.get("goal")
+        if given is None:
+            return check_task(self.task, answer)
+        goal = McpGoal.model_validate(given)
+        other = []
+        for number, probe in enumerate(goal.probes):
+            result = self.look(call_of(probe, number))
+            if result.error == "failure" and probe.error != "failure":
+                return Verdict(correct=None, rule="abstained", evidence=f"{probe.tool} can't be asked any more.")
+            if not fits(result, probe):
+                arguments = canonical_json(probe.arguments)
+                other.append(f"{probe.tool} {arguments} shows {' '.join(result.content.split())[:200]!r}")
+        if other:
+            wanted = f" Wanted: {'; '.join(goal.changes)}." if goal.changes else " Nothing was to be changed."
+            return Verdict(correct=False, rule="state", evidence=f"{'; '.join(other[:3])}.{wanted}")
+        if goal.answer == "required":
+            return check_task(self.task, answer)
+        return Verdict(correct=True, rule="state", evidence="; ".join(goal.changes) or "Nothing was changed.")
 
     def close(self) -> None:
         """End the servers of this episode; their processes are gone when this returns."""

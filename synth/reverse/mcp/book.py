@@ -1,0 +1,163 @@
+"""What one may ask of a server, in words: a YAML file that goes with a kind of server, or is made from its schemas.
+
+A book says which values calls may take (words), what the server's own tools show (records), what can be asked for
+(moves) and how one looks at the state (probes). It holds no task: which moves have an effect, which calls are needed
+and what the end state is, exploration and replay find out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from synth.errors import InputError
+
+__all__ = ["HOLE", "Book", "Look", "Move", "Record", "holes", "load_book", "shipped_books"]
+
+_BOOKS = Path(__file__).parent / "books"
+HOLE = re.compile(r"\{([a-z_]+(?:#[1-9])?)(?:\.([A-Za-z_]+))?\}")
+"""``{slot}``, ``{slot.part}``; ``{slot#2}`` is another one of the same kind."""
+Text = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Look(_Part):
+    """A call that only shows something."""
+
+    tool: Text
+    """The tool's name, as agents see it."""
+    arguments: dict[str, Any] = {}
+    """Its arguments; texts in them may have holes."""
+
+
+class Record(Look):
+    """Things that a look shows, one of which a hole stands for."""
+
+    pattern: str | None = None
+    """Regular expression with named groups (the parts), found wherever it matches in a line (``^`` and ``$`` are its
+    ends)."""
+    each: str | None = None
+    """For JSON, in place of a pattern: the way to the things, ``entities[].observations[]``. Parts are the plain fields
+    passed on the way, and ``item`` for a list of plain values."""
+    names: str | None = None
+    """The part by which people name it: it must name one thing only. None = it is not named by anything."""
+    about: tuple[str, ...] = ()
+    """Parts that say which things a task with it is about, so that no two splits share one. Empty = ``names``."""
+    where: dict[str, str] = {}
+    """Part -> regular expression that all of it must match."""
+
+    @property
+    def arguments_have_holes(self) -> bool:
+        """Whether it is looked for in something that is itself looked up."""
+        return any(True for _ in holes(self.arguments))
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Record:
+        if (self.pattern is None) == (self.each is None):
+            raise ValueError("give either a pattern or each")
+        for pattern in (*([self.pattern] if self.pattern else []), *self.where.values()):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+        return self
+
+
+class Move(_Part):
+    """Something that a user may ask for."""
+
+    tool: str | None = None
+    """The tool that does it; None = something is to be found out."""
+    arguments: dict[str, Any] = {}
+    answer: str | None = None
+    """Of what is to be found out: the hole that the answer fills."""
+    asks: tuple[Text, ...] = Field(min_length=1)
+    """Ways to ask. Of what is to be done: a clause that could follow "please", without an end mark. Of what is to be
+    found out: whole questions. Every value that stands in nothing that the tools show must be in each of them."""
+    again: tuple[Text, ...] = ()
+    """Ways to ask right behind a move about the same thing ("and give it high priority")."""
+    weight: float = Field(default=1.0, gt=0)
+    """How often, beside the others."""
+
+    @model_validator(mode="after")
+    def _done_or_found(self) -> Move:
+        if (self.tool is None) == (self.answer is None):
+            raise ValueError("give either a tool (something is done) or an answer (something is found out)")
+        return self
+
+
+class Book(_Part):
+    """What may be asked of one kind of server."""
+
+    servers: tuple[Text, ...] = Field(min_length=1)
+    """Names that such servers give themselves."""
+    new: dict[str, tuple[str | dict[str, str], ...]] = {}
+    """Slot -> values that are taken only where the state does not show them yet (names of things to make). Of a value
+    in parts the first is the name, and what it has as ``needs`` must be there."""
+    words: dict[str, tuple[str | dict[str, str], ...]] = {}
+    """Slot -> values, taken whatever the state shows."""
+    records: dict[str, Record] = {}
+    """Slot -> things that are there."""
+    probes: tuple[Look, ...] = Field(min_length=1)
+    """How the state is looked at. A hole of a record stands for each of its things in turn."""
+    moves: tuple[Move, ...] = Field(min_length=1)
+    openings: tuple[Text, ...] = ()
+    """Sentences that may stand before a request."""
+
+    @model_validator(mode="after")
+    def _holes(self) -> Book:
+        slots = {*self.new, *self.words, *self.records}
+        used = [
+            *((f"records.{name}", record.arguments) for name, record in self.records.items()),
+            *((f"probes.{n}", probe.arguments) for n, probe in enumerate(self.probes)),
+            *((f"moves.{n}", [m.arguments, m.answer, m.asks, m.again]) for n, m in enumerate(self.moves)),
+        ]
+        for place, value in used:
+            for slot, _ in holes(value):
+                if slot.split("#")[0] not in slots:
+                    raise ValueError(f"{place}: there is no slot {slot!r} in new, words or records")
+        return self
+
+
+def holes(value: Any) -> Iterator[tuple[str, str | None]]:
+    """(slot, part) of every hole in the texts of ``value``, in order."""
+    if isinstance(value, str):
+        yield from ((match[1], match[2]) for match in HOLE.finditer(value))
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from holes(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from holes(item)
+
+
+def load_book(text: str, where: str) -> Book:
+    """A book from the text of its file.
+
+    Raises:
+        InputError: it is no book.
+    """
+    try:
+        return Book.model_validate(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        raise InputError(f"it is no YAML: {str(error).splitlines()[0]}", where=where) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        what = str(first["msg"]).removeprefix("Value error, ")
+        raise InputError(f"{place}: {what}" if place else what, where=where) from None
+
+
+@cache
+def shipped_books() -> tuple[Book, ...]:
+    """The books that come with this package."""
+    return tuple(load_book(path.read_text("utf-8"), path.name) for path in sorted(_BOOKS.glob("*.yaml")))
