@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from synth.api import BuildRequest
 
-__all__ = ["PREFECT_DEFAULTS", "run_request", "serve_request"]
+__all__ = ["PREFECT_DEFAULTS", "run_request", "serve_push", "serve_request"]
 
 PREFECT_DEFAULTS = {
     # A build says nothing to anybody: no usage data leaves the machine.
@@ -54,6 +55,23 @@ def serve_request(
     from synth.flows.deploy import serve
 
     serve(request, cron, timezone=timezone, name=name, announce=announce)
+
+
+def serve_push(
+    folder: Path,
+    repo: str,
+    cron: str,
+    *,
+    public: bool = False,
+    revision: str | None = None,
+    timezone: str = "UTC",
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Publish a dataset at the times of ``cron`` until interrupted; see :func:`synth.flows.deploy.serve_push`."""
+    _settle("WARNING")
+    from synth.flows.deploy import serve_push
+
+    serve_push(folder, repo, cron, public=public, revision=revision, timezone=timezone, announce=announce)
 
 
 def _settle(logging_level: str) -> None:

@@ -1,17 +1,19 @@
-"""``synth deploy``: serve a build on a schedule, from this process, until it is stopped."""
+"""``synth deploy`` and ``synth push --cron``: serve a build or a push on a schedule, from this process, until it is
+stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from synth.errors import InputError
 
 if TYPE_CHECKING:
     from synth.api import BuildRequest
 
-__all__ = ["next_time", "serve"]
+__all__ = ["next_time", "serve", "serve_push"]
 
 _CRON = 'write five fields "minute hour day month weekday", for example --cron "0 3 * * *" for 3:00 every night'
 
@@ -64,24 +66,65 @@ def serve(
         InputError: the request can't be planned, or the cron line is bad: before anything is served.
         BuildError: Prefect's server did not start.
     """
-    first = next_time(cron, timezone)
-    from prefect.schedules import Cron
-    from prefect.types.entrypoint import EntrypointType
-
+    next_time(cron, timezone)
     from synth import api
     from synth.flows.build import build, parameters_of
-    from synth.flows.server import scheduling_server
 
     prepared = api.prepare(request, progress="quiet")  # what can't be planned now would fail at night
     prepared.engine.close()
-    name = name or prepared.recipe.name
+    _serve(build, parameters_of(request), name or prepared.recipe.name, cron, timezone, announce)
+
+
+def serve_push(
+    folder: Path,
+    repo: str,
+    cron: str,
+    *,
+    public: bool = False,
+    revision: str | None = None,
+    timezone: str = "UTC",
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the publishing of ``folder`` as ``repo`` at the times of ``cron`` until interrupted. A run that finds the
+    very same dataset there makes no commit.
+
+    Raises:
+        InputError: the cron line or a name is bad, or no token is there: before anything is served.
+        DatasetError: the dataset can't be published as it is.
+        BuildError: Prefect's server did not start.
+    """
+    next_time(cron, timezone)
+    from synth import api
+    from synth.exporters.hub.push import token_for
+    from synth.flows.publish import publish
+
+    token_for(repo)
+    api.push(folder, repo, public=public, revision=revision, dry_run=True, announce=announce)
+    parameters = {"folder": str(folder.absolute()), "repo": repo, "public": public, "revision": revision}
+    _serve(publish, parameters, repo.replace("/", "-"), cron, timezone, announce)
+
+
+def _serve(
+    flow: Any,
+    parameters: dict[str, Any],
+    name: str,
+    cron: str,
+    timezone: str,
+    announce: Callable[[str], None] | None,
+) -> None:
+    from prefect.schedules import Cron
+    from prefect.types.entrypoint import EntrypointType
+
+    from synth.flows.server import scheduling_server
+
+    first = next_time(cron, timezone)
     with scheduling_server() as url:
         if announce:
             announce(f"serving {name} at {url}: next run {first:%Y-%m-%d %H:%M %Z}, as long as this command runs")
-        build.serve(
+        flow.serve(
             name=name,
             schedule=Cron(cron, timezone=timezone),
-            parameters=parameters_of(request),
+            parameters=parameters,
             limit=1,
             print_starting_message=False,
             entrypoint_type=EntrypointType.MODULE_PATH,

@@ -18,6 +18,7 @@ from synth.errors import BuildError, InputError
 if TYPE_CHECKING:
     from synth.engine import Engine, Executor, Hub, ModelExecutor, Plan, StageStatus
     from synth.exporters.formats.export import Exported
+    from synth.exporters.hub import Pushed
     from synth.exporters.reader import Dataset
     from synth.pipelines.annotate import Annotated
     from synth.pipelines.importing import Imported
@@ -38,6 +39,7 @@ __all__ = [
     "import_file",
     "load",
     "prepare",
+    "push",
 ]
 
 ProgressName = Literal["auto", "quiet"]
@@ -381,3 +383,24 @@ def import_file(
         all_correct=all_correct,
         licence=licence,
     )
+
+
+def push(
+    folder: Path | str,
+    repo: str,
+    *,
+    public: bool = False,
+    revision: str | None = None,
+    dry_run: bool = False,
+    announce: Callable[[str], None] | None = None,
+) -> Pushed:
+    """Publish a finished dataset on the Hugging Face Hub, in one commit: see :func:`synth.exporters.hub.push.push`.
+
+    Raises:
+        InputError: a bad name, no token, or a repository that the token does not open.
+        DatasetError: the dataset is invalid, or holds what must not be published.
+        PushFailed: the Hub did not take it; the repository is as it was before.
+    """
+    from synth.exporters.hub import push as push_to_hub
+
+    return push_to_hub(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=announce)

@@ -108,6 +108,7 @@ BACKENDS: Mapping[str, str] = {
     "vllm": "synth.agents.model.backend:model_policy",
 }
 EXPORTERS: Mapping[str, str] = {
+    "hub": "synth.exporters.hub.push:push",
     "hub_layout": "synth.exporters.hub_layout:write_dataset",
 }
 FORMATS: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, export, look, recipes, reward, serve, upkeep
+from synth.cli import build, export, look, push, recipes, reward, serve, upkeep
 from synth.errors import SynthError
 
 __all__ = ["app", "main"]
@@ -34,6 +34,7 @@ app.command("stats")(look.stats)
 app.command("show")(look.show)
 app.command("export")(export.export)
 app.command("import")(export.import_)
+app.command("push")(push.push)
 app.command("reward")(reward.reward)
 app.command("serve-env")(serve.serve_env)
 app.command("deploy")(upkeep.deploy)
@@ -43,7 +44,7 @@ app.command("store")(upkeep.store)
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 bad input, 3 build, 4 store, 5 dataset, 6 cap reached, 7 endpoint down,
-    130 interrupted."""
+    8 refused by the Hub, 130 interrupted."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
         code = app(args=arguments, standalone_mode=False)

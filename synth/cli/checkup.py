@@ -14,7 +14,18 @@ from typing import Any, Literal
 
 __all__ = ["Finding", "checkup"]
 
-_NEEDED = ("pyarrow", "polars", "numpy", "pydantic", "datatrove", "datasets", "bm25s", "networkx", "prefect")
+_NEEDED = (
+    "pyarrow",
+    "polars",
+    "numpy",
+    "pydantic",
+    "datatrove",
+    "datasets",
+    "huggingface_hub",
+    "bm25s",
+    "networkx",
+    "prefect",
+)
 _EXTRAS = {
     "ray": ("ray", "--executor ray"),
     "embed": ("sentence_transformers", "embeddings by sentence-transformers and FAISS"),

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CARD_FILE", "REPORT_FILE", "DataFile", "data_files", "file_name"]
+__all__ = ["CARD_FILE", "REPORT_FILE", "DataFile", "data_files", "file_name", "is_ours"]
 
 CARD_FILE = "README.md"
 REPORT_FILE = "report.json"
@@ -45,3 +45,11 @@ def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
             else:
                 strange.append(path)
     return sorted(known), strange
+
+
+def is_ours(name: str) -> bool:
+    """Whether a path inside a dataset folder is one that a dataset may write: report, card, or rows of a config."""
+    if name in (CARD_FILE, REPORT_FILE):
+        return True
+    config, _, rest = name.partition("/")
+    return bool(re.fullmatch(r"[a-z_]+", config) and _NAME.fullmatch(rest))

@@ -39,5 +39,9 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
     assert made.entrypoint == "synth.flows.build.build"
     assert made.parameters == {"dataset": "world-search", "tasks": 200}
     assert [(s.schedule.cron, s.active) for s in made.schedules] == [("0 3 * * *", False)]
+    pushed = deployment("synth-push/world-search-publish")
+    assert pushed.entrypoint == "synth.flows.publish.publish"
+    assert set(pushed.parameters) == {"folder", "repo"}  # private, and no token
+    assert [(s.schedule.cron, s.active) for s in pushed.schedules] == [("0 6 * * *", False)]
     assert not (ROOT / ".prefect").exists()
     assert not (ROOT / "prefect.yaml").exists()

@@ -49,9 +49,10 @@ PUBLIC = {
         "export",
         "import_file",
         "load",
+        "push",
     },
     "synth.errors": {"BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"},
-    "synth.flows": {"PREFECT_DEFAULTS", "run_request", "serve_request"},
+    "synth.flows": {"PREFECT_DEFAULTS", "run_request", "serve_push", "serve_request"},
     "synth.identity": {
         "IDENTITY_SCHEME",
         "canonical_json",

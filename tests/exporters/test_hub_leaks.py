@@ -1,0 +1,137 @@
+"""What may not leave the machine is found wherever it stands, and is not repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from exporter_samples import sample_report, sample_tables
+
+from synth.api import push
+from synth.errors import DatasetError, InputError
+from synth.exporters.hub.contents import contents
+from synth.exporters.hub.leaks import Machine, leaks, this_machine, without_licence
+from synth.exporters.hub_layout import write_dataset
+
+REPO = "ann/world-search"
+SECRET = "correct horse battery staple"
+
+
+def test_a_dry_run_needs_no_token_and_no_network(small: Path) -> None:
+    said: list[str] = []
+    done = push(small, REPO, dry_run=True, announce=said.append)
+    assert done.dry_run
+    assert done.private
+    assert set(done.sent) == {path.relative_to(small).as_posix() for path in small.rglob("*") if path.is_file()}
+    assert [line for line in said if line.startswith("not compared with the Hub")]
+
+
+def test_nothing_is_pushed_offline(small: Path) -> None:
+    with pytest.raises(InputError, match="HF_HUB_OFFLINE is set"):
+        push(small, REPO)
+
+
+@pytest.mark.parametrize("repo", ["world-search", "a/b/c", "ann/", "ann/../x", "ann/x y", "ann/x.git", "-ann/x", ""])
+def test_a_bad_name_is_refused(repo: str, small: Path) -> None:
+    with pytest.raises(InputError, match="is no name of a repository"):
+        push(small, repo, dry_run=True)
+
+
+@pytest.mark.parametrize("revision", ["", "-x", "a..b", "a b", "0" * 40])
+def test_a_bad_branch_is_refused(revision: str, small: Path) -> None:
+    with pytest.raises(InputError, match="is no name of a branch"):
+        push(small, REPO, revision=revision, dry_run=True)
+
+
+def test_an_invalid_dataset_is_not_pushed(little: Callable[[], Path]) -> None:
+    folder = little()
+    (folder / "report.json").unlink()
+    with pytest.raises(DatasetError, match=r"it is not valid: report\.json"):
+        push(folder, REPO, dry_run=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("Made from /ho" + "me/ann/docs.", "an absolute path"),
+        (r"Made from C:\Users\ann.", "an absolute path"),
+        ("The teacher was at http://10.1.2.3:8000/v1.", "a private host"),
+        ("The teacher was at http://gpu-7:8000/v1.", "a private host"),
+        ("The teacher was at https://vllm.corp/v1.", "a private host"),
+        ("Key: hf_" + "a1" * 17, "a key or token"),
+        ("Key: sk-" + "proj-" + "a1" * 17, "a key or token"),
+        ("-----BEGIN RSA " + "PRIVATE KEY-----", "a key or token"),
+    ],
+)
+def test_the_card_may_not_name_the_machine_or_hold_a_key(line: str, what: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(f"# Title\n\n{line}\n")
+    (found,) = leaks(contents(tmp_path)[0], Machine())
+    assert str(found) == f"README.md: line 3 holds {what}"
+
+
+def test_a_dataset_that_says_too_much_is_not_pushed(little: Callable[[], Path]) -> None:
+    folder = little()
+    card = folder / "README.md"
+    card.write_text(f"{card.read_text()}Made in {folder}.\n")
+    with pytest.raises(DatasetError, match="it holds what must not be published: README") as caught:
+        push(folder, REPO, dry_run=True)
+    assert str(folder) not in str(caught.value).removeprefix(str(folder))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["See https://example.org/a/b.", "and/or/home", "a risk-based-approach-to-everything-else", "./tmp/x", "half-life"],
+)
+def test_what_is_harmless_is_let_through(line: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(line)
+    assert not leaks(contents(tmp_path)[0], Machine())
+
+
+def test_rows_are_searched_to_their_leaves(tmp_path: Path) -> None:
+    rows = [[], [{"text": "fine", "more": ["fine"]}], [{"text": "fine", "more": ["fine", f"see {SECRET}."]}]]
+    table = pa.table({"id": ["a", "b", "c"], "content": rows, "number": [1, 2, 3]})
+    (tmp_path / "tasks").mkdir()
+    path = tmp_path / "tasks/train-00000-of-00001.parquet"
+    pq.write_table(table.replace_schema_metadata({"made in": "/mnt/cluster/ann"}), path, row_group_size=2)
+    files, _ = contents(tmp_path)
+    assert not leaks(files, Machine())
+    found = [str(problem) for problem in leaks(files, Machine(secrets=(SECRET,), paths=("/mnt/cluster/ann",)))]
+    assert found == [
+        "tasks/train-00000-of-00001.parquet: the footer's made in holds a folder or the name of this machine",
+        "tasks/train-00000-of-00001.parquet, row 2: content holds a secret of this machine's environment",
+    ]
+
+
+def test_what_a_machine_knows_of_itself(tmp_path: Path) -> None:
+    environment = {"MY_API_KEY": SECRET, "HUB_TOKEN": "short", "HOME": "x", "KEYBOARD": "a very long value indeed"}
+    machine = this_machine(tmp_path / "dataset", "hf_of_the_login", environment)
+    assert machine.secrets == tuple(sorted((SECRET, "hf_of_the_login")))
+    assert str(tmp_path) in machine.paths
+
+
+def test_text_without_a_licence_is_not_published(tmp_path: Path) -> None:
+    tables = sample_tables(5)
+    documents = tables["documents"]
+    place = documents.schema.get_field_index("licence")
+    bare = pa.array([None] * documents.num_rows, documents.schema.field(place).type)
+    tables["documents"] = documents.set_column(place, documents.schema.field(place), bare)
+    write_dataset(tmp_path / "dataset", tables, sample_report(tables))
+    assert without_licence(contents(tmp_path / "dataset")[0]) == {"documents": documents.num_rows}
+    with pytest.raises(DatasetError, match="nobody stated a licence for rows of documents 17"):
+        push(tmp_path / "dataset", REPO, public=True, dry_run=True)
+    said: list[str] = []
+    assert push(tmp_path / "dataset", REPO, dry_run=True, announce=said.append).private
+    assert [line for line in said if "keep the repository private" in line]
+
+
+def test_what_is_no_part_of_a_dataset_stays_at_home(little: Callable[[], Path]) -> None:
+    folder = little()
+    (folder / ".cache").mkdir()
+    (folder / ".cache/token").write_text("mine")
+    (folder / "notes.md").write_text("mine")
+    done = push(folder, REPO, dry_run=True)
+    assert done.left_out == (".cache/token", "notes.md")
+    assert not set(done.left_out) & set(done.sent)

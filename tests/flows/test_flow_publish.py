@@ -1,0 +1,69 @@
+"""The flow that publishes: one commit, none where nothing changed, and no token anywhere in Prefect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from synth.api import BuildRequest, prepare
+from synth.errors import InputError
+from synth.flows import serve_push
+from synth.testing.hub_server import HubServer
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "hf_" + "q7Wz" * 9
+RUN = """
+import json, sys
+from synth.flows.publish import publish
+print(json.dumps([publish(folder=sys.argv[1], repo="ann/small") for _ in range(2)]))
+"""
+
+
+def test_the_flow_publishes_once(prefect_server: str, tmp_path: Path) -> None:
+    request = BuildRequest(
+        dataset="world-search",
+        tasks=2,
+        out=tmp_path / "out",
+        store=tmp_path / "store",
+        settings={"source.entities": 300, "contexts": None, "critical": None},
+    )
+    folder = prepare(request, progress="quiet").run().path
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    with HubServer(tmp_path / "hub", token=TOKEN) as server:
+        environment = {
+            **kept,
+            "PREFECT_API_URL": prefect_server,
+            "HF_ENDPOINT": server.url,
+            "HF_HOME": str(tmp_path / "hf"),
+            "HF_TOKEN": TOKEN,
+            "HF_HUB_DISABLE_XET": "1",
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, str(folder)],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        first, second = json.loads(done.stdout)
+        history = server.repositories.history("ann/small")
+        assert [first["commit"], second["commit"]] == [history[0].id] * 2
+        assert len(history) == 2
+        assert first["sent"] == first["files"]
+        assert second["sent"] == 0
+        assert first["private"]
+        assert TOKEN not in done.stdout + done.stderr
+
+
+def test_a_schedule_that_could_not_push_is_not_served(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is no cron line"):
+        serve_push(tmp_path, "ann/small", "every day")
+    with pytest.raises(InputError, match="HF_HUB_OFFLINE is set"):
+        serve_push(tmp_path, "ann/small", "0 3 * * *")
