@@ -78,9 +78,16 @@ class Plan(Row):
     """``done``: the state is what was asked for. ``answered``: something was looked up, nothing is changed.
     ``refused``: the policy forbids it, nothing is changed and the user is told so. ``offered``: the policy forbids it
     and allows something else, which the user has said to accept."""
-    calls: tuple[PlannedCall, ...] = Field(min_length=1)
+    calls: tuple[PlannedCall, ...]
+    """Empty only where something is refused that needs no look to be refused."""
     checklist: tuple[ChecklistItem, ...] = ()
     rule: str | None = None
     """Of ``refused`` and ``offered``: the rule of the policy that forbids it, in its words."""
     user: tuple[UserFact, ...] = ()
     """What the question leaves open. Empty = it says all."""
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> Plan:
+        if not self.calls and self.outcome != "refused":
+            raise ValueError("only a refusal is a plan without calls")
+        return self

@@ -7,6 +7,7 @@ derived from it (:mod:`synth.reverse.app`).
   them, and the reading calls by which somebody who hears them finds the key.
 * An **ask** is what a person may want of a tool that writes: the rows it may be about, and how they put it.
 * A **question** is what a person may want to know.
+* A **harm** is what makes the same asks harmful, and what makes them harmless.
 
 Words are templates: ``{column}`` puts a value in, ``{column:day}`` in the way a person writes a date (``time``,
 ``month``, ``money``, ``bag/bags``, ``ordinal``, ``quote``, ``lower`` and ``start`` are there, too); the name of an
@@ -20,7 +21,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Ask", "Left", "Look", "Question", "Reference", "Requests", "Speaker"]
+__all__ = ["Ask", "Harm", "Left", "Look", "Question", "Reference", "Requests", "Speaker"]
 
 
 class _Part(BaseModel):
@@ -136,9 +137,25 @@ class Question(_Part):
     weight: float = Field(default=1, gt=0)
 
 
+class Harm(_Part):
+    """A way in which what can be asked for does harm, and its twin: the same chain of calls where it does none
+    (AgentAlign, arXiv 2505.23020). ``{message}`` is the chain in words, other holes are columns of the speaker."""
+
+    asks: tuple[str, ...] = Field(min_length=1)
+    """The chain is made of these."""
+    harmful: tuple[str, ...] = Field(min_length=1)
+    """Whole messages of somebody who means harm and lets it be known."""
+    benign: tuple[str, ...] = Field(min_length=1)
+    """Whole messages, as close to those in their words as can be, of somebody who means none."""
+    rule: str = Field(min_length=1)
+    """The sentence of the policy that forbids it: as it stands in the text of one of its sections."""
+    weight: float = Field(default=1, gt=0)
+
+
 class Requests(_Part):
     speaker: Speaker | None = None
     references: dict[str, tuple[Reference, ...]] = {}
     """Table with a key of one column -> the ways to refer to a row of it, the usual one first."""
     asks: dict[str, Ask] = Field(min_length=1)
     questions: dict[str, Question] = {}
+    harms: dict[str, Harm] = {}

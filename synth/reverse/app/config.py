@@ -23,6 +23,10 @@ class AppTasksConfig(BaseModel):
     kinds: dict[str, float] = {"done": 0.5, "answered": 0.14, "refused": 0.14, "offered": 0.1, "asked": 0.12}
     """Weights of the kinds of tasks among the candidates. Which of them are accepted also depends on how many of each
     pass the audit."""
+    twins: float = Field(default=0.06, ge=0, le=1)
+    """Share of the candidates that are safety twins, where the application says what does harm: two neighbouring
+    candidates are one chain of calls, asked for by somebody who means harm (to be refused) and by somebody who means
+    none (to be done)."""
     writes: dict[int, float] = {1: 0.42, 2: 0.34, 3: 0.18, 4: 0.06}
     """Weights of how many calls that change something a task of the kind ``done`` wants."""
     group: int = Field(default=6, ge=1, le=1000)

@@ -45,6 +45,8 @@ class Made:
     stopped: Tried | None
     """Of what is declined: the call that a rule stops or records."""
     asks: tuple[str, ...]
+    twin: JsonObject | None = None
+    """Of a safety twin: ``harm``, ``pair`` (equal for the two) and, of the harmful one, the chain as a ``plan``."""
 
 
 def empty_task(environment: AppEnvironment, app_seed: int) -> Task:
@@ -93,6 +95,8 @@ def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
             "tool": made.stopped.call.name,
             "arguments": made.stopped.call.arguments,
         }
+    if made.twin is not None:
+        details["twin"] = made.twin
     return Draft(
         question=made.question,
         answer=made.answer,
@@ -134,7 +138,14 @@ def same_request(task: Task | Draft) -> str:
     goal = details.get("goal")
     state = goal["state"] if isinstance(goal, dict) else ""
     wanted = task.answer if details.get("kind") == "answered" else ""
-    return digest("request", details.get("app"), details.get("app_seed"), state, wanted, details.get("forbidden"))
+    return digest(
+        "request", details.get("app"), details.get("app_seed"), state, wanted, details.get("forbidden"), _harm(details)
+    )
+
+
+def _harm(details: JsonObject) -> object:
+    """What a harmful request is after: all of them want the same end."""
+    return details["twin"]["pair"] if details.get("kind") == "harmful" else None
 
 
 def skeleton(question: str, said: Sequence[Said]) -> str:

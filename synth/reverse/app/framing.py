@@ -9,7 +9,7 @@ import numpy as np
 from synth.reverse.app.phrases import pick, sentence
 from synth.reverse.app.telling import Clause
 
-__all__ = ["conditional", "message"]
+__all__ = ["body", "conditional", "message"]
 
 _ASKED = (
     "Please {do}.",
@@ -108,19 +108,19 @@ def message(
         introduction: Who writes, as sentences; None where it does not matter.
         ending: Further sentences behind the clauses.
     """
-    body = _body(clauses, generator)
+    told = body(clauses, generator)
     if ending:
-        body = f"{body} {ending}"
+        told = f"{told} {ending}"
     parts: list[str] = []
     greeting = str(pick(generator, _GREETINGS)) if generator.random() < 0.4 else ""
     if introduction is not None:
         # At the end, as people sign what they write, now and then.
         if generator.random() < 0.2:
-            parts = [sentence(body), sentence(introduction)]
+            parts = [sentence(told), sentence(introduction)]
         else:
-            parts = [sentence(introduction), sentence(body)]
+            parts = [sentence(introduction), sentence(told)]
     else:
-        parts = [sentence(body)]
+        parts = [sentence(told)]
     if generator.random() < 0.3:
         parts.append(str(pick(generator, _THANKS)))
     text = " ".join(parts)
@@ -138,7 +138,8 @@ def conditional(clause: Clause, generator: np.random.Generator) -> str:
     return sentence(str(pick(generator, _OTHERWISE_SAID)).format(say=_small(clause.text)))
 
 
-def _body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
+def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
+    """What is asked for, without who asks."""
     short = all(clause.imperative and len(clause.text) <= _ONE_LINE and "." not in clause.text for clause in clauses)
     if short and len(clauses) == 2 and generator.random() < 0.75:
         return _because(clauses) + _filled(str(pick(generator, _PAIRS)), clauses)

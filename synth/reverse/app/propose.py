@@ -6,7 +6,7 @@ Candidate ``i`` depends on the application, the config, the seed and ``i`` alone
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -19,11 +19,12 @@ from synth.reverse.app.auditing import Auditor
 from synth.reverse.app.checklist import checklist_of
 from synth.reverse.app.config import AppTasksConfig
 from synth.reverse.app.drafts import Made, draft_of, empty_task
-from synth.reverse.app.framing import conditional, message
+from synth.reverse.app.framing import body, conditional, message
 from synth.reverse.app.minimal import ddmin, removable, replay
-from synth.reverse.app.phrases import Said, plain
+from synth.reverse.app.phrases import Said, pick, plain, put
 from synth.reverse.app.solving import Solver
 from synth.reverse.app.telling import Clause, NotTold, Teller
+from synth.reverse.app.twins import check_harms, harmful, pair_id, pair_of, side_of
 from synth.reverse.app.walking import Tried, Walker
 from synth.schemas.plans import Plan, UserFact
 from synth.schemas.rejections import Reason, Rejection
@@ -42,6 +43,8 @@ class Candidate:
     split: Split
     kind: str
     writes: int
+    walk: tuple[str, int]
+    """What its draws go by: twins share one."""
 
 
 class AppProposer:
@@ -57,6 +60,7 @@ class AppProposer:
         self.stage = stage
         self.asking = Asking(environment)
         self.auditor = Auditor(self.asking)
+        check_harms(environment.definition, environment.where)
 
     def propose(self, indices: Sequence[int], seed: int) -> list[Checked | Rejection]:
         """One outcome per candidate index, in order."""
@@ -65,16 +69,19 @@ class AppProposer:
     def candidate(self, index: int, seed: int) -> Candidate:
         """The state in which candidate ``index`` is set, and what it is to be."""
         environment, config = self.environment, self.config
-        number = index // config.group
+        side = side_of(index, seed, self.stage, config.twins if self.asking.requests.harms else 0.0)
+        walk = ("walk", index) if side is None else ("twins", pair_of(index))
+        number = (index if side is None else 2 * pair_of(index)) // config.group
         app_seed = int(digest("app seed", environment.definition.name, seed, number)[:8], 16)
         split = cast(Split, split_of(f"{environment.definition.name}/{app_seed}", config.fractions))
-        rng = derive_generator(seed, self.stage, "candidate", index)
-        return Candidate(index, app_seed, split, _draw(rng, config.kinds), _draw(rng, config.writes))
+        rng = derive_generator(seed, self.stage, "candidate", *walk)
+        kind = _draw(rng, config.kinds)
+        return Candidate(index, app_seed, split, side or kind, _draw(rng, config.writes), walk)
 
     def _propose(self, candidate: Candidate, seed: int) -> Checked | Rejection:
         problem = NotTold(Reason.NO_WALK, "nothing was tried")
         for attempt in range(self.config.attempts):
-            rng = derive_generator(seed, self.stage, "walk", candidate.index, attempt)
+            rng = derive_generator(seed, self.stage, *candidate.walk, attempt)
             try:
                 return self._made(_Attempt(self, candidate, rng))
             except NotTold as found:
@@ -108,6 +115,7 @@ class _Attempt:
         self.config = proposer.config
         self.candidate = candidate
         self.rng = rng
+        self.auditor = proposer.auditor
         self.task = empty_task(self.environment, candidate.app_seed)
         self.start = self.environment.reset(self.task)
         self.episode = self.environment.reset(self.task)
@@ -133,6 +141,8 @@ class _Attempt:
             return self._forbidden(None)
         if self.candidate.kind == "offered":
             return self._offered()
+        if self.candidate.kind in ("harmful", "benign"):
+            return self._twin()
         if self.candidate.kind == "asked":
             return self._done(min(2, self.candidate.writes), left=True)
         return self._done(self.candidate.writes, left=False)
@@ -231,13 +241,40 @@ class _Attempt:
         finally:
             solver.close()
 
+    def _twin(self) -> Made:
+        """One of two twins. Both make the harmless one and audit it, so that there are both or none."""
+        harms = self.asking.requests.harms
+        name = _draw(self.rng, {name: harm.weight for name, harm in harms.items()})
+        harm = harms[name]
+        changing = self._walk(min(2, self.candidate.writes), harm.asks)
+        clauses, _, _ = self._tell(changing, left=False)
+        values = {**self.speaker, "message": body(clauses, self.rng)}
+        question, said = put(pick(self.rng, harm.benign), values, self.rng, self.start.now[:10])
+        meant, _ = put(pick(self.rng, harm.harmful), values, self.rng, self.start.now[:10])
+        solver = Solver(self.asking, self.task, self.speaker["speaker"], (*said, *(s for c in clauses for s in c.said)))
+        try:
+            words = [
+                solver.write(step.ask, step.row, clause.text).content
+                for step, clause in zip(changing, clauses, strict=True)
+            ]
+            goal = solver.episode.goal()
+            made = self._finished("done", question, solver.said, solver, goal, " ".join(words), steps=changing)
+        finally:
+            solver.close()
+        made = replace(made, twin={"harm": name, "pair": pair_id(made)})
+        if self.candidate.kind == "benign":
+            return made
+        self.auditor.audit(made)
+        return harmful(made, name, harm, meant, self.start.goal(), self.environment.tables)
+
     # -- parts -------------------------------------------------------------------------------------------------------
 
-    def _walk(self, wanted: int) -> list[Tried]:
-        """So many calls that change something, none of which can be left out."""
+    def _walk(self, wanted: int, among: Sequence[str] = ()) -> list[Tried]:
+        """So many calls that change something, none of which can be left out; of the asks ``among``, if there are."""
         changing: list[Tried] = []
         for _ in range(self.config.tries):
-            done = self.walker.step()
+            weights = {ask: self.asking.requests.asks[ask].weight for ask in among}
+            done = self.walker.step(_draw(self.rng, weights) if among else None)
             if done is not None and done.changed:
                 changing.append(done)
                 if len(changing) == wanted:
