@@ -19,9 +19,9 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
 from synth.testing.corpus import PROVENANCE
 
-APPLICATIONS = ("airline",)
+APPLICATIONS = ("airline", "ledger", "tracker")
 SEED = 11
-COUNT = 36
+COUNT = 24
 
 
 @cache

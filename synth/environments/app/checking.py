@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from synth.environments.app.build import empty_database, in_sql, tables_of
+from synth.environments.app.checking_requests import check_requests
 from synth.environments.app.database import Database, Mode
 from synth.environments.app.definition import Definition, Listing, Rule
 from synth.environments.app.tools import CompiledTool, Rules
@@ -33,6 +34,10 @@ def check_definition(definition: Definition, rules: Rules, tools: Iterable[Compi
             checker.template(f"tables.{name}.label", table.label or "", set(table.columns))
         for tool in tools:
             checker.tool(tool)
+        if definition.requests is not None:
+            names = [rule.name for rule in definition.rules]
+            names += [rule.name for variant in definition.variants.values() for rule in variant.rules]
+            check_requests(definition, definition.requests, names, checker.select, checker.fail)
     finally:
         database.close()
 

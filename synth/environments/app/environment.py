@@ -179,7 +179,7 @@ class AppEnvironment(Environment):
             section.model_copy(update={"rules": tuple(one for one in section.rules if one.name != rule)})
             for section in self.definition.policy
         )
-        definition = self.definition.model_copy(update={"policy": policy})
+        definition = self.definition.model_copy(update={"policy": policy, "requests": None})
         other = type(self)(
             definition, variant=self.variant, seed=self.seed, size=self.size, budget=self.budget, where=self.where
         )

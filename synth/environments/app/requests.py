@@ -17,11 +17,51 @@ a value in it is empty.
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+<<<<<<< HEAD
 __all__ = ["Ask", "Harm", "Left", "Look", "Question", "Reference", "Requests", "Speaker"]
+=======
+__all__ = [
+    "EITHER",
+    "FORMS",
+    "HOLE",
+    "PART",
+    "Ask",
+    "Left",
+    "Look",
+    "Question",
+    "Reference",
+    "Requests",
+    "Speaker",
+    "holes_in",
+]
+
+EITHER = re.compile(r"<([^<>]*)>")
+PART = re.compile(r"\[\[(.*?)\]\]", re.S)
+HOLE = re.compile(r"\{([a-z][a-z0-9_]*)(?::([^{}]+))?\}")
+FORMS = ("day", "lower", "money", "month", "ordinal", "quote", "start", "time")
+
+
+def holes_in(template: str) -> set[str]:
+    """Names that a template puts in.
+
+    Raises:
+        ValueError: a bracket that opens or closes nothing, or a form that there is not.
+    """
+    rest = HOLE.sub("", template).replace("[[", "").replace("]]", "")
+    while EITHER.search(rest):
+        rest = EITHER.sub("", rest)
+    if any(sign in rest for sign in "{}<>|[]"):
+        raise ValueError(f"a bracket opens or closes nothing in {template!r}")
+    for _, form in HOLE.findall(template):
+        if form and form not in FORMS and form.count("/") != 1:
+            raise ValueError(f"there is no form {form!r}: {', '.join(FORMS)} or noun/nouns")
+    return {name for name, _ in HOLE.findall(template)}
+>>>>>>> f72ff1f (Reverse tasks of the ledger and the tracker; requests of a definition are checked at load)
 
 
 class _Part(BaseModel):
@@ -103,12 +143,11 @@ class Ask(_Part):
     """Arguments whose exact words do not matter: a memo, a summary."""
     refers: dict[str, Reference] = {}
     """References of arguments that are no key of a table, or that this ask refers to in a way of its own."""
-    refused_by: tuple[str, ...] = ()
-    """Rules that may forbid it, such that nothing else would do what was asked: then it has to be declined."""
-    look: tuple[Look, ...] = ()
-    """Reading calls that show why a rule forbids it, over the columns of the ask."""
-    instead: tuple[str, ...] = ()
-    """Asks that a person may fall back on when this one is not allowed."""
+    refused_by: dict[str, tuple[Look, ...]] = {}
+    """Rules that may forbid it, such that nothing else would do what was asked: then it has to be declined. Of each,
+    the reading calls that show why, over the columns of the ask."""
+    instead: dict[str, tuple[str, ...]] = {}
+    """Asks that a person may fall back on when this one is not allowed, each with the columns that must be the same."""
     ends: bool = False
     """It ends what it is about: nobody asks for something else about the same row before it."""
     alone: bool = False

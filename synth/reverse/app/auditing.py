@@ -94,6 +94,8 @@ class Auditor:
                     held = given.words in made.question
                 elif given.source == "user":
                     held = any(given.words in fact.says for fact in made.plan.user)
+                elif given.source == "schema":
+                    held = given.words in self.environment.instructions()
                 else:
                     held = given.call is not None and given.call < number and given.words in results[given.call].content
                 if not held:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -92,8 +93,9 @@ _OTHERWISE_SAID = (
 )
 
 _BEGINNINGS = frozenset(
-    """a an another are book can could do does for from has have how in is it kindly let's my nobody of on our please
-    put somebody someone that the there they this to we we'd we've what when which who will would you""".split()
+    """a according an another are book can could did do does for from has have how in is it kindly let's my nobody not
+    nothing of on our please put somebody someone that the there they this to we we'd we've what whatever when which who
+    will would you""".split()
 )
 """First words of a sentence that are no names: within a sentence they are written small."""
 
@@ -168,7 +170,9 @@ def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
 def _alone(clause: Clause, generator: np.random.Generator) -> str:
     if not clause.imperative:
         return sentence(clause.text)
-    frames = _ASKED if "." not in clause.text else _ASKED[:2]
+    frames: tuple[str, ...] = _ASKED if "." not in clause.text else _ASKED[:2]
+    if re.search(r"\b(?:me|my|I)\b", clause.text):
+        frames = tuple(frame for frame in frames if "for me" not in frame)
     text = str(pick(generator, frames))
     return sentence(text.format(do=clause.text, Do=_capital(clause.text)))
 

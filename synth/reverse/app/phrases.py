@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["FORMS", "Said", "columns_in", "pick", "plain", "put", "said_in", "sentence", "usable"]
+from synth.environments.app.requests import EITHER, HOLE, PART
 
-_EITHER = re.compile(r"<([^<>]*)>")
-_PART = re.compile(r"\[\[(.*?)\]\]", re.S)
-_HOLE = re.compile(r"\{([a-z][a-z0-9_]*)(?::([^{}]+))?\}")
+__all__ = ["Said", "pick", "plain", "put", "said_in", "sentence", "usable"]
+
 _MONTHS = ("January February March April May June July August September October November December").split()
 _NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
-FORMS = ("day", "lower", "money", "month", "ordinal", "quote", "start", "time")
 _SHORTEST = 3
 """Characters of a value that is known again wherever it stands; shorter ones only under their own name."""
 
@@ -39,28 +37,9 @@ def pick(generator: np.random.Generator, items: Sequence[Any]) -> Any:
     return items[int(generator.integers(len(items)))]
 
 
-def columns_in(template: str) -> dict[str, str | None]:
-    """Names that a template puts in, each with its form.
-
-    Raises:
-        ValueError: a brace or bracket that is nothing, or a form that there is not.
-    """
-    rest = _HOLE.sub("", template).replace("[[", "").replace("]]", "")
-    while _EITHER.search(rest):
-        rest = _EITHER.sub("", rest)
-    if any(sign in rest for sign in "{}<>|[]"):
-        raise ValueError(f"a bracket opens or closes nothing in {template!r}")
-    found: dict[str, str | None] = {}
-    for name, form in _HOLE.findall(template):
-        if form and form not in FORMS and form.count("/") != 1:
-            raise ValueError(f"there is no form {form!r}: {', '.join(FORMS)} or noun/nouns")
-        found[name] = form or None
-    return found
-
-
 def usable(template: str, values: Mapping[str, Any]) -> bool:
     """Whether every value outside of ``[[ ... ]]`` is there."""
-    return all(values.get(name) not in (None, "") for name, _ in _HOLE.findall(_PART.sub("", template)))
+    return all(values.get(name) not in (None, "") for name, _ in HOLE.findall(PART.sub("", template)))
 
 
 def put(
@@ -76,7 +55,7 @@ def put(
         today: ``YYYY-MM-DD``: a date in the same year is said without it.
         noun: Gives the noun phrase of a name that refers to a row, and what that says; None for any other.
     """
-    while (match := _EITHER.search(template)) is not None:
+    while (match := EITHER.search(template)) is not None:
         options = match.group(1).split("|")
         template = template[: match.start()] + str(pick(generator, options)) + template[match.end() :]
     said: list[Said] = []
@@ -94,22 +73,22 @@ def put(
 
     def part(match: re.Match[str]) -> str:
         inside = match.group(1)
-        empty = any(values.get(name) in (None, "") for name, _ in _HOLE.findall(inside))
+        empty = any(values.get(name) in (None, "") for name, _ in HOLE.findall(inside))
         return "" if empty else inside
 
-    words = _HOLE.sub(hole, _PART.sub(part, template))
+    words = HOLE.sub(hole, PART.sub(part, template))
     return re.sub(r"\bon (today|tomorrow|yesterday)\b", r"\1", words), tuple(said)
 
 
 def plain(template: str, values: Mapping[str, Any], today: str) -> str:
     """The words without a choice: the first of all alternatives, forms at their plainest."""
-    while (match := _EITHER.search(template)) is not None:
+    while (match := EITHER.search(template)) is not None:
         template = template[: match.start()] + match.group(1).split("|")[0] + template[match.end() :]
 
     def hole(match: re.Match[str]) -> str:
         return _written(values[match.group(1)], match.group(2), None, today)[1]
 
-    return _HOLE.sub(hole, template)
+    return HOLE.sub(hole, template)
 
 
 def _written(value: Any, form: str | None, generator: np.random.Generator | None, today: str) -> tuple[str, str]:
@@ -166,9 +145,9 @@ def _day(text: str, generator: np.random.Generator | None, today: str) -> str:
 def _money(cents: int, generator: np.random.Generator | None) -> str:
     sign, cents = ("-" if cents < 0 else ""), abs(cents)
     whole, rest = divmod(cents, 100)
-    if rest or (generator is not None and generator.random() < 0.25):
+    if rest or generator is None or generator.random() < 0.25:
         return f"{sign}${whole:,}.{rest:02d}"
-    if generator is not None and generator.random() < 0.2:
+    if generator.random() < 0.2:
         return f"{sign}{whole:,} dollar{'' if whole == 1 else 's'}"
     return f"{sign}${whole:,}"
 
@@ -195,4 +174,4 @@ def sentence(text: str) -> str:
     """With a capital and one end."""
     text = text.strip()
     text = text[:1].upper() + text[1:]
-    return text if text[-1:] in ".?!" else f"{text}."
+    return text if text.rstrip('"”)')[-1:] in (".", "?", "!") and text[-1:] != ")" else f"{text}."

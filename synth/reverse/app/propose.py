@@ -5,14 +5,20 @@ Candidate ``i`` depends on the application, the config, the seed and ``i`` alone
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+=======
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+>>>>>>> f72ff1f (Reverse tasks of the ledger and the tracker; requests of a definition are checked at load)
 from typing import Any, Literal, cast
 
 import numpy as np
 
 from synth.environments.app.environment import AppEnvironment, Goal
 from synth.environments.app.requests import Left
+from synth.errors import InputError
 from synth.identity import derive_generator, digest, split_of
 from synth.reverse.app.asking import Asking
 from synth.reverse.app.auditing import Auditor
@@ -84,6 +90,10 @@ class AppProposer:
             rng = derive_generator(seed, self.stage, *candidate.walk, attempt)
             try:
                 return self._made(_Attempt(self, candidate, rng))
+            except InputError as error:
+                # The data of another seed may do: a boundary found too few rows in these.
+                problem = NotTold(Reason.NO_WALK, str(error))
+                break
             except NotTold as found:
                 # What was tried and could not be worded is a better reason than a walk that found nothing.
                 if problem.reason == Reason.NO_WALK or found.reason != Reason.NO_WALK:
@@ -187,7 +197,9 @@ class _Attempt:
             for column in question.shown:
                 if not solver.shows(row[column]):
                     raise NotTold(Reason.EVIDENCE_DOES_NOT_STATE, f"{name}: {column} is not shown")
-            aliases = tuple(dict.fromkeys(plain(alias, row, today) for alias in question.aliases))
+            aliases = tuple(dict.fromkeys(_forms([answer, *(plain(alias, row, today) for alias in question.aliases)])))[
+                1:
+            ]
             goal = solver.episode.goal(answer="required")
             return self._finished(
                 "answered", text, said, solver, goal, answer, kind=question.kind, aliases=aliases, name=name
@@ -201,8 +213,10 @@ class _Attempt:
     def _offered(self) -> Made:
         stopped = self._stopped()
         ask = self.asking.requests.asks[stopped.ask]
-        for at in self.rng.permutation(len(ask.instead)):
-            done = self.walker.step(ask.instead[int(at)], like=stopped.row)
+        names = sorted(ask.instead)
+        for at in self.rng.permutation(len(names)):
+            same = {column: stopped.row[column] for column in ask.instead[names[int(at)]]}
+            done = self.walker.step(names[int(at)], same=same)
             if done is not None and done.changed:
                 return self._declined(stopped, done)
         raise NotTold(Reason.NO_WALK, f"{stopped.ask}: nothing that is allowed could be done instead")
@@ -219,7 +233,7 @@ class _Attempt:
         solver = Solver(self.asking, self.task, self.speaker["speaker"], said)
         try:
             solver.reach(stopped.ask, stopped.row, first.text)
-            solver.look(ask, stopped.row, ask.look)
+            solver.look(ask, stopped.row, ask.refused_by[rule.name])
             answer = _declining(stopped, rule.text)
             steps: list[Tried] = []
             if instead is not None and second is not None:
@@ -413,6 +427,16 @@ def _declining(stopped: Tried, rule: str) -> str:
     """What is told to somebody whose request the policy forbids."""
     why = " ".join(rule.split()) if stopped.recorded else stopped.result.content
     return f"That can't be done. {why}"
+
+
+def _forms(answers: Sequence[str]) -> Iterator[str]:
+    """Answers, and each sum of money in the other ways in which it is written."""
+    for answer in answers:
+        yield answer
+        if answer.lstrip("-").startswith("$"):
+            bare = answer.replace("$", "").replace(",", "")
+            yield from (answer.removesuffix(".00"), answer.replace(",", ""), bare, f"{bare} dollars")
+            yield f"{bare.removesuffix('.00')} dollars"
 
 
 def _draw(rng: np.random.Generator, weights: Mapping[Any, float]) -> Any:

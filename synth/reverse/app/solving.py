@@ -109,6 +109,10 @@ class Solver:
             return {path: direct}
         if column is not None and (seen := self._seen(value)) is not None:
             return {path: seen}
+        today = self.episode.now[:10]
+        if column is not None and value in (today, today[:7]):
+            # What the day is, every agent is told.
+            return {path: Given(source="schema", words=str(value))}
         if forms:
             return {path: self._reference(forms, name, value, row)}
         if isinstance(source, Ask) and name in (*source.tells, *source.free):

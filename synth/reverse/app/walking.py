@@ -69,15 +69,15 @@ class Walker:
         self._asks: Counter[str] = Counter()
         self._context: set[str] = set()
 
-    def step(self, name: str | None = None, like: Mapping[str, Any] | None = None) -> Tried | None:
-        """Try one call: of the ask ``name``, else of any; about what the row ``like`` is about, where one is given.
+    def step(self, name: str | None = None, same: Mapping[str, Any] | None = None) -> Tried | None:
+        """Try one call: of the ask ``name``, else of any; ``same`` are columns with the values that they must have.
         None where there is nothing to try."""
         name = name or self._ask()
         ask = self.asking.requests.asks[name]
         rows = self.asking.rows(self.episode, ask, self.speaker)
         rows = [row for row in rows if self._key(name, row) not in self._seen]
-        if like is not None:
-            rows = self._about(name, rows, like)
+        if same is not None:
+            rows = [row for row in rows if all(row[column] == value for column, value in same.items())]
         elif self._context and self.generator.random() < _TOGETHER:
             rows = self._near(name, rows)
         if not rows:
@@ -140,13 +140,3 @@ class Walker:
         """Those that have most in common with what the walk was about; all where none has anything."""
         shared = [len(self._refers(name, row) & self._context) for row in rows]
         return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
-
-    def _about(self, name: str, rows: Sequence[Values], like: Mapping[str, Any]) -> list[Values]:
-        """Those whose references that ``like`` also has are the same."""
-        tables = {argument for argument, _, _ in self.asking.holes(name, rows[0])} if rows else set()
-        shared = [argument for argument in tables if argument in like and argument in self._keys(name)]
-        return [row for row in rows if all(row[argument] == like[argument] for argument in shared)]
-
-    def _keys(self, name: str) -> set[str]:
-        arguments = self.asking.definition.tools[self.asking.tool(name)].arguments
-        return {argument for argument, spec in arguments.items() if self.asking.definition.table_of(argument, spec)}
