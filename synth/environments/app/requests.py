@@ -22,15 +22,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-<<<<<<< HEAD
-__all__ = ["Ask", "Harm", "Left", "Look", "Question", "Reference", "Requests", "Speaker"]
-=======
 __all__ = [
     "EITHER",
     "FORMS",
     "HOLE",
     "PART",
     "Ask",
+    "Harm",
     "Left",
     "Look",
     "Question",
@@ -61,7 +59,6 @@ def holes_in(template: str) -> set[str]:
         if form and form not in FORMS and form.count("/") != 1:
             raise ValueError(f"there is no form {form!r}: {', '.join(FORMS)} or noun/nouns")
     return {name for name, _ in HOLE.findall(template)}
->>>>>>> f72ff1f (Reverse tasks of the ledger and the tracker; requests of a definition are checked at load)
 
 
 class _Part(BaseModel):

@@ -5,13 +5,8 @@ Candidate ``i`` depends on the application, the config, the seed and ``i`` alone
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-=======
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
->>>>>>> f72ff1f (Reverse tasks of the ledger and the tracker; requests of a definition are checked at load)
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
