@@ -67,7 +67,7 @@ class SeenProposer:
                 share = _OPTIONAL / (1 + 0.1 * coverage.arguments[tool, name])
                 if float(generator.random()) >= share:
                     continue
-            options = list(_options(name, spec, self._pool))
+            options = list(_options(name, spec, self._pool, generator))
             if options:
                 used = (coverage.values[tool, name, canonical_json(value)] for value in options)
                 found[name] = options[pick([1 / (1 + 3 * count) for count in used], generator)]
@@ -102,7 +102,7 @@ class _Pool:
                 self.words.setdefault(token)
 
 
-def _options(name: str, schema: Mapping[str, Any], pool: _Pool) -> Iterator[Any]:
+def _options(name: str, schema: Mapping[str, Any], pool: _Pool, generator: np.random.Generator) -> Iterator[Any]:
     kind = schema.get("type")
     if "enum" in schema:
         yield from schema["enum"]
@@ -115,3 +115,13 @@ def _options(name: str, schema: Mapping[str, Any], pool: _Pool) -> Iterator[Any]
         longest = schema.get("maxLength", 400)
         values = pool.ids if name in ID_ARGUMENTS else pool.ids | pool.words | {str(n): None for n in pool.numbers}
         yield from (value for value in values if len(value) <= longest)
+    elif kind == "array":
+        yield from ([value] for value in _options(name, schema.get("items", {}), pool, generator))
+    elif kind == "object":
+        whole: dict[str, Any] = {}
+        for inner, spec in schema.get("properties", {}).items():
+            found = list(_options(inner, spec, pool, generator)) if inner in schema.get("required", ()) else []
+            if found:
+                whole[inner] = found[int(generator.integers(len(found)))]
+        if set(schema.get("required", ())) <= set(whole):
+            yield whole

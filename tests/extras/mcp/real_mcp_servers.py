@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["CannotBeHad", "program"]
+__all__ = ["CannotBeHad", "node_program", "program"]
 
 ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = {
@@ -21,6 +21,11 @@ REQUIREMENTS = {
     # Its last release knows the SDK's first version only: two versions of the protocol's library talk here.
     "mcp-server-sqlite": ("mcp-server-sqlite==2025.4.25", "mcp<2"),
 }
+NODE = {
+    "mcp-server-memory": "@modelcontextprotocol/server-memory@2026.8.31",
+    "mcp-server-filesystem": "@modelcontextprotocol/server-filesystem@2026.8.31",
+}
+"""Servers on Node.js."""
 
 
 class CannotBeHad(Exception):
@@ -43,6 +48,27 @@ def program(name: str) -> str:
         _call(name, python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *REQUIREMENTS[name])
         done.touch()
     return str(folder / "bin" / name)
+
+
+def node_program(name: str) -> str:
+    """The program of a server on Node.js; installed where it is not there yet.
+
+    Raises:
+        CannotBeHad: there is no Node.js, or it could not be installed.
+    """
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        raise CannotBeHad(f"{name} can't be had: there is no node or no npm")
+    home = Path(os.environ.get("SYNTH_MCP_HOME") or ROOT / ".venv-mcp-servers")
+    folder = home / f"node-{name}"
+    done = folder / ".installed"
+    if not done.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "package.json").write_text("{}")
+        _call(name, npm, "install", "--no-audit", "--no-fund", "--prefix", folder, NODE[name])
+        done.touch()
+    return str(folder / "node_modules" / ".bin" / name)
 
 
 def _call(what: str, *command: str | Path) -> None:
