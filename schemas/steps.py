@@ -77,7 +77,7 @@ class LabelReason(StrEnum):
 
 
 class FailureClass(StrEnum):
-    """Why a run failed: five classes, thirteen sub-classes (after DeepVerifier 2601.15808, in our own words)."""
+    """Why a run failed: five classes, fourteen sub-classes (after DeepVerifier 2601.15808, in our own words)."""
 
     FINDING_NO_QUERY = "finding.no_query"
     """Never asked for something that the question needs."""
@@ -99,6 +99,8 @@ class FailureClass(StrEnum):
     """Concluded what nothing that was read supports."""
     ACTING_INVALID_CALL = "acting.invalid_call"
     """Made calls that no tool accepts."""
+    ACTING_WRONG_CHANGE = "acting.wrong_change"
+    """Changed something that was not asked for, or otherwise than it was."""
     ACTING_LOOP = "acting.loop"
     """Did the same again and again."""
     ENDING_EARLY = "ending.early"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from synth.agents.contract import Step
+from synth.agents.planned import PlanView
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
 from synth.environments.simulated import is_simulated
@@ -238,12 +239,16 @@ class EvidenceView:
         """Thing -> (relation, direction) that it was said to have."""
         self.results: list[tuple[ToolCall, ToolResult]] = []
         """Every call that was carried out, with its observation."""
+        self.plan = PlanView.of(task)
+        """How far the plan of a reverse task is carried out; None where there is none."""
         for step in history:
             self.take(step)
 
     def take(self, step: Step) -> frozenset[int]:
         """Add the next step; gives the hops that it brought into view."""
         before = frozenset(self.hops)
+        if self.plan is not None:
+            self.plan.take(step)
         for call, result in zip(step.turn.calls, step.results, strict=False):
             self.results.append((call, result))
             if result.error is None:

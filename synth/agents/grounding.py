@@ -21,6 +21,7 @@ from typing import TypeGuard
 from synth.agents.computed import computations, holds
 from synth.agents.contract import History, Prompt, Turn
 from synth.agents.own_words import OwnWords, prose_of
+from synth.agents.written import written_forms
 from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
 
@@ -187,12 +188,23 @@ def ungrounded(
 
 
 def _choices(tools: Iterable[ToolSchema]) -> Iterator[str]:
-    """Values that a tool's schema lists as the only ones that an argument takes: whoever has the tool has seen them."""
+    """What a tool's schema says of its arguments, and the values that it lists as the only ones that they take: whoever
+    has the tool has seen them."""
     for tool in tools:
-        properties = tool.parameters.get("properties", {})
-        for schema in properties.values() if isinstance(properties, dict) else ():
-            found = schema.get("enum", ()) if isinstance(schema, dict) else ()
-            yield from (value for value in found if isinstance(value, str))
+        yield from _schema_texts(tool.parameters)
+
+
+def _schema_texts(schema: object) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        return
+    about = schema.get("description")
+    if isinstance(about, str):
+        yield about
+    choices = schema.get("enum")
+    yield from (value for value in (choices if isinstance(choices, list) else ()) if isinstance(value, str))
+    properties = schema.get("properties")
+    for below in (*(properties.values() if isinstance(properties, dict) else ()), schema.get("items")):
+        yield from _schema_texts(below)
 
 
 def _computed(number: int, turn: Turn, seen: _Seen) -> Iterator[Ungrounded]:
@@ -249,13 +261,13 @@ def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str],
     if isinstance(value, int | float):
         # A page may be turned to when a document is known to have that many; a small count of results claims nothing.
         known = value == 1 or (name == "page" and value <= seen.pages) or (name == "k" and 1 <= value <= 20)
-        if not known and str(value) not in seen.words:
+        if not known and not _written(name, value, seen):
             yield str(value)
     elif isinstance(value, str):
         if name in ID_ARGUMENTS:
             if value not in seen.ids:
                 yield value
-        else:
+        elif not _written(name, value, seen):
             yield from _prose(value, seen, plain_list, strict=True, own=own)
     elif isinstance(value, list | tuple):
         for item in value:
@@ -264,6 +276,19 @@ def _argument(name: str, value: object, seen: _Seen, plain_list: frozenset[str],
         for key, item in value.items():
             yield from _prose(str(key), seen, plain_list, strict=True, own=own)
             yield from _argument(str(key), item, seen, plain_list, own)
+
+
+def _written(name: str, value: int | float | str, seen: _Seen) -> bool:
+    """Whether the value was seen as a person writes it: an amount in dollars where the tool takes cents, "two" for 2,
+    "17 May" for a date of the year at hand. A text that is no such value is judged as prose."""
+    forms = written_forms(name, value)
+    if isinstance(value, str):
+        if len(forms) == 1:
+            return False
+        year = value[:4]
+        if not any(word == year or word.startswith(f"{year}-") for word in seen.words):
+            return False
+    return any(seen.holds(_normal(form)) for form in forms)
 
 
 def _prose(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from synth.agents.evidence import EvidenceView, Passage, names_of, observe, same_words, states, words_of
+from synth.agents.planned import PlanView
 from synth.environments.answers import judge, parse_date, parse_quantity
 from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult
 from synth.environments.triples import Triple
@@ -50,6 +51,8 @@ class MoveKind(StrEnum):
     """The same call with the same observation as before."""
     ASTRAY = "astray"
     """Goes on from a page that is not on the walk."""
+    CHANGED = "changed"
+    """Changes something that nobody asked for, or otherwise than it was asked for."""
     UNFIT = "unfit"
     """Follows something that can't be what is sought: another kind of thing."""
     PASSED_OVER = "passed_over"
@@ -62,7 +65,7 @@ class MoveKind(StrEnum):
     """A call that had failed before, made again."""
 
 
-OFF_PATH = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFIT, MoveKind.ASTRAY))
+OFF_PATH = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFIT, MoveKind.ASTRAY, MoveKind.CHANGED))
 """Off the walk although something better was visible, or it can't be right."""
 
 
@@ -72,6 +75,7 @@ _MANAGING = frozenset(("compress", "delegate"))
 """Actions beside the tools of an environment (``synth.agents.management``)."""
 _TELLING = (
     MoveKind.REPEATED_FAILURE,
+    MoveKind.CHANGED,
     MoveKind.INVALID,
     MoveKind.PASSED_OVER,
     MoveKind.WRONG_RESULT,
@@ -85,6 +89,10 @@ _TELLING = (
     MoveKind.FAILED,
     MoveKind.REPEATED,
 )
+
+
+_PATIENCE = 2
+"""How often a tool may break at the same call before one more try is the agent's fault."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +128,15 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
     """What ``call``, answered by ``result``, does at a point where ``view`` was in sight."""
     made = _same_calls(view, call)
     if result.error is not None:
-        if any(before.error is not None for before in made):
+        # A tool that broke may work when it is tried again; who tries for ever does nothing else.
+        broke = sum(before.error == "failure" for before in made)
+        if any(before.error not in (None, "failure") for before in made) or broke > _PATIENCE:
             return Move(MoveKind.REPEATED_FAILURE, f"{call.name} failed the same way before")
         if result.error == "failure":
             return Move(MoveKind.FAILED, f"{call.name} broke")
         return Move(MoveKind.INVALID, f"{call.name}: {result.content.splitlines()[0] if result.content else ''}"[:200])
+    if view.plan is not None:
+        return _of_plan(view.plan, call, result, repeated=any(before.content == result.content for before in made))
     hops = view.would_show(call, result)
     if hops:
         return Move(MoveKind.PROGRESS, f"shows {_hops(view.task, hops)}", hops=hops)
@@ -141,6 +153,30 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
     if seen.page:
         return _page(view, call, result, seen.page)
     return _look(view, call, result)
+
+
+def _of_plan(plan: PlanView, call: ToolCall, result: ToolResult, *, repeated: bool) -> Move:
+    """What a call that was not refused does for a task whose plan is known. Calls of no plan that change nothing are
+    looking around, unless they look at another thing than the one that was in view."""
+    if call.name in plan.changing and plan.match(call) is None:
+        again = "again" if plan.repeats(call) else "in a way that nobody asked for"
+        return Move(MoveKind.CHANGED, f"changes something {again}: {_first_line(result)}"[:200])
+    new = plan.would_bring(call, result)
+    if new:
+        told = "; ".join(plan.name_of(number) for number in sorted(new))
+        return Move(MoveKind.PROGRESS, f"does what is needed: {told}"[:300], hops=new)
+    if repeated:
+        return Move(MoveKind.REPEATED, f"the same {call.name} as before shows the same")
+    meant = plan.meant_by(call)
+    if meant is not None:
+        return Move(MoveKind.PASSED_OVER, f"looks at {meant[0]}, where {meant[1]} was in view and is meant")
+    if plan.repeats(call) or plan.checks(call):
+        return Move(MoveKind.ON_PATH, "looks at what was changed")
+    return Move(MoveKind.EXPLORES, "looks at what the task does not need")
+
+
+def _first_line(result: ToolResult) -> str:
+    return next((line for line in result.content.split("\n") if line.strip()), "")
 
 
 def _wrong_value(view: EvidenceView, call: ToolCall) -> Move | None:

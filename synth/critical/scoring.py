@@ -22,6 +22,7 @@ from synth.agents.moves import (
     missing_for_answer,
     telling,
 )
+from synth.agents.planned import PlanView
 from synth.critical.contract import Point, Score
 from synth.environments.contract import Episode
 
@@ -36,6 +37,7 @@ _VALUE = {
     MoveKind.WRONG_RESULT: 0.3,
     MoveKind.PASSED_OVER: 0.25,
     MoveKind.ASTRAY: 0.25,
+    MoveKind.CHANGED: 0.15,
     MoveKind.UNFIT: 0.2,
     MoveKind.REPEATED: 0.2,
     MoveKind.INVALID: 0.1,
@@ -100,7 +102,7 @@ def _score(point: Point, view: EvidenceView, wrong: bool, episode: Episode, turn
     assert move is not None
     if move.kind is MoveKind.FAILED:
         return Score(value=None, reason=f"abstains: {move.why}")
-    hops = len(point.task.walk.hops)
+    hops = len(point.task.walk.hops) if view.plan is None else view.plan.needed
     if not hops and _VALUE[move.kind] >= 0.5:
         return Score(value=None, reason="abstains: the task has no walk to measure against")
     value = _VALUE[move.kind]
@@ -122,6 +124,8 @@ def _answer(point: Point, view: EvidenceView, episode: Episode, turn: Turn) -> S
         return Score(value=None, reason=f"abstains: {verdict.evidence}")
     if not verdict.correct:
         return Score(value=0.05, reason=f"wrong answer: {verdict.evidence}")
+    if view.plan is not None:
+        return _ends(view.plan, point.history, turn.answer)
     missing = missing_for_answer(view)
     if missing:
         unread = "; ".join(f"{hops[n].source.name} -> {hops[n].target.name}" for n in missing)
@@ -129,6 +133,16 @@ def _answer(point: Point, view: EvidenceView, episode: Episode, turn: Turn) -> S
     if not hops and not _read(point.history, turn.answer):
         return Score(value=0.4, reason="right, but it stands in nothing that was read")
     return Score(value=0.95, reason="right, and all that it rests on was read")
+
+
+def _ends(plan: PlanView, history: History, answer: str) -> Score:
+    """A right end of a task with a plan: the state is as it should be, or the answer is right."""
+    if plan.plan.outcome == "answered" and not _read(history, answer):
+        return Score(value=0.4, reason="right, but it stands in nothing that was read")
+    unread = "; ".join(plan.missing())
+    if unread and plan.plan.outcome == "refused":
+        return Score(value=0.55, reason=f"rightly changes nothing, but did not look: {unread}")
+    return Score(value=0.95, reason="all is as it was asked for")
 
 
 def _read(history: History, answer: str) -> bool:

@@ -30,6 +30,7 @@ from synth.agents.scripted.teacher import TeacherConfig, _GoldChooser
 from synth.critical.actions import action_key, action_kind
 from synth.critical.contract import Point
 from synth.critical.graph_turns import graph_turns
+from synth.critical.plan_turns import plan_turns
 from synth.environments.contract import ToolCall
 from synth.environments.rendering import plain
 from synth.schemas.tasks import Hop, Task
@@ -63,7 +64,8 @@ class ExpertConfig(BaseModel):
 
 
 class ScriptedExpert:
-    """An expert (``synth.critical.contract.Expert``) for any task of the search and the graph environment."""
+    """An expert (``synth.critical.contract.Expert``) for tasks of the search and the graph environment, and for tasks
+    with plans in any."""
 
     def __init__(self, config: ExpertConfig | None = None, lexicon: Lexicon | None = None) -> None:
         self._config = config or ExpertConfig()
@@ -87,6 +89,9 @@ class ScriptedExpert:
         return tuple(kept.values())
 
     def _all(self, point: Point, generator: np.random.Generator) -> Iterator[Turn]:
+        if "plan" in point.task.details:
+            yield from plan_turns(point, generator, patience=self._config.patience)
+            return
         if point.task.environment == "graph":
             tries, patience = self._config.tries, self._config.patience
             yield from graph_turns(point, self._lexicon, generator, tries=tries, patience=patience)

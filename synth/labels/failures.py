@@ -1,4 +1,4 @@
-"""Why a run failed: five classes, thirteen sub-classes (after DeepVerifier, arXiv 2601.15808)."""
+"""Why a run failed: five classes, fourteen sub-classes (after DeepVerifier, arXiv 2601.15808)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from synth.agents.contract import History
 from synth.agents.evidence import EvidenceView, same_words
 from synth.agents.moves import OFF_PATH, MoveKind, gold_documents
+from synth.agents.planned import PlanView
 from synth.labels.findings import Finding
 from synth.schemas.steps import FailureClass, LabelReason
 from synth.schemas.tasks import Task
@@ -18,6 +19,7 @@ _OF_MOVE = {
     MoveKind.WRONG_RESULT: FailureClass.FINDING_WRONG_PAGE,
     MoveKind.ASTRAY: FailureClass.FINDING_WRONG_PAGE,
     MoveKind.PASSED_OVER: FailureClass.READING_WRONG_FACT,
+    MoveKind.CHANGED: FailureClass.ACTING_WRONG_CHANGE,
     MoveKind.UNFIT: FailureClass.REASONING_WRONG_ENTITY,
 }
 _LOOPS = frozenset((LabelReason.REPEATED_FAILURE, LabelReason.REDUNDANT))
@@ -37,12 +39,23 @@ def failure_of(
         return FailureClass.ACTING_LOOP
     if row.stop_reason is StopReason.MAX_TURNS:
         return FailureClass.ENDING_LATE
+    if view.plan is not None and (plain := _by_plan(view.plan, found)) is not None:
+        return plain
     if found[-1].answer is not None and not found[-1].seen_answer:
         return FailureClass.REASONING_UNSUPPORTED
     open_error = _open_error(found, reasons)
     if open_error is not None:
         return open_error
     return _gave_up(view, found[-1]) if found[-1].answer is None else _answered(view, found[-1])
+
+
+def _by_plan(plan: PlanView, found: Sequence[Finding]) -> FailureClass | None:
+    """Of a task with a plan; None where the end is a wrong answer, which is read like any other."""
+    if any(move.kind is MoveKind.CHANGED for finding in found for move in finding.moves):
+        return FailureClass.ACTING_WRONG_CHANGE
+    if found[-1].undone:
+        return FailureClass.ENDING_EARLY
+    return None if plan.plan.outcome == "answered" else FailureClass.REASONING_WRONG_ENTITY
 
 
 def _open_error(found: Sequence[Finding], reasons: Sequence[LabelReason]) -> FailureClass | None:

@@ -23,9 +23,11 @@ class Finding:
     """One per call that was carried out."""
     new_hops: frozenset[int]
     hops: frozenset[int]
-    """In view after the step."""
+    """In view after the step; of a task with a plan, the parts of it that are done."""
     missing: tuple[int, ...] = ()
     """Hops not in view, of an answer or where the agent gives up."""
+    undone: tuple[str, ...] = ()
+    """Of a task with a plan, the same: what of the plan is not done, in words."""
     answer: str | None = None
     ends: bool = False
     """The last turn: an answer, or none."""
@@ -53,20 +55,24 @@ def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
         )
         missing = () if step.turn.calls else missing_for_answer(view)
         complete = bool(task.walk.hops) and not missing_for_answer(view)
+        undone = () if step.turn.calls or view.plan is None else view.plan.missing()
+        had = view.plan.had if view.plan is not None else frozenset()
         pages = [observe(result.content).page for result in step.results if result.error is None]
         new = view.take(step)
         found.append(
             Finding(
                 moves=moves,
-                new_hops=new,
-                hops=frozenset(view.hops),
+                new_hops=new if view.plan is None else view.plan.had - had,
+                hops=frozenset(view.hops) if view.plan is None else view.plan.had,
                 missing=missing,
+                undone=undone,
                 answer=step.turn.answer,
                 ends=not step.turn.calls,
                 cut_off=bool(step.turn.calls) and not step.results,
                 seen_answer=_was_seen(view, step)
                 or (bool(task.walk.operations) and not missing and not step.turn.calls),
-                verifies=complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in moves),
+                verifies=(complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in moves))
+                or (bool(moves) and view.plan is not None and all(m.kind is MoveKind.ON_PATH for m in moves)),
             )
         )
     return tuple(found)

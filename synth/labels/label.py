@@ -7,6 +7,7 @@ from typing import Literal
 
 from synth.agents.evidence import words_of
 from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
+from synth.agents.planned import plan_of
 from synth.agents.trajectory import history_of
 from synth.labels.behaviours import behaviours_of
 from synth.labels.claims import Claim, false_claims
@@ -113,7 +114,8 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     about = taken.get(-1 if first is None else first) or (move.about if move else "")
     wrong = wrong_names(row, task, history, about)
     labels: list[StepLabel] = []
-    total = len(task.walk.hops) or 1
+    plan = plan_of(task)
+    total = len(task.walk.hops) or (len(plan.calls) + len(plan.user) if plan is not None else 0) or 1
     for number, ((start, end), finding, (sign, reason, detail)) in enumerate(zip(ranges, found, judged, strict=True)):
         thought = words_of(history[number].turn.thought or "")
         speaks = any(name in thought for name in wrong)
@@ -169,7 +171,9 @@ def _judge(
                 verdict = (-1, LabelReason.PROPAGATED, f"goes by what step {wrong} concluded")
             judged.append(verdict)
             reason = verdict[1]
-            if reason in (LabelReason.WRONG_TURN, LabelReason.PROPAGATED):
+            if finding.move is not None and finding.move.kind is MoveKind.CHANGED:
+                pass  # what follows does not build on it, and can hardly leave it behind: it shows at the end
+            elif reason in (LabelReason.WRONG_TURN, LabelReason.PROPAGATED):
                 wrong = number if wrong is None else wrong
             elif reason is LabelReason.CORRECTED:
                 wrong = None
@@ -228,8 +232,10 @@ def _turn(finding: Finding, wrong: int | None) -> Judged:
 
 def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) -> Judged:
     unread = "; ".join(
-        f"{hop.source.name} -> {hop.target.name}" for hop in (task.walk.hops[number] for number in finding.missing)
+        [f"{hop.source.name} -> {hop.target.name}" for hop in (task.walk.hops[number] for number in finding.missing)]
+        + list(finding.undone)
     )
+    plan = plan_of(task)
     if finding.answer is None:
         if wrong is not None:
             return (
@@ -240,6 +246,10 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
         return -1, LabelReason.PREMATURE, f"gives up; unread: {unread or 'nothing'}"
     if row.verdict.correct is None:
         return 0, LabelReason.NEUTRAL, f"the answer could not be judged: {row.verdict.evidence}"
+    if row.verdict.correct and plan is not None and plan.outcome != "answered":
+        if finding.undone and plan.outcome == "refused":
+            return 0, LabelReason.NEUTRAL, f"rightly changes nothing, but did not look: {unread}"
+        return 1, LabelReason.SUPPORTED_ANSWER, "all is as it was asked for"
     if row.verdict.correct:
         if not finding.missing and (task.walk.hops or finding.seen_answer):
             return 1, LabelReason.SUPPORTED_ANSWER, "right, and every hop was read"
@@ -248,6 +258,8 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
         return -1, LabelReason.UNSUPPORTED_ANSWER, "right, but it was never read"
     if wrong is not None:
         return -1, LabelReason.PROPAGATED, f"wrong, after what step {wrong} went for"
-    if finding.missing:
-        return -1, LabelReason.PREMATURE, f"wrong, and unread: {unread}"
+    if finding.missing or finding.undone:
+        return -1, LabelReason.PREMATURE, f"wrong, and {'not done' if finding.undone else 'unread'}: {unread}"
+    if plan is not None:
+        return -1, LabelReason.PROPAGATED, f"says that it is done, and it is not: {row.verdict.evidence}"[:300]
     return -1, LabelReason.UNSUPPORTED_ANSWER, f"wrong: what was read gives {task.answer}"

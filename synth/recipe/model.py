@@ -322,7 +322,7 @@ class Recipe(_Part):
         if not any(role in self.roles for role in ACTORS):
             raise ValueError("roles names nobody who acts: give teacher, policy or both")
         for role, who in self.roles.items():
-            check_role(role, who)
+            check_role(role, who, plans=self.source.kind in EXPLORED)
         self._check_simulator()
         self._check_assistants()
         self._check_helpers()

@@ -5,7 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from pydantic import BaseModel
+
 from synth.agents.contract import Policy
+from synth.agents.scripted.doer.config import DoerPolicyConfig, DoerTeacherConfig
+from synth.agents.scripted.doer.policy import DoerPolicy
+from synth.agents.scripted.doer.teacher import DoerTeacher
 from synth.agents.scripted.matching import Lexicon
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
 from synth.agents.scripted.reference import REFERENCE_LEXICON
@@ -19,28 +24,33 @@ __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 
 def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
-    """The scripted agent of ``role`` for the environment of ``task``: pages, or a graph.
+    """The scripted agent of ``role`` for ``task``: for pages, for a graph, or for a plan that is to be carried out.
 
     ``language`` chooses its understanding of words: ``world`` knows which words of the world's pages and questions
     speak of which relation, anything else knows the usual words of reference documentation. ``options`` are those of
-    :class:`TeacherConfig` or :class:`PolicyConfig`.
+    :class:`TeacherConfig` or :class:`PolicyConfig`, and for a plan those of :class:`DoerTeacherConfig` or
+    :class:`DoerPolicyConfig`.
 
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
+    if "plan" in task.details:
+        if role == "policy":
+            return DoerPolicy(task, DoerPolicyConfig(**options))
+        return DoerTeacher(task, DoerTeacherConfig(**options))
     lexicon: Lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
-    config = scripted_options(role)(**options)
-    if task.environment == "graph":
-        if isinstance(config, PolicyConfig):
-            return GraphPolicy(task, config, lexicon)
-        return GraphTeacher(task, config, lexicon)
-    if isinstance(config, PolicyConfig):
-        return ScriptedPolicy(task, config, lexicon)
-    return ScriptedTeacher(task, config, lexicon)
+    graph = task.environment == "graph"
+    if role == "policy":
+        weak = PolicyConfig(**options)
+        return GraphPolicy(task, weak, lexicon) if graph else ScriptedPolicy(task, weak, lexicon)
+    config = TeacherConfig(**options)
+    return GraphTeacher(task, config, lexicon) if graph else ScriptedTeacher(task, config, lexicon)
 
 
-def scripted_options(role: Role) -> type[PolicyConfig] | type[TeacherConfig]:
-    """What ``options`` may hold for a role."""
+def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:
+    """What ``options`` may hold for a role; ``plans``: where tasks have plans."""
+    if plans:
+        return DoerPolicyConfig if role == "policy" else DoerTeacherConfig
     return PolicyConfig if role == "policy" else TeacherConfig
 
 

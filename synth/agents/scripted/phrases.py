@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from synth.agents.scripted.phrases_graph import GRAPH_PHRASES
+from synth.agents.scripted.phrases_plans import PLAN_PHRASES
 from synth.agents.scripted.phrases_sets import SET_NOTES, SET_PHRASES
 from synth.identity import digest
 
@@ -416,6 +417,7 @@ PHRASES: dict[str, tuple[str, ...]] = (
     }
     | SET_PHRASES
     | GRAPH_PHRASES
+    | PLAN_PHRASES
 )
 
 NOTES = ("found", "candidate", "candidate_next", "confirm", "dismiss", *SET_NOTES)
@@ -447,8 +449,14 @@ class Thoughts:
     def __bool__(self) -> bool:
         return bool(self._parts)
 
-    def text(self) -> str:
+    @property
+    def said(self) -> str:
+        """All that was added, as it was added."""
         return " ".join(self._parts)
+
+    def text(self) -> str:
+        """The whole thought."""
+        return self.said
 
 
 def _patterns(intent: str) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from synth.errors import DatasetError
 from synth.exporters.deep.findings import Audit, Findings
 from synth.exporters.deep.lure_rules import LURE_RULES, Lures
+from synth.exporters.deep.plan_rules import PLAN_RULES, PlanAudit
 from synth.exporters.deep.reading import graph_of, raw, rows
 from synth.exporters.deep.run_rules import RUN_RULES, answers_of, judge_runs
 from synth.exporters.deep.task_rules import EVIDENCE_RULES, TABLE_RULES, Evidences, Tasks, asks_pages
@@ -21,7 +22,7 @@ from synth.tasks.audit.graph import FactGraph
 
 __all__ = ["RULES", "audit"]
 
-RULES = {**WALK_RULES, **EVIDENCE_RULES, **TABLE_RULES, **RUN_RULES, **LURE_RULES}
+RULES = {**WALK_RULES, **EVIDENCE_RULES, **TABLE_RULES, **RUN_RULES, **LURE_RULES, **PLAN_RULES}
 """Every rule, with what holds where nothing violates it."""
 
 _CHUNK = 20_000
@@ -53,11 +54,14 @@ def audit(folder: str | Path, *, limit: int = 100) -> Audit:
     hubs = {page for name in exempt if (thing := things.get(name)) is not None and (page := thing.document_id)}
     walks = GraphAudit(graph or FactGraph(), exempt, partitions)
     table, evidence = Tasks(found, exempt, report), Evidences(found, graph, walks)
+    plans = PlanAudit(found, report)
     lures = Lures(found, graph or FactGraph())
     answers: dict[str, Task] = {}
     for place, task in rows(dataset, "tasks", Task):
         table.see(place, task, hubs)
-        answers[task.id] = answers_of(task)
+        plans.see(place, task)
+        if "plan" not in task.details:
+            answers[task.id] = answers_of(task)  # the others are judged by doing
         if not task.walk.hops:
             continue  # a given question: there is no walk to prove
         for problem in walks.audit(task, known=graph is not None, solve=not asks_pages(task)):
@@ -71,6 +75,7 @@ def audit(folder: str | Path, *, limit: int = 100) -> Audit:
     for rule, (count, why) in walks.undecided.items():
         found.leave(rule, why, count)
     judge_runs(dataset, answers, found)
+    plans.judge(dataset)
     if graph is not None:
         lures.settle(dataset)
     return found.audit()

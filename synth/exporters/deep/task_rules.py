@@ -83,7 +83,7 @@ class Tasks:
 
     def _provenance(self, task: Task) -> Iterator[str]:
         made = task.provenance
-        if task.walk.hops:
+        if task.walk.hops or task.shape == "reverse":
             walk = task.walk.model_dump(mode="json")
             wanted = digest("task", task.question, task.answer, walk, made.source)[:16]
             if task.id.rpartition("-")[2] != wanted:

@@ -1,0 +1,337 @@
+"""How far a run has come with the plan of a reverse task: which of its calls were made, what the user said, and what
+was changed that nobody asked for.
+
+Read from the calls and observations alone, for whoever acts by a plan and for whoever judges by it. What a call of the
+plan needs may be an id that this run was handed and the plan's was not: it is read again from this run's own
+observation, at the place where the plan's stood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from synth.agents.contract import Step, Turn
+from synth.agents.written import written_forms
+from synth.environments.contract import ToolCall, ToolResult
+from synth.identity import canonical_json
+from synth.schemas.plans import Given, Plan, PlannedCall
+from synth.schemas.tasks import Task
+
+__all__ = ["ASK", "Made", "PlanView", "alike", "plan_of", "reread", "shape_of", "stands_in", "value_at"]
+
+ASK = "ask_user"
+"""The tool by which an agent asks the user, in environments where a task leaves something open."""
+_FREE = 5
+"""Words from which on a text says something in words of one's own: two such texts may do the same."""
+
+
+def plan_of(task: Task) -> Plan | None:
+    """The plan of a reverse task; None for any other task.
+
+    Raises:
+        pydantic.ValidationError: the task holds something else by that name.
+    """
+    given = task.details.get("plan")
+    return None if given is None else Plan.model_validate(given)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A call that was made and not refused."""
+
+    turn: int
+    call: ToolCall
+    result: ToolResult
+
+
+class PlanView:
+    """Grows step by step."""
+
+    def __init__(self, plan: Plan, question: str, changing: Iterable[str] = (), history: Iterable[Step] = ()) -> None:
+        """
+        Args:
+            changing: Tools that change the state, where more is known of that than what the plan's own calls say.
+        """
+        self.plan = plan
+        self.question = question
+        self.changing = frozenset(changing) | {call.tool for call in plan.calls if call.changes}
+        self.done: dict[int, Made] = {}
+        """Number of a planned call -> how it was made."""
+        self.told: set[int] = set()
+        """Numbers of the facts that the user has said."""
+        self.strays: list[Made] = []
+        """Calls that changed something and stand in no plan."""
+        self.made: list[tuple[int, ToolCall, ToolResult]] = []
+        """Every call with its turn and observation."""
+        self.swapped: dict[str, Any] = {}
+        """What an agent goes on with in the place of a value of the plan (as text), where it took another one."""
+        self._turns = 0
+        for step in history:
+            self.take(step)
+
+    @classmethod
+    def of(cls, task: Task, history: Iterable[Step] = ()) -> PlanView | None:
+        """For a task that has a plan; ``details["changing"]`` names the tools that change something."""
+        plan = plan_of(task)
+        changing = task.details.get("changing")
+        names = [str(name) for name in changing] if isinstance(changing, list) else ()
+        return None if plan is None else cls(plan, task.question, names, history)
+
+    @property
+    def needed(self) -> int:
+        """Planned calls and open facts."""
+        return len(self.plan.calls) + len(self.plan.user)
+
+    @property
+    def had(self) -> frozenset[int]:
+        """Numbers of the planned calls that were made, or whose observation is of no use any more; and, behind them,
+        those of the facts that were told."""
+        calls = {number for number in range(len(self.plan.calls)) if number in self.done or self.covered(number)}
+        return frozenset(calls | {len(self.plan.calls) + number for number in self.told})
+
+    @property
+    def complete(self) -> bool:
+        """Everything that was to be changed is, and what was to be seen was seen."""
+        return all(number in self.had for number in range(len(self.plan.calls)))
+
+    def missing(self) -> tuple[str, ...]:
+        """What of the plan is still to be done, in words."""
+        return tuple(call.instruction for number, call in enumerate(self.plan.calls) if number not in self.had)
+
+    def take(self, step: Step) -> frozenset[int]:
+        """Add the next step; gives what it brought."""
+        before = self.had
+        for call, result in zip(step.turn.calls, step.results, strict=False):
+            self.made.append((self._turns, call, result))
+            if result.error is None:
+                self._take(Made(self._turns, call, result))
+        self._turns += 1
+        return self.had - before
+
+    def _take(self, made: Made) -> None:
+        if made.call.name == ASK:
+            facts = enumerate(self.plan.user)
+            self.told |= {number for number, fact in facts if _squeezed(fact.says) in _squeezed(made.result.content)}
+            return
+        number = self.match(made.call)
+        if number is not None:
+            self.done[number] = made
+        elif made.call.name in self.changing:
+            self.strays.append(made)
+
+    def match(self, call: ToolCall) -> int | None:
+        """The planned call that ``call`` is, of those that were not made yet."""
+        for number, planned in enumerate(self.plan.calls):
+            if number not in self.done and planned.tool == call.name and self._same(number, call.arguments):
+                return number
+        return None
+
+    def repeats(self, call: ToolCall) -> bool:
+        """Whether it is a planned call that was made already."""
+        return any(self.plan.calls[n].tool == call.name and self._same(n, call.arguments) for n in self.done)
+
+    def would_bring(self, call: ToolCall, result: ToolResult) -> frozenset[int]:
+        """What of the plan a call would bring forward. Changes nothing."""
+        other = PlanView(self.plan, self.question, self.changing)
+        other.done, other.told, other.strays = dict(self.done), set(self.told), list(self.strays)
+        other.made, other._turns, other.swapped = list(self.made), self._turns, dict(self.swapped)
+        return other.take(Step(turn=Turn(calls=(call,)), results=(result,)))
+
+    def name_of(self, number: int) -> str:
+        """A part of ``had`` in words."""
+        calls = len(self.plan.calls)
+        if number < calls:
+            return self.plan.calls[number].instruction.rstrip(".")
+        return f"ask the user: {self.plan.user[number - calls].topic}"
+
+    def meant_by(self, call: ToolCall) -> tuple[str, str] | None:
+        """(what it looks at, what was meant) where the call is a planned look-up but for an id, and the right id was in
+        view; None for any other call."""
+        for number, planned in enumerate(self.plan.calls):
+            arguments = self.arguments(number)
+            if number in self.had or planned.changes or planned.tool != call.name or arguments is None:
+                continue
+            differing = [name for name in arguments if _plain(arguments[name]) != _plain(call.arguments.get(name))]
+            if set(arguments) == set(call.arguments) and len(differing) == 1:
+                given = planned.given.get(differing[0])
+                if given is not None and given.source == "observation":
+                    return str(call.arguments[differing[0]]), str(arguments[differing[0]])
+        return None
+
+    def checks(self, call: ToolCall) -> bool:
+        """Whether a look-up is about something that was changed: all that it is given, a change was given too."""
+        changed = [made.arguments for _, made, result in self.made if made.name in self.changing and not result.error]
+        mine = [value for value in call.arguments.values() if isinstance(value, str)]
+        return bool(mine) and any(all(value in given.values() for value in mine) for given in changed)
+
+    def covered(self, number: int) -> bool:
+        """Whether a planned look-up is of no use any more: all that later calls take from it is in view."""
+        planned = self.plan.calls[number]
+        if planned.changes:
+            return False
+        taken = [
+            (path, call, given)
+            for call in self.plan.calls
+            for path, given in call.given.items()
+            if given.source == "observation" and given.call == number
+        ]
+        return bool(taken) and all(self.shows(path, value_at(call.arguments, path)) for path, call, _ in taken)
+
+    def shows(self, path: str, value: Any) -> bool:
+        """Whether an observation has shown the value."""
+        return any(
+            result.error is None and stands_in(path, value, result.content) is not None for _, _, result in self.made
+        )
+
+    # Arguments in this run.
+
+    def arguments(self, number: int) -> dict[str, Any] | None:
+        """Arguments of a planned call as this run has to give them; None where it has not seen them yet."""
+        planned = self.plan.calls[number]
+        arguments: dict[str, Any] = {name: _copied(value) for name, value in planned.arguments.items()}
+        for path, given in planned.given.items():
+            value = self.value(planned, path, given)
+            if value is None:
+                return None
+            _put(arguments, path, value)
+        return arguments
+
+    def unseen(self, number: int) -> Iterator[tuple[str, Given]]:
+        """Arguments of a planned call that this run has not seen yet."""
+        planned = self.plan.calls[number]
+        for path, given in planned.given.items():
+            if self.value(planned, path, given) is None:
+                yield path, given
+
+    def value(self, planned: PlannedCall, path: str, given: Given) -> Any:
+        """An argument of a planned call in this run; None where it was not seen yet."""
+        value = value_at(planned.arguments, path)
+        if str(value) in self.swapped:
+            return self.swapped[str(value)]
+        if given.source == "user":
+            return value if any(stands_in(path, value, r.content) for _, c, r in self.made if c.name == ASK) else None
+        if given.source != "observation" or given.call is None:
+            return value
+        made = self.done.get(given.call)
+        if made is None:
+            return value if self.shows(path, value) else None
+        if stands_in(path, value, made.result.content) is not None:
+            return value
+        again = reread(value, given.words, made.result.content, self.question)
+        return again if again is not None else value if self.shows(path, value) else None
+
+    def _same(self, number: int, arguments: dict[str, Any]) -> bool:
+        planned = self.plan.calls[number]
+        wanted = self.arguments(number) or planned.arguments
+        return _plain(wanted) == _plain(arguments) or _alike(wanted, arguments)
+
+
+def value_at(arguments: Any, path: str) -> Any:
+    """The value of an argument, or of a part of one: ``items.0.amount``; None where there is none."""
+    at = arguments
+    for part in path.split("."):
+        if isinstance(at, dict) and part in at:
+            at = at[part]
+        elif isinstance(at, list | tuple) and part.isdigit() and int(part) < len(at):
+            at = at[int(part)]
+        else:
+            return None
+    return at
+
+
+def stands_in(path: str, value: Any, text: str) -> str | None:
+    """The form in which ``text`` shows the value as a word of its own; None where it does not."""
+    name = next((part for part in reversed(path.split(".")) if not part.isdigit()), path)
+    if isinstance(value, list | dict):
+        return None
+    for form in written_forms(name, value):
+        if form and re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", text, re.IGNORECASE):
+            return form
+    return None
+
+
+def reread(value: Any, words: str, text: str, question: str) -> str | None:
+    """Where ``words`` once showed ``value``, what ``text`` shows in its place; None where that is not one thing.
+
+    First by the words around it, then by its form: the one token of the same make that the question does not say.
+    """
+    if not isinstance(value, str) or not value:
+        return None
+    if value in words and words != value:
+        left, _, right = words.partition(value)
+        pattern = rf"{re.escape(left)}(\S+?){re.escape(right)}" if right else rf"{re.escape(left)}(\S+)"
+        found = list(dict.fromkeys(str(match).strip(".,;:") for match in re.findall(pattern, text)))
+        if len(found) == 1:
+            return found[0]
+    tokens = alike(value, text, question)
+    return tokens[0] if len(tokens) == 1 else None
+
+
+def alike(value: str, text: str, question: str) -> list[str]:
+    """Tokens of ``text`` of the same make as ``value``, each once, without those that the question says. None for a
+    value without a digit: words are of one make too easily."""
+    if not any(sign.isdigit() for sign in value):
+        return []
+    found = re.findall(rf"(?<![\w-]){shape_of(value)}(?![\w-])", text)
+    return list(dict.fromkeys(token for token in found if token not in question))
+
+
+def shape_of(value: str) -> str:
+    """The make of a value, as a pattern: which signs are capitals, small letters, digits, or themselves."""
+    return "".join(
+        "[A-Z]" if sign.isupper() else "[a-z]" if sign.islower() else r"\d" if sign.isdigit() else re.escape(sign)
+        for sign in value
+    )
+
+
+def _put(arguments: dict[str, Any], path: str, value: Any) -> None:
+    *front, last = path.split(".")
+    at: Any = arguments
+    for part in front:
+        at = at[int(part)] if isinstance(at, list) else at[part]
+    if isinstance(at, list):
+        at[int(last)] = value
+    elif last in at:
+        at[last] = value
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copied(item) for name, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _plain(arguments: Any) -> str:
+    """Equal for arguments that say the same: case and blanks of texts apart, and what says nothing left out."""
+    return canonical_json(_squeezed_all(arguments))
+
+
+def _squeezed_all(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _squeezed_all(item)
+            for name, item in value.items()
+            if item is not None and not (name == "page" and item == 1)
+        }
+    if isinstance(value, list | tuple):
+        return [_squeezed_all(item) for item in value]
+    return _squeezed(value) if isinstance(value, str) else value
+
+
+def _squeezed(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _alike(wanted: dict[str, Any], arguments: dict[str, Any]) -> bool:
+    """The same but for texts in words of one's own."""
+    if set(wanted) != set(arguments):
+        return False
+    differing = [name for name in wanted if _plain(wanted[name]) != _plain(arguments[name])]
+    return bool(differing) and all(_is_free(wanted[name]) and _is_free(arguments[name]) for name in differing)
+
+
+def _is_free(value: Any) -> bool:
+    return isinstance(value, str) and len(value.split()) >= _FREE

@@ -1,0 +1,404 @@
+"""From a plan and a history to the next turn: what can be done now, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from synth.agents.contract import History, Prompt, Step, Turn
+from synth.agents.grounding import ungrounded
+from synth.agents.planned import ASK, PlanView, stands_in, value_at
+from synth.agents.scripted.doer.telling import (
+    Telling,
+    details_of,
+    line_with,
+    listed,
+    rule_for,
+    said_by,
+    shown_values,
+)
+from synth.agents.scripted.phrases import Thoughts
+from synth.environments.contract import ToolCall, ToolResult
+from synth.schemas.plans import UserFact
+from synth.schemas.tasks import Task
+
+__all__ = ["Doing"]
+
+_ASKING = (
+    "Can you tell me {topic}?",
+    "I need to know {topic} first. Can you tell me?",
+    "What is {topic}?",
+    "Before I go on: what is {topic}?",
+)
+
+
+class Doing:
+    """One turn of an agent that carries out ``task``'s plan."""
+
+    def __init__(
+        self, task: Task, prompt: Prompt, history: History, generator: np.random.Generator, view: PlanView
+    ) -> None:
+        self.task, self.prompt, self.history, self.generator, self.view = task, prompt, history, generator, view
+        self.plan = view.plan
+        self.tools = {tool.name: tool for tool in prompt.tools}
+        self.thoughts: Thoughts = Telling(prompt, history, generator)
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """Every observation so far."""
+        return [result for step in self.history for result in step.results]
+
+    @property
+    def last(self) -> Step | None:
+        return self.history[-1] if self.history else None
+
+    def draw(self, rate: float) -> bool:
+        return bool(self.generator.random() < rate)
+
+    # What can be done.
+
+    def open(self) -> list[int]:
+        """Numbers of planned calls that are still to be made, in order."""
+        return [number for number in range(len(self.plan.calls)) if number not in self.view.had]
+
+    def ready(self) -> list[int]:
+        """Those of them that can be made now: everything that they need was seen, and no change waits before them."""
+        found: list[int] = []
+        for number in self.open():
+            if self.plan.calls[number].changes and found:
+                break
+            if self.view.arguments(number) is not None:
+                found.append(number)
+            if self.plan.calls[number].changes:
+                break
+        return found
+
+    def fact(self) -> UserFact | None:
+        """What the user has to be asked before the next call can be made."""
+        if ASK not in self.tools:
+            return None
+        for number in self.open():
+            for path, given in self.view.unseen(number):
+                if given.source == "user":
+                    value = str(value_at(self.plan.calls[number].arguments, path))
+                    told = [fact for n, fact in enumerate(self.plan.user) if n not in self.view.told]
+                    return next(
+                        (f for f in told if given.words in f.says or value in f.says), told[0] if told else None
+                    )
+            if self.view.arguments(number) is None:
+                return None
+        return None
+
+    def failed(self) -> tuple[ToolCall, ...]:
+        """Calls of the last turn that failed through no fault of theirs."""
+        if self.last is None:
+            return ()
+        pairs = zip(self.last.turn.calls, self.last.results, strict=False)
+        return tuple(call for call, result in pairs if result.error == "failure")
+
+    def was_refused(self, number: int) -> bool:
+        """Whether the planned call, as it would be made now, was refused before."""
+        planned, arguments = self.plan.calls[number], self.view.arguments(number)
+        return any(
+            result.error not in (None, "failure") and (call.name, call.arguments) == (planned.tool, arguments)
+            for _, call, result in self.view.made
+        )
+
+    def changed_now(self) -> bool:
+        """Whether the last turn changed something."""
+        pairs = zip(self.last.turn.calls, self.last.results, strict=False) if self.last is not None else ()
+        return any(result.error is None and call.name in self.view.changing for call, result in pairs)
+
+    def strayed(self, call: ToolCall) -> bool:
+        """Whether it is a look-up by a tool of the plan that the plan does not make."""
+        planned = [n for n, one in enumerate(self.plan.calls) if one.tool == call.name and not one.changes]
+        made = [self.view.done[n].call for n in planned if n in self.view.done]
+        return bool(planned) and not any(one.arguments == call.arguments for one in made)
+
+    # Turns.
+
+    def retry(self, calls: Sequence[ToolCall]) -> Turn:
+        self.thoughts.add("p_again")
+        return self._turn([(call.name, call.arguments) for call in calls])
+
+    def call(self, *numbers: int, react: bool = True) -> Turn:
+        """Make planned calls, all of which are ready."""
+        if react:
+            self.react(numbers)
+        made = []
+        for place, number in enumerate(numbers):
+            arguments = self.view.arguments(number)
+            assert arguments is not None
+            made.append((self.plan.calls[number].tool, arguments))
+            if place == 0:
+                self.why(number, arguments)
+        if len(numbers) > 1:
+            self.thoughts.add("p_both")
+        return self._turn(made)
+
+    def act(self, tool: str, arguments: dict[str, Any]) -> Turn:
+        """Make any call; the thoughts are what was added before."""
+        return self._turn([(tool, arguments)])
+
+    def ask(self, fact: UserFact) -> Turn:
+        self.react(())
+        self.thoughts.add("p_ask", topic=fact.topic)
+        start = int(self.generator.integers(len(_ASKING)))
+        forms = [_ASKING[(start + n) % len(_ASKING)].format(topic=fact.topic) for n in range(len(_ASKING))]
+        forms += [f"What about the {word}?" for word in fact.keywords] + ["Is there anything that I should know?"]
+        for form in forms:
+            turn = Turn(calls=(ToolCall(id="call_0", name=ASK, arguments={"question": form}),))
+            if not ungrounded(self.prompt, (*self.history, Step(turn=turn)), start=len(self.history)):
+                break
+        return self._turn([(ASK, {"question": form})])
+
+    def check(self) -> Turn | None:
+        """Look at what was changed last; None where no look-up takes just what that call was given."""
+        if self.last is None or not self.last.turn.calls:
+            return None
+        given = self.last.turn.calls[-1].arguments
+        for tool in self.prompt.tools:
+            needs = tool.parameters.get("required")
+            if tool.name in self.view.changing or not isinstance(needs, list) or not needs:
+                continue
+            if all(isinstance(given.get(str(name)), str) for name in needs):
+                self.react(())
+                self.thoughts.add("p_check")
+                return self._turn([(tool.name, {str(name): given[str(name)] for name in needs})])
+        return None
+
+    def end(self) -> Turn:
+        """The last message, as the plan's outcome wants it."""
+        outcome = self.plan.outcome
+        if outcome == "answered":
+            self.react(())
+            self.thoughts.add("p_answer", answer=self.task.answer)
+            return self.message(self.task.answer)
+        if outcome == "refused":
+            self._evidence()
+            rule = self.rule()
+            if rule is not None:
+                self.thoughts.add("p_forbidden", rule=rule.rstrip("."))
+            self.thoughts.add("p_refuse")
+            return self.message(self.said("m_refuse", rule=rule) if rule else self.said("m_refuse_plain"))
+        self.react(())
+        self.thoughts.add("p_finish")
+        what = " ".join(said for said in (said_by(result) for result in self.changes()) if said)
+        rule = self.rule() if outcome == "offered" else None
+        if rule is not None and what:
+            return self.message(self.said("m_instead", rule=rule, what=what))
+        return self.message(self.said("m_done", what=what) if what else self.said("m_done_plain"))
+
+    def stuck(self) -> Turn:
+        self.react(())
+        self.thoughts.add("p_stuck")
+        refused = [result for result in self.results if result.error == "refused"]
+        why = said_by(refused[-1]) if refused else ""
+        return self.message(self.said("m_stuck_why", why=why) if why else self.said("m_stuck"))
+
+    def message(self, text: str) -> Turn:
+        return Turn(thought=self.thoughts.text() or None, answer=text)
+
+    def said(self, intent: str, **slots: Any) -> str:
+        words = Thoughts(self.task.question, self.generator)
+        words.add(intent, **slots)
+        return words.text()
+
+    def rule(self) -> str | None:
+        """The rule that forbids what was asked for, where the agent has it before it: in the policy or in a refusal."""
+        texts = [self.prompt.system, *(result.content for result in self.results)]
+        rule = " ".join((self.plan.rule or "").split())
+        if rule and '"' not in rule and any(rule in " ".join(text.split()) for text in texts):
+            return rule
+        refused = [said_by(result) for result in self.results if result.error == "refused"]
+        return refused[-1] if refused and '"' not in refused[-1] else None
+
+    def changes(self) -> list[ToolResult]:
+        """Observations of calls that changed something, in order."""
+        return [
+            result for _, call, result in self.view.made if result.error is None and call.name in self.view.changing
+        ]
+
+    # Words.
+
+    def react(self, numbers: Sequence[int], arguments: dict[str, Any] | None = None) -> None:
+        """What the last observation is good for, for who makes the planned calls ``numbers`` next. ``arguments``: those
+        of the first of them, where they are others than the plan's."""
+        if self.last is None:
+            return
+        pairs = list(zip(self.last.turn.calls, self.last.results, strict=False))
+        wrong = [result for _, result in pairs if result.error not in (None, "failure")]
+        if wrong:
+            self.thoughts.add("p_wrong")
+            return
+        asked = [result for call, result in pairs if call.name == ASK]
+        if asked:
+            says = " ".join(asked[-1].content.split())
+            if '"' not in says:
+                self.thoughts.add("p_told", says=says.rstrip("."))
+            return
+        changed = [result for call, result in pairs if call.name in self.view.changing]
+        if changed:
+            done = said_by(changed[-1], 200)
+            if done and '"' not in done:
+                self.thoughts.add("p_done", line=done.rstrip("."))
+            return
+        if self.is_astray():
+            self.thoughts.add("p_not_this")
+            return
+        news = self._news(pairs)
+        if news is not None:
+            self.thoughts.add("p_checked", line=news.rstrip("."))
+            return
+        needs = [
+            (path, value_at((arguments if place == 0 else None) or self.view.arguments(number) or {}, path))
+            for place, number in enumerate((*numbers, *self.open()))
+            for path, given in self.plan.calls[number].given.items()
+            if given.source == "observation" and (place or given.call is not None)
+        ]
+        shown = [result for _, result in pairs]
+        known = [result.content for result in self.results[: -len(pairs)]]
+        new = [
+            (path, value)
+            for path, value in needs
+            if value is not None and not any(stands_in(path, value, text) is not None for text in known)
+        ]
+        line = line_with(new, shown)
+        if line is None:
+            return
+        if self.is_choice(line):
+            self.thoughts.add("p_one_of")
+        self.thoughts.add("p_line", line=line)
+        details = details_of(self.task.question, line)
+        if details and not any(detail in line for detail in details if self.draw(0.35)):
+            self.thoughts.add("p_fits", details=listed(details))
+
+    def why(self, number: int, arguments: dict[str, Any]) -> None:
+        """What a planned call is for."""
+        call = self.plan.calls[number]
+        texts = [self.task.question, *(result.content for result in self.results)]
+        values = shown_values(arguments, texts)
+        if call.changes:
+            rule = rule_for(self.prompt.system, self.tools[call.tool]) if call.tool in self.tools else None
+            if self.plan.outcome == "offered":
+                forbids = self.rule()
+                if forbids is not None and not self.changes():
+                    self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
+                    self.thoughts.add("p_instead")
+                    rule = None
+            self._behind(number)
+            if rule is not None and self.draw(0.6):
+                self.thoughts.add("p_rule", rule=rule.rstrip("."))
+            if values:
+                self.thoughts.add("p_write_next" if self.changes() else "p_write", values=listed(values))
+            return
+        if not self.history:
+            from_user = [value for value in values if value in self.task.question]
+            if from_user:
+                self.thoughts.add("p_start", value=from_user[0])
+            else:
+                self.thoughts.add("p_start_plain")
+        elif values:
+            self.thoughts.add("p_look", value=values[0])
+        else:
+            self.thoughts.add("p_look_plain")
+
+    def _behind(self, number: int) -> None:
+        """What an id rests on that was read earlier and not spoken of yet."""
+        spoken = " ".join(step.turn.thought or "" for step in self.history)
+        for path, given in self.plan.calls[number].given.items():
+            made = self.view.done.get(-1 if given.call is None else given.call)
+            value = value_at(self.view.arguments(number) or {}, path)
+            if made is None or value is None:
+                continue
+            line = line_with([(path, value)], [made.result])
+            if (
+                line is not None
+                and line not in spoken
+                and line not in self.thoughts.said
+                and details_of(self.task.question, line)
+            ):
+                self.thoughts.add("p_line", line=line)
+                return
+
+    def is_choice(self, line: str) -> bool:
+        """Whether the observation that holds ``line`` lists others beside it."""
+        for result in reversed(self.results):
+            lines = [text for text in result.content.split("\n") if text.strip()]
+            at = next((n for n, text in enumerate(lines) if line in text), None)
+            if at is not None:
+                return len(lines) > 2 and at > 0 and lines[0].rstrip().endswith(":")
+        return False
+
+    def is_astray(self) -> bool:
+        """Whether the last turn looked at another row than the one that is meant."""
+        if self.last is None:
+            return False
+        return any(
+            result.error is None
+            and self.strayed(call)
+            and any(self.plan.calls[n].tool == call.name for n in self.open())
+            for call, result in zip(self.last.turn.calls, self.last.results, strict=False)
+        )
+
+    def _news(self, pairs: Sequence[tuple[ToolCall, ToolResult]]) -> str | None:
+        """What a look-up shows that the same one did not show before."""
+        for call, result in pairs:
+            before = [
+                old.content
+                for step in self.history[:-1]
+                for made, old in zip(step.turn.calls, step.results, strict=False)
+                if (made.name, made.arguments) == (call.name, call.arguments) and old.error is None
+            ]
+            if result.error is not None or not self.is_check():
+                continue
+            known = before[-1] if before else "\n".join(old.content for old in self.results[: -len(pairs)])
+            lines = [line.strip().removeprefix("- ") for line in result.content.split("\n")]
+            values = [
+                (name, value)
+                for _, made, _ in self.view.made
+                if made.name in self.view.changing
+                for name, value in made.arguments.items()
+                if not isinstance(value, bool)
+            ]
+            new = [line for line in lines if line and line not in known and '"' not in line and len(line) <= 170]
+            told = [line for line in new if any(stands_in(name, value, line) is not None for name, value in values)]
+            return next(iter([*told[1:], *told]), None)
+        return None
+
+    def is_check(self) -> bool:
+        """Whether the last turn looked at what the one before had changed."""
+        if len(self.history) < 2 or self.last is None or self.open():
+            return False
+        before = self.history[-2]
+        return any(
+            result.error is None and call.name in self.view.changing
+            for call, result in zip(before.turn.calls, before.results, strict=False)
+        )
+
+    def _evidence(self) -> None:
+        """What was read that a rule of the policy is about."""
+        if self.last is None or not self.last.results:
+            return
+        rule = self.plan.rule or ""
+        result = self.last.results[-1]
+        if result.error is not None:
+            return
+        words = set(rule.casefold().replace(",", " ").replace(".", " ").split()) - {"a", "the", "is", "be", "or", "and"}
+        lines = [line.strip() for line in result.content.split("\n") if line.strip() and '"' not in line]
+        scored = [
+            (len(words & set(line.casefold().replace(",", " ").replace(":", " ").split())), line) for line in lines
+        ]
+        best = max(scored, default=(0, ""), key=lambda pair: pair[0])
+        if best[0] > 0 and len(best[1]) < 170:
+            self.thoughts.add("p_line", line=best[1].removeprefix("- ").rstrip("."))
+
+    def _turn(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> Turn:
+        at = len(self.history)
+        made = tuple(
+            ToolCall(id=f"call_{at}_{place}", name=name, arguments=arguments)
+            for place, (name, arguments) in enumerate(calls)
+        )
+        return Turn(thought=self.thoughts.text() or None, calls=made)

@@ -1,0 +1,282 @@
+"""The scripted policy that carries out plans, and errs.
+
+It goes by the plan, as nobody without a language model could read a request in free words, and its rows say so
+(``privileged``). Its errors are those of agents in applications: drawn turn by turn from what is visible, never
+planned, each logged. What it did wrong it goes on with: who looked at another customer's reservation changes that one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.agents.planned import Made, PlanView, alike, value_at
+from synth.agents.scripted.doer.config import DoerPolicyConfig
+from synth.agents.scripted.doer.doing import Doing
+from synth.agents.scripted.doer.slips import improvised, made_up, other_value
+from synth.agents.scripted.phrases import Thoughts
+from synth.environments.contract import ToolCall
+from synth.schemas.injected import InjectedError
+from synth.schemas.plans import Given
+from synth.schemas.tasks import Task
+
+__all__ = ["DoerPolicy"]
+
+
+class DoerPolicy:
+    """A policy (``synth.agents.contract.Policy``) for one task with a plan."""
+
+    privileged = True
+
+    def __init__(self, task: Task, config: DoerPolicyConfig | None = None) -> None:
+        self._task = task
+        self._config = config or DoerPolicyConfig()
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        if not prompt.tools:
+            thoughts = Thoughts(prompt.question, generator)
+            thoughts.add("no_result")
+            return Decision(Turn(thought=thoughts.text()))
+        view = PlanView.of(self._task, history)
+        assert view is not None
+        acting = _Acting(self._task, prompt, history, generator, view, self._config)
+        return Decision(acting.turn(), tuple(acting.injected))
+
+
+class _Acting:
+    def __init__(
+        self,
+        task: Task,
+        prompt: Prompt,
+        history: History,
+        generator: np.random.Generator,
+        view: PlanView,
+        config: DoerPolicyConfig,
+    ) -> None:
+        self.view, self.config, self.generator = view, config, generator
+        self.doing = Doing(task, prompt, history, generator, view)
+        self.doing.thoughts = Thoughts(prompt.question, generator)
+        self.injected: list[InjectedError] = []
+
+    def slips(self, rate: float) -> bool:
+        return self.doing.draw(min(0.95, rate * 2 * (1 - self.config.skill)))
+
+    def log(self, mode: str, detail: str) -> None:
+        turn = len(self.doing.history)
+        self.injected.append(InjectedError(trajectory_id="unassigned", turn=turn, mode=mode, detail=detail[:500]))
+
+    def turn(self) -> Turn:
+        doing = self.doing
+        if len(doing.history) >= self.config.patience:
+            return doing.message(doing.said("m_done_plain"))
+        after = self._after_errors()
+        if after is not None:
+            return after
+        self._adopt()
+        if doing.history and doing.open() and self.slips(self.config.early_stop):
+            self.log("early_stop", f"stopped with {len(doing.open())} calls to make")
+            return self._stops()
+        if doing.changed_now() and self.slips(self.config.twice):
+            assert doing.last is not None
+            call = doing.last.turn.calls[-1]
+            self.log("twice", f"{call.name} once more")
+            doing.thoughts.add("p_twice")
+            return doing.act(call.name, call.arguments)
+        bent = self._gives_in()
+        if bent is not None:
+            return bent
+        ready = doing.ready()
+        if ready:
+            return self._call(ready[0])
+        fact = doing.fact()
+        if fact is not None:
+            assumed = self._assumes() if self.slips(self.config.assumes) else None
+            return assumed if assumed is not None else doing.ask(fact)
+        return doing.end() if self.view.complete else self._finds_a_way()
+
+    # After what went wrong before.
+
+    def _after_errors(self) -> Turn | None:
+        doing = self.doing
+        failed = doing.failed()
+        if failed:
+            if self.slips(self.config.gives_up):
+                self.log("gives_up", f"gave up after {failed[0].name} failed")
+                return doing.stuck()
+            return doing.retry(failed)
+        if doing.last is None:
+            return None
+        wrong = [
+            call
+            for call, result in zip(doing.last.turn.calls, doing.last.results, strict=False)
+            if result.error not in (None, "failure")
+        ]
+        if wrong and self.slips(self.config.again):
+            self.log("again", f"made the refused call of {wrong[0].name} again")
+            doing.thoughts.add("p_again")
+            return doing.act(wrong[0].name, wrong[0].arguments)
+        return None
+
+    def _adopt(self) -> None:
+        """Go on with what was done wrong as if it had been right. A look at a wrong row may be noticed."""
+        notices = self.doing.draw(min(0.95, self.config.notices * 2 * self.config.skill))
+        used = {id(made.call) for made in self.view.done.values()}
+        for number, planned in enumerate(self.view.plan.calls):
+            if number in self.view.had or (notices and not planned.changes):
+                continue
+            for turn, call, result in self.view.made:
+                if call.name != planned.tool or result.error is not None or id(call) in used:
+                    continue
+                swapped = self._swapped(number, call)
+                if swapped is None:
+                    continue
+                self.view.done[number] = Made(turn, call, result)
+                self.view.swapped |= swapped
+                used.add(id(call))
+                break
+
+    def _swapped(self, number: int, call: ToolCall) -> dict[str, Any] | None:
+        """Values of a planned call -> what ``call`` took in their place. None where it is another call altogether."""
+        planned = self.view.plan.calls[number]
+        found: dict[str, Any] = {}
+        for path, given in planned.given.items():
+            mine, theirs = value_at(planned.arguments, path), value_at(call.arguments, path)
+            if mine == theirs:
+                continue
+            if not planned.changes and (given.source != "observation" or theirs is None):
+                return None
+            if given.source == "observation" and isinstance(theirs, str):
+                found[str(mine)] = theirs
+        return found
+
+    # Errors of its own.
+
+    def _stops(self) -> Turn:
+        self.doing.thoughts.add("p_enough")
+        return self.doing.message(self.doing.said("m_done_plain"))
+
+    def _gives_in(self) -> Turn | None:
+        """What the policy forbids, or whatever else is near, in place of saying no."""
+        doing, plan = self.doing, self.view.plan
+        if plan.outcome not in ("refused", "offered") or self.view.strays or doing.changes():
+            return None
+        looked = all(number in self.view.had for number, call in enumerate(plan.calls) if not call.changes)
+        if not looked or not self.slips(self.config.gives_in):
+            return None
+        call = improvised(doing, self.generator)
+        if call is None:
+            return None
+        self.log("gives_in", f"{call[0]} although the policy forbids what is asked for")
+        doing.thoughts.add("p_bend")
+        return doing.act(*call)
+
+    def _call(self, number: int) -> Turn:
+        doing, plan = self.doing, self.view.plan
+        planned = plan.calls[number]
+        changes = [n for n in doing.open() if plan.calls[n].changes]
+        if planned.changes and len(changes) == 1 and doing.changes() and self.slips(self.config.forgotten):
+            self.log("forgotten", f"left out {planned.instruction}")
+            return self._stops()
+        if not planned.changes:
+            skipped = self._skips(number) if self.slips(self.config.made_up_id) else None
+            if skipped is not None:
+                return skipped
+        arguments = self.view.arguments(number)
+        assert arguments is not None
+        spoilt = self._other_id(number, arguments)
+        if spoilt is None and planned.changes and self.slips(self.config.wrong_value):
+            spoilt = other_value(doing, number, arguments, self.generator)
+            if spoilt is not None:
+                self.log("wrong_value", f"{planned.tool}: {spoilt[0]} = {spoilt[1]!r}")
+        if spoilt is None:
+            return doing.call(number)
+        path, value = spoilt
+        made = {**arguments, path: value}
+        doing.react((number,), made)
+        doing.why(number, made)
+        return doing.act(planned.tool, made)
+
+    def _ids(self, number: int) -> list[tuple[str, Given]]:
+        planned = self.view.plan.calls[number]
+        return [(p, g) for p, g in planned.given.items() if g.source == "observation" and "." not in p]
+
+    def _other_id(self, number: int, arguments: dict[str, Any]) -> tuple[str, Any] | None:
+        """Another id than the one that is meant, of the same list or of something that was done before."""
+        planned = self.view.plan.calls[number]
+        for path, given in self._ids(number):
+            value = arguments.get(path)
+            if not isinstance(value, str) or given.call not in self.view.done:
+                continue
+            if self.slips(self.config.wrong_row):
+                assert given.call is not None
+                shown = self.view.done[given.call].result.content
+                others = [token for token in alike(value, shown, self.doing.task.question) if token != value]
+                if others:
+                    other = others[int(self.generator.integers(len(others)))]
+                    self.log("wrong_row", f"{planned.tool}: took {other} where {value} was meant")
+                    return path, other
+            if self.slips(self.config.stale_id):
+                used = [call.arguments.get(path) for _, call, _ in self.view.made]
+                older = [one for one in dict.fromkeys(used) if isinstance(one, str) and one != value]
+                if older:
+                    self.log("stale_id", f"{planned.tool}: took {older[-1]} again where {value} was meant")
+                    return path, older[-1]
+        return None
+
+    def _skips(self, number: int) -> Turn | None:
+        """Leave a look-up out and make up what it would have shown."""
+        plan = self.view.plan
+        for later, call in enumerate(plan.calls):
+            paths = [path for path, given in self._ids(later) if given.call == number]
+            known = self.view.unseen(later)
+            if not paths or later in self.view.had or {path for path, _ in known} - set(paths):
+                continue
+            arguments = dict(call.arguments)
+            for path, _ in self._ids(later):
+                if path in paths:
+                    arguments[path] = made_up(str(arguments[path]), self.generator)
+            self.log("made_up_id", f"{call.tool} without {plan.calls[number].tool}")
+            self.doing.thoughts.add("p_skip")
+            return self.doing.act(call.tool, arguments)
+        return None
+
+    def _assumes(self) -> Turn | None:
+        doing, plan = self.doing, self.view.plan
+        number = doing.open()[0]
+        arguments = dict(plan.calls[number].arguments)
+        fact = doing.fact()
+        for path, given in self.view.unseen(number):
+            if given.source != "user" or "." in path:
+                return None
+            other = other_value(doing, number, arguments, self.generator, only=path)
+            if other is None:
+                return None
+            arguments[path] = other[1]
+        for path, given in self._ids(number):
+            seen = self.view.value(plan.calls[number], path, given)
+            if seen is not None:
+                arguments[path] = seen
+        self.log("assumes", f"{plan.calls[number].tool} without asking")
+        if fact is not None:
+            doing.thoughts.add("p_assume", topic=fact.topic)
+        return doing.act(plan.calls[number].tool, arguments)
+
+    def _finds_a_way(self) -> Turn:
+        """What it needs is not in view by the plan's way: the first thing of that make, else it goes back."""
+        doing, plan = self.doing, self.view.plan
+        for number in doing.open():
+            arguments = dict(plan.calls[number].arguments)
+            for path, given in self.view.unseen(number):
+                value = value_at(plan.calls[number].arguments, path)
+                shown = self.view.done[given.call].result.content if given.call in self.view.done else ""
+                found = alike(str(value), shown, doing.task.question)
+                if not found or "." in path:
+                    return doing.stuck()
+                arguments[path] = found[0]
+            if re.search(r"\w", plan.calls[number].tool):
+                doing.why(number, arguments)
+                return doing.act(plan.calls[number].tool, arguments)
+        return doing.stuck()

@@ -1,0 +1,146 @@
+"""What agents that carry out plans say: thoughts that rest on what was observed, and the last message to the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from synth.agents.contract import History, Prompt, Step, Turn
+from synth.agents.grounding import ungrounded
+from synth.agents.planned import stands_in
+from synth.agents.scripted.phrases import Thoughts
+from synth.agents.written import written_forms
+from synth.environments.contract import ToolResult, ToolSchema
+
+__all__ = ["Telling", "details_of", "line_with", "rule_for", "said_by", "shown_values"]
+
+_LONGEST = 170
+"""Characters of a line that is quoted whole."""
+_ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SMALL = frozenset(
+    "the and for with that this from has have are was were you your not can will may who what which when where one two "
+    "all any its his her their them they other into than then there here please would like could i'm i'd".split()
+)
+_DETAIL = re.compile(
+    r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
+)
+
+
+class Telling(Thoughts):
+    """Thoughts whose parts are dropped where they would name what was not seen: privilege may choose, never tell."""
+
+    def __init__(self, prompt: Prompt, history: History, generator: np.random.Generator) -> None:
+        super().__init__(prompt.question, generator)
+        self._prompt = prompt
+        self._history = history
+
+    def text(self) -> str:
+        parts = [part[0].upper() + part[1:] for part in self._parts if part]
+        while parts:
+            turn = Turn(thought=" ".join(parts))
+            bad = ungrounded(self._prompt, (*self._history, Step(turn=turn)), start=len(self._history))
+            kept = [part for part in parts if not any(found.text in part for found in bad)]
+            if len(kept) == len(parts):
+                return " ".join(parts) if not bad else ""
+            parts = kept
+        return ""
+
+
+def line_with(values: Iterable[tuple[str, Any]], results: Sequence[ToolResult]) -> str | None:
+    """The line of the latest observation that shows most of ``values`` (path, value), without its number."""
+    wanted = list(values)
+    best: tuple[int, str] | None = None
+    for result in reversed(results):
+        if result.error is not None:
+            continue
+        for line in result.content.split("\n"):
+            count = sum(stands_in(path, value, line) is not None for path, value in wanted)
+            if count and (best is None or count > best[0]):
+                best = (count, line)
+        if best is not None:
+            break
+    if best is None:
+        return None
+    line = _ITEM.sub("", best[1].strip())
+    return line.rstrip(".") if len(line) <= _LONGEST and '"' not in line else None
+
+
+def details_of(question: str, line: str) -> list[str]:
+    """What of ``line`` the question says too, as the question writes it: names, dates, amounts."""
+    found: dict[str, None] = {}
+    for match in _DETAIL.finditer(line):
+        token = match.group().strip(".,:;")
+        name = "cents" if token.startswith("$") else ""
+        value: Any = token
+        if name:
+            value = round(float(token[1:].replace(",", "")) * 100)
+        for form in written_forms(name, value):
+            hit = re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-])", question)
+            if hit and len(form) > 1:
+                found.setdefault(f"${form}" if name and f"${form}" in question else form)
+                break
+    return list(found)[:3]
+
+
+def rule_for(system: str, tool: ToolSchema) -> str | None:
+    """The rule of the policy in ``system`` that speaks most in the words of ``tool``; None where none does."""
+    wanted = _stems(f"{tool.name.replace('_', ' ')} {tool.description}")
+    best: tuple[int, str] | None = None
+    policy = system.partition("## Policy")[2]
+    for line in policy.split("\n"):
+        if not line.startswith("- "):
+            continue
+        shared = len(wanted & _stems(line))
+        if shared >= 2 and (best is None or shared > best[0]):
+            best = (shared, line[2:].strip())
+    return best[1] if best is not None and '"' not in best[1] and len(best[1]) <= 2 * _LONGEST else None
+
+
+def _stems(text: str) -> set[str]:
+    words = (word.casefold() for word in _WORD.findall(text))
+    return {re.sub(r"(?:ations?|ings?|ed|es|s)$", "", word) for word in words if word not in _SMALL}
+
+
+def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
+    """Values of a call in the form in which a text showed them; long and unseen ones are left out."""
+    found: dict[str, None] = {}
+    for name, value in _leaves(arguments):
+        if isinstance(value, bool) or len(str(value)) > 60:
+            continue
+        forms = (stands_in(name, value, text) for text in reversed(texts))
+        form = next((form for form in forms if form is not None), None)
+        if form is not None:
+            money, count = name.endswith("cents"), isinstance(value, int) and "_" not in name
+            counted = f"{name} {form}" if form[:1].isdigit() else f"{form} {name}"
+            found.setdefault(f"${form}" if money else counted if count else form)
+    return list(found)
+
+
+def _leaves(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _leaves(item, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _leaves(item, name)
+    elif value is not None:
+        yield name, value
+
+
+def listed(values: Sequence[str]) -> str:
+    """ "A, B and C"."""
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
+
+
+def said_by(result: ToolResult, longest: int = 320) -> str:
+    """What an observation says, as one line: whole sentences, as far as they fit."""
+    text = " ".join(line.strip() for line in result.content.split("\n") if line.strip())
+    if len(text) <= longest:
+        return text
+    cut = text[:longest]
+    end = max(cut.rfind(". "), cut.rfind("; "))
+    return cut[: end + 1] if end > 40 else ""

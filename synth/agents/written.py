@@ -1,0 +1,74 @@
+"""How a person writes a value that a tool takes in another form: an amount in cents, a date, a small number.
+
+Whoever reads "two bags for $45.00 on 17 May" has seen the values 2, 4500 and 2031-05-17.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import lru_cache
+
+__all__ = ["written_forms"]
+
+_MONTHS = ("January February March April May June July August September October November December").split()
+_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth"}
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_MONTH = re.compile(r"(\d{4})-(\d\d)")
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)")
+
+
+@lru_cache(maxsize=65536)
+def written_forms(name: str, value: object) -> tuple[str, ...]:
+    """The forms in which texts may give ``value`` to an argument called ``name``, the plainest first.
+
+    Money is in cents where the argument's name says so (``amount_cents``). A date without its year is among the forms:
+    who says "on 17 May" means the year at hand.
+    """
+    if isinstance(value, bool) or value is None:
+        return ()
+    if isinstance(value, int):
+        if name.endswith("cents"):
+            return _money(value)
+        forms = [str(value), f"{value:,}"]
+        if 0 <= value < len(_WORDS):
+            forms += [_WORDS[value], *([_ORDINALS[value]] if value in _ORDINALS else [])]
+        return tuple(dict.fromkeys(forms))
+    if not isinstance(value, str):
+        return (str(value),)
+    if match := _TIME.fullmatch(value):
+        return (value, *(f"{day} {match[2]}" for day in _dates(match[1])))
+    if _DAY.fullmatch(value):
+        return _dates(value)
+    if (match := _MONTH.fullmatch(value)) and 1 <= int(match[2]) <= 12:
+        month = _MONTHS[int(match[2]) - 1]
+        return (value, f"{month} {match[1]}", month)
+    return (value,)
+
+
+def _money(cents: int) -> tuple[str, ...]:
+    whole, part = divmod(abs(cents), 100)
+    forms = [f"{whole:,}.{part:02d}", f"{whole}.{part:02d}"]
+    return tuple(dict.fromkeys([*forms, *([f"{whole:,}", str(whole)] if part == 0 else [])]))
+
+
+def _dates(day: str) -> tuple[str, ...]:
+    try:
+        found = date.fromisoformat(day)
+    except ValueError:
+        return (day,)
+    month = _MONTHS[found.month - 1]
+    short = [f"{found.day} {month}", f"{month} {found.day}", f"{month[:3]} {found.day}", f"{found.day} {month[:3]}"]
+    ordinal = f"{found.day}{_suffix(found.day)}"
+    short += [f"{ordinal} of {month}", f"{ordinal} {month}", f"{month} {ordinal}"]
+    return (
+        day,
+        *(f"{text} {found.year}" for text in short[:2]),
+        *(f"{text}, {found.year}" for text in short[1:2]),
+        *short,
+    )
+
+
+def _suffix(number: int) -> str:
+    return "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

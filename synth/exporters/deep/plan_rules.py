@@ -1,0 +1,203 @@
+"""Tasks with plans, proved by doing: the plan from a fresh beginning, without any one of its changes, and every run and
+continuation once more for its verdict.
+
+Only what the dataset holds is asked: the application stands in the recipe of its report. An environment that is a
+server or a browser is not started here; rules then say that they could not judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from synth.agents.contract import History
+from synth.agents.planned import plan_of
+from synth.agents.trajectory import facts_of, history_of, steps_of
+from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
+from synth.environments.contract import Environment, Episode, ToolCall
+from synth.errors import InputError
+from synth.exporters.deep.findings import Findings, Place
+from synth.exporters.deep.reading import rows
+from synth.exporters.reader import Dataset
+from synth.schemas.reports import BuildReport
+from synth.schemas.row import JsonObject
+from synth.schemas.steps import BranchRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
+
+__all__ = ["PLAN_RULES", "PlanAudit"]
+
+PLAN_RULES: Mapping[str, str] = {
+    "plan": "From a fresh beginning the calls of the plan are not refused, and the state is then exactly the goal, "
+    "with no violation of the policy on record.",
+    "minimal": "Without any one of the plan's changes the goal is not reached.",
+    "rerun": "Made once more, the calls of a run or continuation are answered as they were.",
+}
+_NO_DEFECT = "failures"
+"""Options of an environment that make tools fail on purpose: a plan is carried out without."""
+
+
+class PlanAudit:
+    """Sees every task, then every run and continuation of one with a plan."""
+
+    def __init__(self, found: Findings, report: BuildReport | None) -> None:
+        self._found = found
+        self._tasks: dict[str, Task] = {}
+        self._runs: dict[str, tuple[History, JsonObject]] = {}
+        self._calm: AppEnvironment | None = None
+        self._real: AppEnvironment | None = None
+        self._why = "the report does not say in which application"
+        if report is not None:
+            self._open(report)
+
+    def _open(self, report: BuildReport) -> None:
+        source, place = (report.recipe.get(name) or {} for name in ("source", "environment"))
+        if not isinstance(source, dict) or not isinstance(place, dict) or source.get("kind") != "app":
+            self._why = f"an environment of kind {dict(place).get('kind')} is not started for an audit"
+            return
+        options = {name: value for name, value in {**source, **place}.items() if name != "kind" and value is not None}
+        try:
+            self._real = open_app(**options)
+            self._calm = open_app(**{name: value for name, value in options.items() if name != _NO_DEFECT})
+        except (InputError, TypeError) as error:
+            self._real = self._calm = None
+            self._why = f"the application can't be opened: {error}"
+
+    def see(self, place: Place, task: Task) -> None:
+        """Carry out the plan of one task; nothing for a task without one."""
+        if "plan" not in task.details:
+            return
+        self._tasks[task.id] = task
+        if self._calm is None:
+            for rule in ("plan", "minimal"):
+                self._found.leave(rule, self._why)
+            return
+        try:
+            problems = list(_problems(self._calm, task))
+        except ValueError as error:
+            problems = [("plan", f"the plan or the goal does not parse: {str(error).splitlines()[0]}")]
+        for rule in ("plan", "minimal"):
+            self._found.rows[rule] += 1
+        for rule, what in problems:
+            self._found.add(place, task.id, rule, what)
+
+    def judge(self, dataset: Dataset) -> None:
+        """Every run and continuation of a task that was seen."""
+        if not self._tasks:
+            return
+        for place, run in rows(dataset, "trajectories", TrajectoryRow):
+            if run.task_id in self._tasks:
+                self._run(place, run)
+        for place, branch in rows(dataset, "branches", BranchRow):
+            if branch.task_id in self._tasks:
+                self._branch(place, branch)
+
+    def _run(self, place: Place, run: TrajectoryRow) -> None:
+        try:
+            _, history = history_of(run)
+        except ValueError as error:
+            self._found.rows["rerun"] += 1
+            self._found.add(place, run.id, "rerun", str(error))
+            return
+        self._runs[run.id] = history, facts_of(run)
+        self._again(place, run.id, run, history, facts_of(run))
+
+    def _branch(self, place: Place, branch: BranchRow) -> None:
+        known = self._runs.get(branch.trajectory_id)
+        if known is None:
+            return  # the plain validation says so
+        prefix, facts = known
+        gave_up = branch.stop_reason is StopReason.GAVE_UP
+        try:
+            own = steps_of(branch.content, {}, gave_up=gave_up, name=branch.id)
+        except ValueError as error:
+            self._found.rows["rerun"] += 1
+            self._found.add(place, branch.id, "rerun", str(error))
+            return
+        front = prefix[: max(0, branch.step)]
+        self._again(place, branch.id, branch, (*front, *own), facts)
+
+    def _again(
+        self,
+        place: Place,
+        name: str,
+        row: TrajectoryRow | BranchRow,
+        history: History,
+        facts: JsonObject,
+    ) -> None:
+        if self._real is None:
+            for rule in ("rerun", "verdict"):
+                self._found.leave(rule, self._why)
+            return
+        task = self._tasks[row.task_id]
+        self._found.rows["rerun"] += 1
+        episode = self._real.resume(task, facts)
+        try:
+            other = _difference(episode, history)
+            if other is not None:
+                self._found.add(place, name, "rerun", other)
+                return
+            if row.stop_reason is StopReason.REJECTED and row.verdict.correct is None:
+                return
+            self._found.rows["verdict"] += 1
+            verdict = episode.check(row.answer)
+        finally:
+            episode.close()
+        if verdict.correct != row.verdict.correct:
+            what = f"done again it is {_word(verdict)} ({verdict.evidence}), the row says {_word(row.verdict)}"
+            self._found.add(place, name, "verdict", what)
+        elif row.success != (verdict.correct is True):
+            self._found.add(place, name, "verdict", f"success is {row.success}, the end is {_word(verdict)}")
+
+
+def _problems(environment: AppEnvironment, task: Task) -> Iterator[tuple[str, str]]:
+    plan = plan_of(task)
+    assert plan is not None
+    calls = [ToolCall(id=f"call_{n}", name=c.tool, arguments=c.arguments) for n, c in enumerate(plan.calls)]
+    goal = task.details.get("goal")
+    wanted = goal.get("state") if isinstance(goal, dict) else None
+    if wanted is None:
+        yield "plan", "the task has no goal"
+        return
+    reached, refused, verdict = _carried_out(environment, task, calls)
+    if refused is not None:
+        yield "plan", refused
+    if reached != wanted:
+        yield "plan", f"leads to another state than the goal: {verdict.evidence}"
+    elif verdict.rule == "policy":
+        yield "plan", verdict.evidence
+    for number, planned in enumerate(plan.calls):
+        if planned.changes:
+            without, _, _ = _carried_out(environment, task, [call for n, call in enumerate(calls) if n != number])
+            if without == wanted:
+                yield "minimal", f"call {number} ({planned.tool}) can be left out"
+    if plan.outcome in ("refused", "answered") and any(planned.changes for planned in plan.calls):
+        yield "plan", f"a task that is {plan.outcome} changes something"
+
+
+def _carried_out(environment: Environment, task: Task, calls: list[ToolCall]) -> tuple[str, str | None, Verdict]:
+    """(hash of the state, first call that was refused, the verdict on that state)."""
+    episode = environment.reset(task)
+    assert isinstance(episode, AppEpisode)
+    refused = None
+    try:
+        for call in calls:
+            result = episode.step(call)
+            if result.error is not None and refused is None:
+                refused = f"{call.name} is refused: {result.content}"
+        return episode.state_hash(), refused, episode.check(task.answer)
+    finally:
+        episode.close()
+
+
+def _difference(episode: Episode, history: History) -> str | None:
+    for number, step in enumerate(history):
+        for call, before in zip(step.turn.calls, step.results, strict=False):
+            now: Any = episode.step(call)
+            if now.content != before.content:
+                return f"turn {number}: {call.name} answers {now.content[:100]!r}, not {before.content[:100]!r}"
+    return None
+
+
+def _word(verdict: Verdict) -> str:
+    return "unjudged" if verdict.correct is None else "right" if verdict.correct else "wrong"

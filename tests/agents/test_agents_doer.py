@@ -1,0 +1,178 @@
+"""Scripted agents that carry out plans: what they say is grounded, what they do wrong is real, and what they can't know
+they read or ask."""
+
+from __future__ import annotations
+
+import pytest
+from doer_tasks import LIBRARY, bags, opened, planned, run
+
+from synth.agents.contract import History, Prompt, Step, Turn
+from synth.agents.grounding import ungrounded
+from synth.agents.loop import Rollout
+from synth.agents.planned import ASK, PlanView, plan_of, reread, stands_in
+from synth.agents.scripted.doer.config import DoerPolicyConfig, DoerTeacherConfig
+from synth.agents.scripted.doer.policy import DoerPolicy
+from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.environments.app.environment import AppEnvironment, Failures, open_app
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.identity import derive_generator
+from synth.schemas.plans import Given, Plan, PlannedCall, UserFact
+from synth.schemas.tasks import Task
+
+AIRLINE = opened("airline")
+TASKS = [bags(AIRLINE, number) for number in range(8)]
+
+
+@pytest.fixture(scope="module")
+def taught() -> list[Rollout]:
+    return [run(DoerTeacher(task), AIRLINE, task, sample) for task in TASKS for sample in range(3)]
+
+
+def test_the_teacher_does_what_was_asked_and_names_nothing_unseen(taught: list[Rollout]) -> None:
+    for done in taught:
+        assert done.verdict.correct is True, done.verdict
+        assert ungrounded(done.prompt, done.history) == []
+
+
+def test_thoughts_rest_on_observations_and_vary(taught: list[Rollout]) -> None:
+    thoughts = [step.turn.thought or "" for done in taught for step in done.history]
+    assert all(thoughts)
+    assert len(set(thoughts)) > 0.8 * len(thoughts)
+    changes = [
+        s.turn.thought or "" for d in taught for s in d.history if any(c.name == "add_bags" for c in s.turn.calls)
+    ]
+    assert all("card ending in" in thought for thought in changes)  # the line that shows the method
+
+
+def test_detours_are_seen_through() -> None:
+    done = [run(DoerTeacher(t, DoerTeacherConfig(detour=1.0)), AIRLINE, t) for t in _looked_up()]
+    looked = [[c.arguments for s in d.history for c in s.turn.calls if c.name == "get_reservation"] for d in done]
+    assert any(len(arguments) > 1 for arguments in looked)
+    assert all(d.verdict.correct for d in done)
+    assert all(ungrounded(d.prompt, d.history) == [] for d in done)
+
+
+def _looked_up() -> list[Task]:
+    """The same tasks, with a look at the reservation before the change."""
+    made = []
+    for number, task in enumerate(TASKS[:4]):
+        plan = plan_of(task)
+        assert plan is not None
+        calls = [(call.tool, dict(call.arguments)) for call in plan.calls]
+        calls.insert(3, ("get_reservation", {"reservation_id": calls[3][1]["reservation_id"]}))
+        made.append(planned(AIRLINE, task.question, calls, number=100 + number))
+    return made
+
+
+def test_tool_failures_are_tried_again() -> None:
+    environment = open_app(application="airline", failures=Failures(rate=0.4))
+    runs = [run(DoerTeacher(task), environment, task) for task in TASKS]
+    failed = [r for d in runs for s in d.history for r in s.results if r.error == "failure"]
+    assert failed
+    assert all(d.verdict.correct for d in runs)
+
+
+def test_a_policy_of_full_skill_errs_in_nothing() -> None:
+    for task in TASKS:
+        done = run(DoerPolicy(task, DoerPolicyConfig(skill=1.0)), AIRLINE, task)
+        assert done.verdict.correct is True
+        assert done.injected == ()
+
+
+def test_what_a_policy_does_wrong_is_logged_and_real() -> None:
+    runs = [
+        run(DoerPolicy(task, DoerPolicyConfig(skill=0.2)), AIRLINE, task, sample)
+        for task in TASKS
+        for sample in range(4)
+    ]
+    failed = [done for done in runs if not done.verdict.correct]
+    assert failed
+    assert len(failed) < len(runs)
+    assert all(done.injected for done in failed)
+    assert all(done.verdict.rule in ("state", "policy") for done in failed)
+    modes = {error.mode for done in runs for error in done.injected}
+    assert modes >= {"wrong_row", "wrong_value", "made_up_id", "early_stop"}
+
+
+def test_a_refusal_changes_nothing_and_says_the_rule() -> None:
+    task, rule = _refused(AIRLINE)
+    done = run(DoerTeacher(task), AIRLINE, task)
+    assert done.verdict.correct is True
+    assert rule in (done.answer or "")
+    assert ungrounded(done.prompt, done.history) == []
+    bent = [run(DoerPolicy(task, DoerPolicyConfig(skill=0.0, gives_in=1.0)), AIRLINE, task, n) for n in range(8)]
+    assert any(e.mode == "gives_in" for d in bent for e in d.injected)
+    assert any(d.verdict.correct is False for d in bent)
+
+
+def _refused(environment: AppEnvironment) -> tuple[Task, str]:
+    plan = plan_of(TASKS[0])
+    assert plan is not None
+    rule = "Passengers can't be taken out of a reservation."
+    calls = [(call.tool, dict(call.arguments)) for call in plan.calls[:3]]
+    question = TASKS[0].question.replace("add two bags to", "take one passenger out of")
+    return planned(environment, question, calls, outcome="refused", rule=rule, number=50), rule
+
+
+def test_the_user_is_asked_and_not_assumed() -> None:
+    """A tool that asks the user, as environments have it for tasks that leave something open."""
+    given = {
+        "name": Given(source="question", words="Bo 1"),
+        "day": Given(source="user", words="2030-02-03"),
+    }
+    call = PlannedCall(
+        tool="book", arguments={"name": "Bo 1", "day": "2030-02-03"}, changes=True, instruction="Book.", given=given
+    )
+    fact = UserFact(topic="the day", keywords=("day",), says="On 2030-02-03, please.")
+    plan = Plan(outcome="done", calls=(call,), user=(fact,))
+    task = TASKS[0].model_copy(
+        update={"question": "Please book a room for Bo 1.", "details": {"plan": plan.model_dump(mode="json")}}
+    )
+    tools = (
+        ToolSchema(name=ASK, description="Ask the user.", parameters={"type": "object", "properties": {}}),
+        ToolSchema(
+            name="book",
+            description="Book a room.",
+            parameters={"type": "object", "properties": {"day": {"type": "string", "description": "The day."}}},
+        ),
+    )
+    prompt = Prompt(system="Be kind.", question=task.question, tools=tools)
+    teacher = DoerTeacher(task)
+    first = teacher.act(prompt, (), derive_generator(1, "a")).turn
+    assert [c.name for c in first.calls] == [ASK]
+    assert "day" in str(first.calls[0].arguments["question"])
+    told = ToolResult(call_id="c", name=ASK, content="On 2030-02-03, please.")
+    history: History = (Step(turn=first, results=(told,)),)
+    second = teacher.act(prompt, history, derive_generator(1, "b")).turn
+    assert [(c.name, c.arguments) for c in second.calls] == [("book", {"name": "Bo 1", "day": "2030-02-03"})]
+    assert ungrounded(prompt, (*history, Step(turn=second))) == []
+
+
+def test_ids_that_are_handed_out_are_read_again() -> None:
+    environment = opened(LIBRARY)
+    episode = environment.reset(TASKS[0].model_copy(update={"environment": environment.name}))
+    episode.close()
+    assert reread("L0007", "Lent to Bo: L0007.", "Lent to Bo: L0009.", "?") == "L0009"
+    assert reread("L0007", "L0007", "Loans L0009 of Bo", "?") == "L0009"
+    assert reread("L0007", "L0007", "Loans L0009 and L0010", "?") is None
+    assert stands_in("amount_cents", 4500, "That is $45.00 now.") == "45.00"
+    assert stands_in("day", "2031-05-17", "on 17 May") == "17 May"
+
+
+def test_a_view_counts_other_ways_to_the_same_thing_and_what_nobody_asked_for() -> None:
+    task = TASKS[0]
+    plan = plan_of(task)
+    assert plan is not None
+    view = PlanView.of(task)
+    assert view is not None
+    listing = plan.calls[0].given["email"].words
+    other = ToolCall(id="a", name="find_customer", arguments={"family_name": "Sandoval"})
+    wanted = str(plan.calls[1].arguments["customer_id"])
+    view.take(
+        Step(turn=Turn(calls=(other,)), results=(ToolResult(call_id="a", name="x", content=f"{wanted}: {listing}"),))
+    )
+    assert 0 in view.had
+    assert 0 not in view.done
+    stray = ToolCall(id="b", name="cancel_reservation", arguments={"reservation_id": "X"})
+    view.take(Step(turn=Turn(calls=(stray,)), results=(ToolResult(call_id="b", name="x", content="Cancelled."),)))
+    assert [made.call for made in view.strays] == [stray]
