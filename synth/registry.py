@@ -52,6 +52,7 @@ STAGES: Mapping[str, str] = {
     "world_tasks": "synth.stages.world_tasks:WorldTasks",
     "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
+    "app_tasks": "synth.stages.reverse_tasks:AppTasks",
     "modelled_world_tasks": "synth.stages.modelled_tasks:ModelledWorldTasks",
     "modelled_docs_tasks": "synth.stages.modelled_tasks:ModelledDocsTasks",
     "modelled_given_tasks": "synth.stages.modelled_tasks:ModelledGivenTasks",

@@ -92,7 +92,8 @@ _TELLING = (
 
 
 _PATIENCE = 2
-"""How often a tool may break at the same call before one more try is the agent's fault."""
+"""How often a tool may break at the same call before one more try is the agent's fault, where something is to be done:
+an application says when a call may go through the next time."""
 
 
 @dataclass(frozen=True)
@@ -128,9 +129,9 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
     """What ``call``, answered by ``result``, does at a point where ``view`` was in sight."""
     made = _same_calls(view, call)
     if result.error is not None:
-        # A tool that broke may work when it is tried again; who tries for ever does nothing else.
         broke = sum(before.error == "failure" for before in made)
-        if any(before.error not in (None, "failure") for before in made) or broke > _PATIENCE:
+        patience = _PATIENCE if view.plan is not None else 0
+        if any(before.error not in (None, "failure") for before in made) or broke > patience:
             return Move(MoveKind.REPEATED_FAILURE, f"{call.name} failed the same way before")
         if result.error == "failure":
             return Move(MoveKind.FAILED, f"{call.name} broke")

@@ -13,7 +13,7 @@ from synth.environments.app.reading import load_definition, source_text
 from synth.recipe.model import Recipe
 from synth.recipe.reverse import Application, AppSource
 
-__all__ = ["made_of", "published_source", "task_values"]
+__all__ = ["acting", "made_of", "published_source", "task_values"]
 
 
 def made_of(recipe: Recipe) -> tuple[dict[str, Any], str]:
@@ -57,10 +57,15 @@ def _app(recipe: Recipe) -> tuple[dict[str, Any], str]:
         "application": source_text(source.application),
         "variant": source.variant,
         "size": source.size,
-        "seed": source.seed,
+        **acting({"kind": "app"}),
         "failures": None if place.failures is None else place.failures.model_dump(mode="json"),
     }
     return options, open_app(**options).version
+
+
+def acting(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the environment that every dataset of that kind of source has, and no recipe says."""
+    return {"user": True} if source.get("kind") == "app" else {}
 
 
 _MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app}

@@ -140,7 +140,7 @@ def fractions(recipe: Recipe) -> dict[Split, float]:
     """Share of the source that each split owns as gold."""
     source = recipe.source
     if isinstance(recipe.questions, ReverseQuestions):
-        return dict(recipe.questions.fractions)
+        return {name: recipe.questions.fractions.get(name, 0.0) for name in ("train", "validation", "test")}
     if source.kind == "world":
         return {"train": source.train, "validation": source.validation, "test": source.test}
     return dict(getattr(source, "fractions", {}))

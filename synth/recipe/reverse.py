@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.environments.app.environment import Failures
-from synth.schemas.row import Split
+from synth.reverse.app.config import AppTasksConfig
 
 __all__ = ["EXPLORED", "AppSource", "Application", "ReverseQuestions"]
 
@@ -30,17 +30,13 @@ class AppSource(_Part):
     variant: str | None = None
     """Which of the application's variants: one whose rules are kept and not all written; empty = as it is written."""
     size: int = Field(default=1, ge=1, le=10_000)
-    """Multiple of the data of size 1."""
-    seed: int = Field(default=0, ge=0)
-    """Seed of the data. Tasks are spread over this one and the following ones."""
+    """Multiple of the data of size 1. Every few tasks are set in data of their own."""
 
 
-class ReverseQuestions(_Part):
+class ReverseQuestions(AppTasksConfig):
     """Explore first, ask afterwards: what was done becomes the request, and its least part the solution."""
 
     kind: Literal["reverse"]
-    fractions: dict[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
-    """Share of the rows of the application that each split owns as gold; sums to 1."""
 
 
 class Application(_Part):

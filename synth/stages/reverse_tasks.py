@@ -6,6 +6,13 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from pydantic import Field
+
+from synth.environments.app.environment import open_app
+from synth.identity import digest
+from synth.reverse.app.config import AppTasksConfig
+from synth.reverse.app.drafts import same_request
+from synth.reverse.app.propose import AppProposer
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -13,7 +20,7 @@ from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 
-__all__ = ["ReverseTasks"]
+__all__ = ["AppTasks", "AppTasksStageConfig", "ReverseTasks"]
 
 C = TypeVar("C", bound=StageConfig)
 
@@ -28,22 +35,24 @@ class ReverseTasks(CandidateStage[C]):
 
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
     libraries = ("numpy",)
-    candidates_per_shard = 64
+    candidates_per_shard = 32
 
     def __init__(self, config: C, context: Context) -> None:
         super().__init__(config, context)
-        self._proposer, self._environment = self._opened()
+        self._proposer, self._environment, self._changing = self._opened()
 
     @abstractmethod
-    def _opened(self) -> tuple[Proposer, str]:
-        """Who proposes, and the name of the environment in which tasks are to be solved."""
+    def _opened(self) -> tuple[Proposer, str, tuple[str, ...]]:
+        """Who proposes, the name of the environment in which tasks are to be solved, and its tools that change
+        something (none where nobody knows)."""
 
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:
         indices = range(start, stop)
         outcomes = []
         for index, verdict in zip(indices, self._proposer.propose(indices, self.context.seed), strict=True):
             if isinstance(verdict, Checked):
-                draft = verdict.draft.model_copy(update={"environment": self._environment})
+                details = {**verdict.draft.details, "changing": list(self._changing)}
+                draft = verdict.draft.model_copy(update={"environment": self._environment, "details": details})
                 task = finish(draft, verdict.checks, self.context.provenance, index)
                 outcomes.append(Outcome(kept=(task,)))
             else:
@@ -52,3 +61,41 @@ class ReverseTasks(CandidateStage[C]):
 
     def duplicate_key(self, row: Any) -> str:
         return same_question(row)
+
+
+class AppTasksStageConfig(AppTasksConfig, StageConfig):
+    application: str
+    """A shipped application, or the text of its YAML."""
+    variant: str | None = None
+    """Which of its variants."""
+    size: int = Field(default=1, ge=1)
+    """Multiple of the data of size 1."""
+    user: bool = True
+    """Whether agents can ask the user."""
+    environment_version: str
+    """Of the environment: another version of the engine, or another text of the application, makes other tasks."""
+
+
+class AppTasks(ReverseTasks[AppTasksStageConfig]):
+    """Tasks in an application."""
+
+    name = "app_tasks"
+    version = 1
+    config_type = AppTasksStageConfig
+
+    @classmethod
+    def content_digest(cls, config: AppTasksStageConfig) -> str | None:
+        """What the application is: there is nothing else that tasks are made from."""
+        return digest("application", config.environment_version, config.variant, config.size)
+
+    def _opened(self) -> tuple[Proposer, str, tuple[str, ...]]:
+        config = self.config
+        environment = open_app(
+            application=config.application, variant=config.variant, size=config.size, user=config.user
+        )
+        knobs = AppTasksConfig.model_validate({name: getattr(config, name) for name in AppTasksConfig.model_fields})
+        changing = tuple(name for name, tool in environment.definition.tools.items() if tool.writes)
+        return AppProposer(environment, knobs, stage=self.name), environment.name, changing
+
+    def duplicate_key(self, row: Any) -> str:
+        return same_request(row)

@@ -56,6 +56,7 @@ class PlanAudit:
             self._why = f"an environment of kind {dict(place).get('kind')} is not started for an audit"
             return
         options = {name: value for name, value in {**source, **place}.items() if name != "kind" and value is not None}
+        options["user"] = True
         try:
             self._real = open_app(**options)
             self._calm = open_app(**{name: value for name, value in options.items() if name != _NO_DEFECT})

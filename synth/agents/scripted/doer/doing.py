@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from synth.agents.planned import ASK, PlanView, stands_in, value_at
 from synth.agents.scripted.doer.telling import (
     Telling,
     details_of,
+    joined,
     line_with,
     listed,
     rule_for,
@@ -174,8 +176,9 @@ class Doing:
         outcome = self.plan.outcome
         if outcome == "answered":
             self.react(())
-            self.thoughts.add("p_answer", answer=self.task.answer)
-            return self.message(self.task.answer)
+            answer = self.read_answer()
+            self.thoughts.add("p_answer", answer=answer)
+            return self.message(answer)
         if outcome == "refused":
             self._evidence()
             rule = self.rule()
@@ -205,6 +208,18 @@ class Doing:
         words = Thoughts(self.task.question, self.generator)
         words.add(intent, **slots)
         return words.text()
+
+    def read_answer(self) -> str:
+        """The answer, in a form in which an observation shows it, where one does."""
+        texts = [" ".join(result.content.split()) for result in reversed(self.results)]
+        forms = [self.task.answer, *self.task.answer_aliases]
+        for form in list(forms):
+            if re.fullmatch(r"\$[\d,]+", form):
+                forms.insert(0, f"{form}.00")
+        for form in forms:
+            if any(re.search(rf"(?<![\w-]){re.escape(form)}(?![\w-]|\.\d)", text) for text in texts):
+                return form
+        return self.task.answer
 
     def rule(self) -> str | None:
         """The rule that forbids what was asked for, where the agent has it before it: in the policy or in a refusal."""
@@ -297,7 +312,7 @@ class Doing:
         if not self.history:
             from_user = [value for value in values if value in self.task.question]
             if from_user:
-                self.thoughts.add("p_start", value=from_user[0])
+                self.thoughts.add("p_start", value=joined(from_user, self.task.question))
             else:
                 self.thoughts.add("p_start_plain")
         elif values:
@@ -361,11 +376,14 @@ class Doing:
                 for _, made, _ in self.view.made
                 if made.name in self.view.changing
                 for name, value in made.arguments.items()
-                if not isinstance(value, bool)
+                if not isinstance(value, bool) and value not in call.arguments.values()
             ]
             new = [line for line in lines if line and line not in known and '"' not in line and len(line) <= 170]
-            told = [line for line in new if any(stands_in(name, value, line) is not None for name, value in values)]
-            return next(iter([*told[1:], *told]), None)
+            told = [
+                (sum(len(str(value)) for name, value in values if stands_in(name, value, line) is not None), -at, line)
+                for at, line in enumerate(new)
+            ]
+            return max((one for one in told if one[0]), default=(0, 0, None))[2]
         return None
 
     def is_check(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.agents.written import written_forms
 from synth.environments.contract import ToolResult, ToolSchema
 
-__all__ = ["Telling", "details_of", "line_with", "rule_for", "said_by", "shown_values"]
+__all__ = ["Telling", "details_of", "joined", "line_with", "listed", "rule_for", "said_by", "shown_values"]
 
 _LONGEST = 170
 """Characters of a line that is quoted whole."""
+_MOST = 5
+"""Values of a call that a thought names."""
 _ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SMALL = frozenset(
@@ -109,7 +112,7 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
     """Values of a call in the form in which a text showed them; long and unseen ones are left out."""
     found: dict[str, None] = {}
     for name, value in _leaves(arguments):
-        if isinstance(value, bool) or len(str(value)) > 60:
+        if isinstance(value, bool) or len(str(value).split()) > 3:
             continue
         forms = (stands_in(name, value, text) for text in reversed(texts))
         form = next((form for form in forms if form is not None), None)
@@ -117,7 +120,16 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
             money, count = name.endswith("cents"), isinstance(value, int) and "_" not in name
             counted = f"{name} {form}" if form[:1].isdigit() else f"{form} {name}"
             found.setdefault(f"${form}" if money else counted if count else form)
-    return list(found)
+    return list(found)[:_MOST]
+
+
+def joined(values: Sequence[str], text: str) -> str:
+    """The longest run of ``values`` that stands in ``text`` as one: a given name and a family name."""
+    for count in range(len(values), 1, -1):
+        for order in permutations(values[:4], min(count, 4)):
+            if " ".join(order) in text:
+                return " ".join(order)
+    return values[0]
 
 
 def _leaves(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
