@@ -59,6 +59,15 @@ _IN_PAGES = """
 })();
 """
 
+_READ_PAGE = """
+async (whole) => {
+  const kind = document.doctype ? `<!DOCTYPE ${document.doctype.name}>\\n` : '';
+  const local = Object.keys(localStorage).sort().map((name) => ({ name, value: localStorage.getItem(name) }));
+  const databases = indexedDB.databases ? (await indexedDB.databases()).length : 1;
+  return [document.title, whole ? kind + document.documentElement.outerHTML : '', local, databases];
+}
+"""
+
 
 class Refused(Exception):
     """A call that can't be carried out, in words for the agent."""
@@ -272,14 +281,13 @@ class Session:
         """Let a second pass in the page, and wait until it has loaded what it asked for."""
         from playwright.async_api import Error
 
-        for _ in range(2):
-            await self._quiet()
-            for _ in range(3):
-                try:
-                    await self._page.clock.run_for(500)
-                    break
-                except Error:  # the page changes just now
-                    await self._quiet()
+        await self._quiet()
+        for _ in range(3):
+            try:
+                await self._page.clock.run_for(1000)
+                break
+            except Error:  # the page changes just now
+                await self._quiet()
         await self._quiet()
 
     async def _quiet(self) -> None:
@@ -287,15 +295,15 @@ class Session:
 
         loop = asyncio.get_running_loop()
         end = loop.time() + _SETTLE_SECONDS
-        still = 0
-        while still < 2 and loop.time() < end:
+        while loop.time() < end:
             try:
                 done = await self._page.evaluate("document.readyState") == "complete"
             except Error:
                 done = False
-            still = still + 1 if done and not self._open else 0
-            if still == 0:
-                await asyncio.sleep(0.005)
+            # What the page has asked for was told before the answer to the question above.
+            if done and not self._open:
+                return
+            await asyncio.sleep(0.005)
 
     async def _look(self) -> Seen:
         """
@@ -313,16 +321,20 @@ class Session:
         page, config = self._page, self.config
         limit = config.call_seconds * 1000
         tree = _tree(str(await page.aria_snapshot(mode="ai", timeout=limit)))
-        state = await self._context.storage_state(indexed_db=True)
+        title, html, local, databases = await page.evaluate(_READ_PAGE, config.html)
+        if databases:
+            state = await self._context.storage_state(indexed_db=True)
+        else:
+            state = {"cookies": await self._context.cookies(), "origins": [{"localStorage": local}]}
         picture = None
         if config.screenshots:
             shot = await page.screenshot(animations="disabled", caret="hide", scale="css", timeout=limit)
             picture = f"data:image/png;base64,{base64.b64encode(shot).decode()}"
         url = str(page.url)
-        html = clean(str(await page.content())) if config.html else None
-        seen = WebPage(url=url, viewport=config.viewport, html=html, screenshot=picture)
-        title = str(await page.title())
-        return Seen(tree, clean(title), title, url, seen, state, tuple(self._notes))
+        seen = WebPage(
+            url=url, viewport=config.viewport, html=clean(str(html)) if config.html else None, screenshot=picture
+        )
+        return Seen(tree, clean(str(title)), str(title), url, seen, state, tuple(self._notes))
 
 
 def _tree(snapshot: str) -> Page:
