@@ -10,7 +10,7 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, export, look, push, recipes, reward, serve, upkeep
+from synth.cli import build, export, look, push, recipes, report, reward, serve, upkeep
 from synth.errors import SynthError
 
 __all__ = ["app", "main"]
@@ -35,6 +35,7 @@ app.command("show")(look.show)
 app.command("export")(export.export)
 app.command("import")(export.import_)
 app.command("push")(push.push)
+app.command("report")(report.report)
 app.command("reward")(reward.reward)
 app.command("serve-env")(serve.serve_env)
 app.command("deploy")(upkeep.deploy)
