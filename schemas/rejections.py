@@ -30,6 +30,7 @@ class Reason(StrEnum):
     NOT_RETRIEVABLE = "not_retrievable"
     UNNATURAL = "unnatural"
     DUPLICATE_TASK = "duplicate_task"
+    NEAR_DUPLICATE = "near_duplicate"
     SPLIT_CONFLICT = "split_conflict"
     NO_EVIDENCE = "no_evidence"
     KNOWN_ANSWER = "known_answer"
@@ -95,7 +96,9 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NOT_RETRIEVABLE: "Search does not find a page with the names that are known at that hop.",
     Reason.UNNATURAL: "The question could not be worded in a way that a person would.",
     Reason.DUPLICATE_TASK: "An earlier candidate asks the same.",
-    Reason.SPLIT_CONFLICT: "The walk's gold entities belong to different splits.",
+    Reason.NEAR_DUPLICATE: "A row that was accepted before is nearly the same.",
+    Reason.SPLIT_CONFLICT: "The walk's gold entities belong to different splits, or a task that is like it belongs to "
+    "another.",
     Reason.NO_EVIDENCE: "The answer was not found in any document of the source.",
     Reason.KNOWN_ANSWER: "A model answers the question without looking anything up.",
     Reason.NOT_ANSWERABLE: "A model that is shown the evidence does not come to the answer.",

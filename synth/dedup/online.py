@@ -33,6 +33,8 @@ class Asked:
     answer: str
     """All of it: parts of a list too."""
     split: str | None
+    structure: str | None = None
+    """Key of its structure (:func:`synth.dedup.task_structure`), where that is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class TaskFilter:
         self._least = min(rules.near, rules.cluster or 1.0) if rules.near is not None else rules.cluster
         self._tasks: list[Asked] = []
         self._texts: dict[str, int] = {}
+        self._structures: dict[str, int] = {}
         self._grams: list[Hashes] = []
         self._prefixes: dict[tuple[str, int], list[int]] = {}
         self._answers: dict[str, list[int]] = {}
@@ -81,7 +84,7 @@ class TaskFilter:
         """Accept ``task`` and return None, or say which accepted task it is like.
 
         Of several the most alike is named, of equal ones the earliest; a task that is the same as another in one way is
-        rejected for the first of ``exact``, ``near``, ``semantic`` that says so.
+        rejected for the first of ``exact``, ``structural``, ``near``, ``semantic`` that says so.
         """
         answer = canonical_text(task.answer) if self._rules.same_answer else ""
         text = text_hash(task.question)
@@ -97,7 +100,10 @@ class TaskFilter:
 
     def _same(self, text: str, task: Asked) -> Double | None:
         number = self._texts.get(text) if self._rules.exact else None
-        return None if number is None else self._double("exact", number, 1.0, task)
+        if number is not None:
+            return self._double("exact", number, 1.0, task)
+        number = self._structures.get(task.structure) if self._rules.structural and task.structure else None
+        return None if number is None else self._double("structural", number, 1.0, task)
 
     def _near(self, answer: str, grams: Hashes, task: Asked) -> Double | None:
         """A near duplicate; or, less alike, a task of the same cluster and another split."""
@@ -134,6 +140,8 @@ class TaskFilter:
         number = len(self._tasks)
         self._tasks.append(task)
         self._texts.setdefault(text, number)
+        if task.structure is not None:
+            self._structures.setdefault(task.structure, number)
         self._answers.setdefault(answer, []).append(number)
         self._grams.append(grams)
         if self._least is not None:

@@ -60,14 +60,17 @@ def _bound(node: Node | None, entities: bool) -> list[str] | None:
 
 
 def task_structure(task: Task) -> str | None:
-    """What a task asks, whatever its words: its walk, or of a reverse task the plan's calls and the goal. None where
-    neither is known (given questions)."""
+    """What a task asks, whatever its words: its walk, or of a reverse task the tools of its plan, the goal and the
+    answer (with the arguments too where nothing is to change, or no goal is stated). None where neither is known (given
+    questions)."""
     if task.walk.hops:
         return walk_key(task.walk)
     if "plan" in task.details:
         plan = Plan.model_validate(task.details["plan"])
-        calls = [[call.tool, call.arguments] for call in plan.calls]
-        return digest("plan", task.environment, plan.outcome, calls, task.details.get("goal"))
+        goal = task.details.get("goal")
+        stated = plan.outcome == "done" and goal is not None
+        calls = [[call.tool, None if stated else call.arguments] for call in plan.calls]
+        return digest("plan", task.environment, plan.outcome, calls, goal, task.answer)
     return None
 
 

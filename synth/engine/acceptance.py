@@ -1,16 +1,19 @@
 """Exactly N: candidates are taken in order of their index until N are accepted.
 
-A candidate is accepted when its stage kept it and no earlier candidate asks the same. What is accepted depends on the
-candidates alone, never on which shard was finished first; what comes after the N-th accepted candidate leaves no trace.
+A candidate is accepted when its stage kept it, no earlier candidate asks the same, and, where the plan says so, it is
+like no accepted one (``synth.engine.accepting``). What is accepted depends on the candidates alone, never on which
+shard was finished first; what comes after the N-th accepted candidate leaves no trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from synth.dedup import Asked
+from synth.engine.accepting import Accepting, asked, double_rejection
 from synth.engine.units import REJECTED, UNITS, Counts, main_table
 from synth.engine.views import StageView, view_of
 from synth.errors import BuildError
@@ -34,13 +37,21 @@ class Acceptance:
         stage: The candidate stage.
         wanted: How many to accept; None = all.
         limit: How many candidates may be looked at.
+        accepting: What accepted candidates must not be alike in.
     """
 
-    def __init__(self, stage: type[CandidateStage[Any]], wanted: int | None, limit: int) -> None:
+    def __init__(
+        self,
+        stage: type[CandidateStage[Any]],
+        wanted: int | None,
+        limit: int,
+        accepting: Accepting | None = None,
+    ) -> None:
         self._stage = stage
         self._main = main_table(stage)
         self._wanted = wanted
         self._limit = limit
+        self._filter = None if accepting is None else accepting.filter()
         self._first: dict[bytes, int] = {}
         self._spans: dict[str, list[tuple[str, int, int]]] = {name: [] for name in (*stage.writes, REJECTED)}
         self._duplicates: list[Rejection] = []
@@ -68,11 +79,16 @@ class Acceptance:
         self._manifests.append(manifest)
         self._numbers += Counts(numbers=Counts.of_facts(manifest.facts).numbers)
         rows: pa.Table | None = None
+        # All of the shard at once, also what is not looked at in the end: so vectors are the same whatever N is.
+        tasks, vectors = self._compared(manifest)
         for place, key in enumerate(columns["key"]):
             if self.done:
                 break
             first = self._first.setdefault(bytes.fromhex(key), self.candidates) if key is not None else None
-            if key is not None and first == self.candidates:
+            new = key is not None and first == self.candidates
+            if new and tasks and self._is_double(tasks[at[self._main]], vectors[at[self._main]]):
+                del self._first[bytes.fromhex(key)]  # it was not accepted: a later candidate may ask the same
+            elif new:
                 self.accepted += 1
                 self._span(self._main, manifest, at[self._main], columns[f"rows:{self._main}"][place])
                 for name in side:
@@ -90,6 +106,21 @@ class Acceptance:
             at[REJECTED] += columns["rejected"][place]
             self.candidates += 1
 
+    def _compared(self, manifest: Manifest) -> tuple[list[Asked], Sequence[Any]]:
+        if self._filter is None:
+            return [], []
+        tasks = asked(manifest.open(self._main))
+        return tasks, self._filter.encode([task.question for task in tasks])
+
+    def _is_double(self, task: Asked, vector: Any) -> bool:
+        """Whether the candidate at hand is like an accepted task; it is rejected then, and remembered otherwise."""
+        assert self._filter is not None
+        double = self._filter.take(task, vector)
+        if double is None:
+            return False
+        self._reject(double_rejection(self._stage.name, task, self.candidates, double))
+        return True
+
     def _span(self, table: str, manifest: Manifest, start: int, count: int) -> None:
         self._add(table, manifest.folder.name, start, count)
 
@@ -104,7 +135,9 @@ class Acceptance:
 
     def _duplicate(self, row: pa.Table, first: int) -> None:
         kept = from_arrow(row, self._stage.writes[self._main])[0]
-        rejection = self._stage.duplicate(kept, self.candidates, first)
+        self._reject(self._stage.duplicate(kept, self.candidates, first))
+
+    def _reject(self, rejection: Rejection) -> None:
         self._add(REJECTED, _DUPLICATES, len(self._duplicates), 1)
         self._duplicates.append(rejection)
         self._count(rejection.reason.value)
@@ -117,13 +150,13 @@ class Acceptance:
         rejected = {reason: self._reasons[reason] for reason in sorted(self._reasons)}
         return Counts(self.candidates, self.accepted, rejected, rows, self._numbers.numbers)
 
-    def commit(self, folder: StageFolder) -> StageView:
-        """Write down what makes up the accepted tables: no row is copied.
+    def commit(self, folder: StageFolder, by: str | None = None) -> StageView:
+        """Write down what makes up the accepted tables: no row is copied. ``by`` names what was accepted by.
 
         Raises:
             StoreError: it can't be written.
         """
-        final = folder.view(self._wanted)
+        final = folder.view(self._wanted, by)
         counts = self.counts()
         if not counts.conserved:
             raise AssertionError(f"{self._stage.name}: {counts} does not add up: nothing may vanish or count twice")
@@ -141,14 +174,20 @@ class Acceptance:
 
 
 def load_view(
-    stage: type[CandidateStage[Any]], folder: StageFolder, wanted: int | None, *, quick: bool = False
+    stage: type[CandidateStage[Any]],
+    folder: StageFolder,
+    wanted: int | None,
+    by: str | None = None,
+    *,
+    quick: bool = False,
 ) -> StageView | None:
-    """The acceptance of ``wanted`` candidates if it stands in the store and is sound with all its shards, or None.
+    """The acceptance of ``wanted`` candidates ``by`` some rules if it stands in the store and is sound with all its
+    shards, or None.
 
     ``quick`` looks at manifests alone.
     """
     check = read_manifest if quick else check_shard
-    manifest = check(folder.view(wanted))
+    manifest = check(folder.view(wanted, by))
     if manifest is None:
         return None
     shards = [check(folder.shards / name) for name in manifest.facts["shards"]]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from synth.dedup import DEDUP_VERSION
 from synth.engine.plan import Plan, StageNode
 from synth.identity import IDENTITY_SCHEME, canonical_json, digest
 from synth.schemas.provenance import Provenance
@@ -56,6 +57,9 @@ class Fingerprint:
     """Hash of what the stage reads from outside, if it does."""
     sources: tuple[str, ...]
     """Hashes of all outside content behind this stage run, sorted."""
+    accepted_by: str | None
+    """Hash of what its candidates are accepted by; None where their own key alone decides. In the fingerprints of all
+    that read it, and not in its own: candidates are the same."""
     extent: int | None
     """How many accepted candidates its main tables grow with; None for those that do not grow, 0 for "all"."""
 
@@ -103,6 +107,8 @@ def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]
             # Row by row: more rows later change nothing about those that are there. Its own tables grow along.
             extent, grows = grows, None
         inputs[name] = {"fingerprint": writer.value, "table": table, "rows_of": grows}
+        if writer.accepted_by is not None:
+            inputs[name]["accepted_by"] = writer.accepted_by
     if issubclass(stage, CandidateStage):
         extent = plan.wanted or 0
     material = {
@@ -120,7 +126,10 @@ def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]
     }
     value = digest("stage", material)
     # Without outside content (a generated world), what the first stages are made from stands for the source.
-    return Fingerprint(node, value, material, content, tuple(sorted(sources)) or (value,), extent)
+    accepted_by = None
+    if node.accepting is not None:
+        accepted_by = digest("accepting", DEDUP_VERSION, hashed_config(node.accepting))
+    return Fingerprint(node, value, material, content, tuple(sorted(sources)) or (value,), accepted_by, extent)
 
 
 def hashed_config(config: StageConfig) -> dict[str, Any]:

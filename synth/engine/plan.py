@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from synth.engine.accepting import Accepting
+from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, RowStage, Stage, StageConfig
 
 __all__ = ["Plan", "StageNode"]
@@ -21,6 +23,9 @@ class StageNode:
     inputs: Mapping[str, str] = field(default_factory=dict)
     """Name that the stage reads -> label of the stage run that writes it. Where that run calls its table otherwise:
     ``label:table``."""
+    accepting: Accepting | None = None
+    """Of a ``CandidateStage`` that makes tasks: which of them are duplicates of accepted ones, beside those that its
+    own key finds; None = no others."""
 
     def source_of(self, name: str) -> tuple[str, str]:
         """Label and table (or label and label, for arrays) behind the name that the stage reads."""
@@ -84,5 +89,9 @@ def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str
             yield f"it reads {table} of {label!r}, which is sealed: no stage may read it"
         elif table not in writer.stage.writes and not writer.stage.writes_arrays:
             yield f"{label!r} writes no table {table!r} and no arrays"
+    if node.accepting is not None and not (
+        issubclass(stage, CandidateStage) and Task in list(stage.writes.values())[:1]
+    ):
+        yield f"it says what it accepts, and {stage.name} proposes no tasks"
     if issubclass(stage, CandidateStage) and not stage.writes:
         yield f"{stage.name} writes no table"

@@ -124,7 +124,8 @@ class StageRun:
     def load(self, *, quick: bool = False, length: int | None = None) -> StageView | None:
         """The finished stage run, or None when something of it is missing or damaged."""
         if issubclass(self.stage, CandidateStage):
-            return load_view(self.stage, self.folder, self._engine.plan.wanted, quick=quick)
+            by = self.fingerprint.accepted_by
+            return load_view(self.stage, self.folder, self._engine.plan.wanted, by, quick=quick)
         tasks = self._known_tasks(self._length() if length is None and not quick and self._is_rows else length)
         if tasks is None:
             return None
@@ -287,7 +288,7 @@ class StageRun:
             raise ValueError(f"stage {self.node.label!r} never runs out of candidates: say how many rows are wanted")
         limit = min(x for x in (exhausted, None if wanted is None else stage.ceiling(wanted)) if x is not None)
         step = stage_type.candidates_per_shard
-        acceptance = Acceptance(stage_type, wanted, limit)
+        acceptance = Acceptance(stage_type, wanted, limit, self.node.accepting)
         made = 0
         start = 0
         while not acceptance.done:
@@ -307,7 +308,7 @@ class StageRun:
         if not acceptance.reached:
             raise too_few(self.node.label, acceptance, wanted, exhausted)
         failpoint("engine.stage.computed")
-        view = acceptance.commit(self.folder)
+        view = acceptance.commit(self.folder, self.fingerprint.accepted_by)
         return view, made
 
     def _wave(

@@ -6,6 +6,7 @@ Nothing here depends on which environment it is, but for one table: what a stage
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
@@ -18,6 +19,7 @@ from synth.engine.plan import StageNode
 from synth.environments.graph import GraphEnvironment
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
+from synth.pipelines.duplicates import accepting_of
 from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled
 from synth.preferences.judge import compare_prompt
@@ -45,7 +47,8 @@ _SIMULATED = "synth.environments.search:open_simulated_search"
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
     """The stage runs of a dataset of agents in an environment, in topological order."""
     if recipe.source.kind in EXPLORED:
-        nodes = [_node("tasks", _here(recipe, "tasks"), task_values(recipe))]
+        tasks = _node("tasks", _here(recipe, "tasks"), task_values(recipe))
+        nodes = [replace(tasks, accepting=accepting_of(recipe))]
     else:
         nodes = [*_source_nodes(recipe), *_task_nodes(recipe)]
     for role in ("teacher", "policy"):
@@ -105,7 +108,7 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
         reads |= {"graph": "graph"}
         config["environment"] = recipe.environment.kind
     stage, values = modelled(recipe, config)
-    yield _node("tasks", stage, values, **reads)
+    yield replace(_node("tasks", stage, values, **reads), accepting=accepting_of(recipe))
 
 
 def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode]:

@@ -13,6 +13,7 @@ from synth.agents.summaries import Summaries
 from synth.critical.config import CriticalConfig
 from synth.environments.simulated import Simulation
 from synth.preferences.select import Selection
+from synth.recipe.dedup import Dedup
 from synth.recipe.reverse import EXPLORED, Application, AppSource, ReverseQuestions
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.retrieval.noise import Noise
@@ -270,6 +271,8 @@ class Recipe(_Part):
     """How questions are worded anew, where there is the role ``writer``."""
     task_checks: CheckKeys = CheckKeys()
     """How tasks are checked by a model, where there is the role ``checker``."""
+    dedup: Dedup | None = Dedup()
+    """What counts as a duplicate; ``null``: what asks the same by its walk, and nothing else."""
     environment: Place = Search()
     """Where agents act."""
     limits: Limits = Limits()

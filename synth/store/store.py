@@ -5,7 +5,7 @@
         stage.json                           what the fingerprint stands for
         shards/00000448-00000512/            the shard with units 448 to 511
         journals/00000448.journal            finished rows of a shard that is not committed yet
-        views/200/                           which candidates make up the first 200 accepted rows
+        views/200-1f3c0a.../                 which candidates make up the first 200 accepted rows (by which rules)
         complete.json                        how many shards there are; written when all of them stand
         used/<dataset>                       touched whenever a build of that dataset uses this
         write.lock, use.lock                 held by the one who writes, by all who read
@@ -109,9 +109,10 @@ class StageFolder:
         """Journal of the shard that begins at unit ``start``."""
         return self.journals / f"{start:08d}.journal"
 
-    def view(self, wanted: int | None) -> Path:
-        """Folder of the acceptance of ``wanted`` candidates, or of all that there are."""
-        return self.views / ("all" if wanted is None else str(wanted))
+    def view(self, wanted: int | None, by: str | None = None) -> Path:
+        """Folder of the acceptance of ``wanted`` candidates, or of all that there are; ``by`` names the rules."""
+        name = "all" if wanted is None else str(wanted)
+        return self.views / (name if by is None else f"{name}-{by[:16]}")
 
     def create(self, identity: Mapping[str, Any]) -> None:
         """Make the folders and remember what the fingerprint stands for.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from synth.errors import DatasetError
+from synth.exporters.deep.double_rules import DOUBLE_RULES, Doubles
 from synth.exporters.deep.findings import Audit, Findings
 from synth.exporters.deep.lure_rules import LURE_RULES, Lures
 from synth.exporters.deep.plan_rules import PLAN_RULES, PlanAudit
@@ -22,7 +23,15 @@ from synth.tasks.audit.graph import FactGraph
 
 __all__ = ["RULES", "audit"]
 
-RULES = {**WALK_RULES, **EVIDENCE_RULES, **TABLE_RULES, **RUN_RULES, **LURE_RULES, **PLAN_RULES}
+RULES = {
+    **WALK_RULES,
+    **EVIDENCE_RULES,
+    **TABLE_RULES,
+    **DOUBLE_RULES,
+    **RUN_RULES,
+    **LURE_RULES,
+    **PLAN_RULES,
+}
 """Every rule, with what holds where nothing violates it."""
 
 _CHUNK = 20_000
@@ -55,11 +64,12 @@ def audit(folder: str | Path, *, limit: int = 100) -> Audit:
     walks = GraphAudit(graph or FactGraph(), exempt, partitions)
     table, evidence = Tasks(found, exempt, report), Evidences(found, graph, walks)
     plans = PlanAudit(found, report)
-    lures = Lures(found, graph or FactGraph())
+    lures, doubles = Lures(found, graph or FactGraph()), Doubles(found, report)
     answers: dict[str, Task] = {}
     for place, task in rows(dataset, "tasks", Task):
         table.see(place, task, hubs)
         plans.see(place, task)
+        doubles.see(place, task)
         if "plan" not in task.details:
             answers[task.id] = answers_of(task)  # the others are judged by doing
         if not task.walk.hops:
@@ -71,6 +81,7 @@ def audit(folder: str | Path, *, limit: int = 100) -> Audit:
         if evidence.tasks >= _CHUNK:
             evidence.settle(dataset)
     evidence.settle(dataset)
+    doubles.settle()
     found.rows.update(walks.checked)
     for rule, (count, why) in walks.undecided.items():
         found.leave(rule, why, count)

@@ -99,6 +99,20 @@ def asked_twice(planter: Planter) -> str:
     return planter.put(two, question=one.question.upper().replace("?", " ?!"))
 
 
+def nearly_asked_twice(planter: Planter, split: str = "train", cut: int = 0) -> str:
+    """A question with a word or two more, of the same answer."""
+    first = planter.pick(lambda t: t.split == "train" and len(t.question.split()) > 15)
+    later = planter.pick(lambda t: t.split == split and t.id != first.id and t.candidate_index > first.candidate_index)
+    same = {name: getattr(first, name) for name in ("answer", "answer_aliases", "answer_parts")}
+    words = first.question.rstrip("?.").split()
+    return planter.put(later, question=" ".join([*words[: len(words) - cut], *["indeed"] * (cut + 1)]), **same)
+
+
+def cluster_of_two_splits(planter: Planter) -> str:
+    """Alike, though not enough to be a duplicate: it must not be on the other side of a split."""
+    return nearly_asked_twice(planter, "test", 2)
+
+
 def walked_twice(planter: Planter) -> str:
     """The same constraints in another order and other words."""
     task = planter.join()
@@ -441,6 +455,8 @@ MUTATIONS: dict[str, tuple[Plant, str]] = {
         (cue_of_nothing, "cue"),
         (asked_twice, "duplicate"),
         (walked_twice, "duplicate"),
+        (nearly_asked_twice, "near_duplicate"),
+        (cluster_of_two_splits, "cluster"),
         (dropped_constraint, "unique"),
         (idle_constraint, "shortcut"),
         (turned_round, "unique"),

@@ -20,7 +20,7 @@ def test_the_dataset_as_it_was_built_holds(audited: Path) -> None:
     found = audit(audited)
     assert [str(violation) for violation in found.violations] == []
     counts = {rule.rule: rule.rows for rule in found.rules}
-    for rule in ("unique", "shortcut", "leak", "gold", "split", "duplicate", "provenance"):
+    for rule in ("unique", "shortcut", "leak", "gold", "split", "duplicate", "near_duplicate", "provenance"):
         assert counts[rule] == TASKS, rule
     assert counts["evidence"] == counts["stated"] > 2 * TASKS
     assert counts["verdict"] == 2 * TASKS
