@@ -21,7 +21,7 @@ from typing import TypeGuard
 from synth.agents.computed import computations, holds
 from synth.agents.contract import History, Prompt, Turn
 from synth.agents.own_words import OwnWords, prose_of
-from synth.agents.written import written_forms
+from synth.agents.written import relative_forms, written_forms
 from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
 
@@ -41,6 +41,7 @@ _NUMBER_WORDS = frozenset(
     nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen""".split()
 )
 """Values, however plain: they must have been seen."""
+_TODAY = re.compile(r"\bIt is (\d{4}-\d\d-\d\d)")
 _COUNTS = frozenset(str(number) for number in range(11))
 """Numbers by which a thought counts its own steps and clues."""
 
@@ -74,6 +75,8 @@ class _Seen:
         self.names: set[str] = set()
         self.ids: set[str] = set()
         self.pages = 0
+        self.today = ""
+        """The day that the system prompt says it is; empty where it says none."""
         self.computed: set[str] = set()
 
     def add_result(self, text: str) -> None:
@@ -174,6 +177,8 @@ def ungrounded(
         seen.add(text)
     for value in _choices(prompt.tools):
         seen.add(value)
+    day = _TODAY.search(prompt.system)
+    seen.today = day.group(1) if day is not None else ""
     own = OwnWords(prompt, history) if own_words else None
     found: list[Ungrounded] = []
     for number, step in enumerate(history):
@@ -288,6 +293,7 @@ def _written(name: str, value: int | float | str, seen: _Seen) -> bool:
         year = value[:4]
         if not any(word == year or word.startswith(f"{year}-") for word in seen.words):
             return False
+        forms = (*forms, *relative_forms(value, seen.today))
     return any(seen.holds(_normal(form)) for form in forms)
 
 

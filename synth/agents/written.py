@@ -9,7 +9,7 @@ import re
 from datetime import date
 from functools import lru_cache
 
-__all__ = ["written_forms"]
+__all__ = ["relative_forms", "written_forms"]
 
 _MONTHS = ("January February March April May June July August September October November December").split()
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
@@ -45,6 +45,15 @@ def written_forms(name: str, value: object) -> tuple[str, ...]:
         month = _MONTHS[int(match[2]) - 1]
         return (value, f"{month} {match[1]}", month)
     return (value,)
+
+
+def relative_forms(day: str, today: str) -> tuple[str, ...]:
+    """How a day is called from ``today`` (both ``YYYY-MM-DD``); nothing for one that is farther away."""
+    try:
+        days = (date.fromisoformat(day) - date.fromisoformat(today)).days
+    except ValueError:
+        return ()
+    return {-1: ("yesterday",), 0: ("today",), 1: ("tomorrow",), 2: ("the day after tomorrow",)}.get(days, ())
 
 
 def _money(cents: int) -> tuple[str, ...]:

@@ -30,22 +30,24 @@ class DoerPolicyConfig(BaseModel):
 
     skill: float = Field(default=0.5, ge=0, le=1)
     """Scales every rate below by ``2 * (1 - skill)``."""
-    wrong_row: float = Field(default=0.1, ge=0, le=1)
+    wrong_row: float = Field(default=0.14, ge=0, le=1)
     """Per call with an id: takes another row of the list that showed it."""
     stale_id: float = Field(default=0.06, ge=0, le=1)
     """Per call with an id: takes the one that it used for something else before."""
     made_up_id: float = Field(default=0.06, ge=0, le=1)
     """Per look-up: leaves it out and makes up the id that it would have shown."""
-    wrong_value: float = Field(default=0.08, ge=0, le=1)
+    wrong_value: float = Field(default=0.14, ge=0, le=1)
     """Per change: another amount, date or option than the one that was asked for."""
     forgotten: float = Field(default=0.12, ge=0, le=1)
     """Before the last of several changes: stops there."""
     twice: float = Field(default=0.05, ge=0, le=1)
     """After a change: makes it again."""
-    gives_in: float = Field(default=0.35, ge=0, le=1)
+    gives_in: float = Field(default=0.45, ge=0, le=1)
     """Where the policy forbids what is asked for: tries it all the same, and then whatever else is near."""
-    assumes: float = Field(default=0.4, ge=0, le=1)
+    assumes: float = Field(default=0.5, ge=0, le=1)
     """Where the user left something open: assumes a value in place of asking."""
+    misread: float = Field(default=0.25, ge=0, le=1)
+    """Where something is to be looked up: answers with another value of the kind that it saw."""
     early_stop: float = Field(default=0.03, ge=0, le=1)
     """Per turn: says that it is done."""
     gives_up: float = Field(default=0.25, ge=0, le=1)

@@ -31,8 +31,8 @@ __all__ = ["Doing"]
 _ASKING = (
     "Can you tell me {topic}?",
     "I need to know {topic} first. Can you tell me?",
-    "What is {topic}?",
-    "Before I go on: what is {topic}?",
+    "Before I go on: {topic}?",
+    "One thing is open: {topic}?",
 )
 
 

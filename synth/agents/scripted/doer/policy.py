@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Decision, History, Prompt, Turn
-from synth.agents.planned import Made, PlanView, alike, value_at
+from synth.agents.planned import Made, PlanView, alike, stands_in, value_at
 from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.doing import Doing
 from synth.agents.scripted.doer.slips import improvised, made_up, other_value
@@ -95,7 +95,9 @@ class _Acting:
         if fact is not None:
             assumed = self._assumes() if self.slips(self.config.assumes) else None
             return assumed if assumed is not None else doing.ask(fact)
-        return doing.end() if self.view.complete else self._finds_a_way()
+        if not self.view.complete:
+            return self._finds_a_way()
+        return self._answers() if self.view.plan.outcome == "answered" else doing.end()
 
     # After what went wrong before.
 
@@ -154,6 +156,21 @@ class _Acting:
 
     # Errors of its own.
 
+    def _answers(self) -> Turn:
+        """The answer as far as it was read: of another row where it looked at one, or another value that stood near."""
+        doing = self.doing
+        right, texts = doing.read_answer(), [result.content for result in reversed(doing.results) if not result.error]
+        others = [t for text in texts[:1] for t in alike(right, text, doing.task.question) if t != right]
+        seen = any(right in text for text in texts)
+        if not others or (seen and not self.slips(self.config.misread)):
+            return doing.end() if seen else doing.stuck()
+        other = others[int(self.generator.integers(len(others)))]
+        if seen:
+            self.log("misread", f"answered {other} where {right} was meant")
+        doing.react(())
+        doing.thoughts.add("p_answer", answer=other)
+        return doing.message(other)
+
     def _stops(self) -> Turn:
         self.doing.thoughts.add("p_enough")
         return self.doing.message(self.doing.said("m_done_plain"))
@@ -163,15 +180,28 @@ class _Acting:
         doing, plan = self.doing, self.view.plan
         if plan.outcome not in ("refused", "offered") or self.view.strays or doing.changes():
             return None
+        tried = any(result.error == "refused" for _, _, result in self.view.made)
         looked = all(number in self.view.had for number, call in enumerate(plan.calls) if not call.changes)
         if not looked or not self.slips(self.config.gives_in):
             return None
-        call = improvised(doing, self.generator)
+        call = improvised(doing, self.generator) if tried else self._forbidden() or improvised(doing, self.generator)
         if call is None:
             return None
         self.log("gives_in", f"{call[0]} although the policy forbids what is asked for")
         doing.thoughts.add("p_bend")
         return doing.act(*call)
+
+    def _forbidden(self) -> tuple[str, dict[str, Any]] | None:
+        """The call that the policy forbids, where the task says which it is and all that it takes was seen."""
+        given = self.doing.task.details.get("forbidden")
+        if not isinstance(given, dict) or not isinstance(given.get("arguments"), dict):
+            return None
+        arguments = {str(name): value for name, value in given["arguments"].items()}
+        texts = [self.doing.task.question, *(result.content for result in self.doing.results)]
+        ids = [(name, value) for name, value in arguments.items() if name.endswith("_id")]
+        if not all(any(stands_in(name, value, text) for text in texts) for name, value in ids):
+            return None
+        return str(given.get("tool")), arguments
 
     def _call(self, number: int) -> Turn:
         doing, plan = self.doing, self.view.plan

@@ -1,0 +1,126 @@
+"""The dataset of an application's desk: a whole build, and every rule that proves its plans by doing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from api_builds import hashes
+
+import synth
+from synth.api import BuildResult
+from synth.exporters.deep import audit
+from synth.exporters.validate import validate
+from synth.pipelines.reopen import reopen
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+
+
+def build(folder: Path, store: Path, workers: int = 1) -> BuildResult:
+    settings: dict[str, Any] = {"critical.share": 0.5, "critical.search.max_pairs": 6}
+    return synth.build("app-desk", tasks=6, out=folder, store=store, settings=settings, workers=workers)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
+    folder = tmp_path_factory.mktemp("app-desk")
+    return build(folder / "out", folder / "store")
+
+
+def test_every_row_proves_itself(built: BuildResult) -> None:
+    assert validate(built.path) == []
+    found = audit(built.path)
+    assert found.violations == ()
+    judged = {rule.rule: rule.rows for rule in found.rules}
+    assert judged["plan"] == judged["minimal"] == 6
+    assert judged["rerun"] >= 12
+
+
+def test_teachers_do_what_was_asked_and_policies_err(built: BuildResult) -> None:
+    dataset = synth.load(built.path)
+    runs = list(dataset.rows("trajectories"))
+    assert all(run.success and run.privileged for run in runs if run.role == "teacher")
+    assert len([run for run in runs if run.role == "teacher"]) == 6
+    assert any(not run.success for run in runs if run.role == "policy")
+    steps = [step for step in dataset.rows("steps") if step.role == "teacher"]
+    assert all(step.label >= 0 for step in steps)
+    assert sum(step.information_gain for step in steps) == pytest.approx(6)
+
+
+def test_a_finished_dataset_opens_its_application_again(built: BuildResult) -> None:
+    environment, tasks = reopen(synth.load(built.path))
+    task = tasks.by_number(0)
+    assert environment.name == task.environment == "app:airline"
+    assert "ask_user" in {tool.name for tool in environment.tools()}
+
+
+def test_bytes_do_not_depend_on_workers(built: BuildResult, tmp_path: Path) -> None:
+    again = build(tmp_path / "out", tmp_path / "store", workers=2)
+    assert hashes(again.path) == hashes(built.path)
+
+
+def _changed(folder: Path, config: str, kind: type[Any], change: Callable[[Any], Any]) -> None:
+    """Rewrite the first row of a table."""
+    path = sorted((folder / config).glob("train-*.parquet"))[0]
+    table = pq.read_table(path)
+    rows = from_arrow(table.to_batches()[0], kind)
+    first = next(at for at, row in enumerate(rows) if change(row) is not None)
+    rows = [change(row) if at == first else row for at, row in enumerate(rows)]
+    pq.write_table(to_arrow(rows, kind).replace_schema_metadata(table.schema.metadata), path)
+    assert isinstance(table, pa.Table)
+
+
+def _without_a_change(task: Task) -> Task | None:
+    plan: Any = task.details["plan"]
+    calls = [call for call in plan["calls"] if call["changes"]]
+    if not calls:
+        return None
+    kept = [call for call in plan["calls"] if call is not calls[-1]]
+    return task.model_copy(update={"details": {**task.details, "plan": {**plan, "calls": kept}}})
+
+
+def _with_one_more(task: Task) -> Task | None:
+    """A second correction to what the first leads to anyway: it can be left out."""
+    plan: Any = task.details["plan"]
+    looks = [call for call in plan["calls"] if not call["changes"]]
+    if not looks:
+        return None
+    calls = [*plan["calls"], {**looks[0], "changes": True}]
+    return task.model_copy(update={"details": {**task.details, "plan": {**plan, "calls": calls, "outcome": "done"}}})
+
+
+def _other_observation(run: TrajectoryRow) -> TrajectoryRow | None:
+    at = next((n for n, item in enumerate(run.content) if n and getattr(item, "source", "") == "environment"), None)
+    if at is None:
+        return None
+    told = run.content[at].model_copy(update={"content": "Something else."})
+    return run.model_copy(update={"content": (*run.content[:at], told, *run.content[at + 1 :])})
+
+
+def _other_verdict(run: TrajectoryRow) -> TrajectoryRow:
+    verdict = run.verdict.model_copy(update={"correct": not run.verdict.correct})
+    return run.model_copy(update={"verdict": verdict, "success": not run.success})
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "change", "rule"),
+    [
+        ("tasks", Task, _without_a_change, "plan"),
+        ("tasks", Task, _with_one_more, "minimal"),
+        ("trajectories", TrajectoryRow, _other_observation, "rerun"),
+        ("trajectories", TrajectoryRow, _other_verdict, "verdict"),
+    ],
+)
+def test_what_is_not_true_is_found(
+    built: BuildResult, tmp_path: Path, config: str, kind: type[Any], change: Callable[[Any], Any], rule: str
+) -> None:
+    folder = tmp_path / "broken"
+    shutil.copytree(built.path, folder)
+    _changed(folder, config, kind, change)
+    assert rule in {violation.rule for violation in audit(folder).violations}
