@@ -27,7 +27,8 @@ class Suite:
     extras: tuple[str, ...]
     """Extras of pyproject.toml, beside `dev`."""
     before: tuple[str, ...] = ()
-    """Installed first with pip: plain `torch` may bring gigabytes of CUDA where a CPU build is at hand."""
+    """Installed first with pip: what belongs to no extra, and plain `torch`, which may bring gigabytes of CUDA where a
+    CPU build is at hand."""
 
 
 TORCH = ("torch==2.13.0",)
@@ -35,6 +36,7 @@ SUITES = {
     "embed": Suite(("embed",), TORCH),
     "tokenizers": Suite(("tokenizers",)),
     "train": Suite(("train",), TORCH),
+    "formats": Suite((), ("atif==1.8.0",)),
     "web": Suite(("web",)),
     "mcp": Suite(("mcp",)),
     "vllm": Suite(()),

@@ -1,0 +1,195 @@
+"""TRL trains a tiny model straight from our exports, as their cards say: one step or a few of each trainer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra train is not installed")
+
+import datasets
+import torch
+import trl
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+import synth
+from synth.api import BuildResult
+from synth.rewards.adapters import trl_reward
+
+pytestmark = [
+    pytest.mark.extras,
+    pytest.mark.filterwarnings("default"),  # what the trainers warn of is not ours
+]
+
+QUICK: dict[str, Any] = {
+    "max_steps": 2,
+    "per_device_train_batch_size": 2,
+    "gradient_accumulation_steps": 1,
+    "logging_steps": 1,
+    "learning_rate": 1e-3,
+    "save_strategy": "no",
+    "report_to": "none",
+    "use_cpu": True,
+    "bf16": False,
+    "disable_tqdm": True,
+    "seed": 7,
+}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
+    folder = tmp_path_factory.mktemp("build")
+    settings = {"source.entities": 600}
+    return synth.build("world-search", tasks=12, settings=settings, out=folder / "out", store=folder / "store")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(built: BuildResult) -> PreTrainedTokenizerFast:
+    """Bytes and 700 merges, with the chat template of a model that thinks and calls tools."""
+    texts = [document.text for document in synth.load(built.path).rows("documents")][:300]
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    made.train_from_iterator(
+        texts, trainers.BpeTrainer(vocab_size=960, initial_alphabet=alphabet, special_tokens=special)
+    )
+    template = (Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text()
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=template
+    )
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a random model of about 60,000 parameters: some trainers load it a second time."""
+    torch.manual_seed(7)
+    config = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        head_dim=16,
+        max_position_embeddings=16_384,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    folder = tmp_path_factory.mktemp("model")
+    Qwen3ForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def opened(built: BuildResult, name: str, folder: Path, *select: str) -> datasets.Dataset:
+    done = synth.export(built.path, name, folder / name, select=["split=train", *select])
+    return datasets.load_dataset(str(done.path), cache_dir=str(folder / "cache"), split="train")
+
+
+def losses(trainer: Any) -> Iterator[float]:
+    return (entry["loss"] for entry in trainer.state.log_history if "loss" in entry)
+
+
+def weights(path: str) -> torch.Tensor:
+    return Qwen3ForCausalLM.from_pretrained(path).model.embed_tokens.weight
+
+
+def check(trainer: Any, model: str, steps: int = 2) -> None:
+    trainer.train()
+    found = list(losses(trainer))
+    assert len(found) == steps
+    assert all(torch.isfinite(torch.tensor(loss)) for loss in found)
+    changed = trainer.model.get_input_embeddings().weight.detach().cpu().float()
+    assert not torch.equal(changed, weights(model)), "nothing was learned"
+
+
+@pytest.mark.parametrize("name", ["trl-sft", "trl-rft"])
+def test_supervised_fine_tuning_learns_the_agent_and_not_its_tools(
+    name: str, built: BuildResult, tokenizer: PreTrainedTokenizerFast, model: str, tmp_path: Path
+) -> None:
+    rows = opened(built, name, tmp_path)
+    args = trl.SFTConfig(
+        output_dir=str(tmp_path / "run"), max_length=None, assistant_only_loss=True, packing=False, **QUICK
+    )
+    trainer = trl.SFTTrainer(model, args=args, train_dataset=rows, processing_class=tokenizer)
+    assert len(trainer.train_dataset) == len(rows)
+    for row, tokens in zip(rows, trainer.train_dataset, strict=True):
+        messages = row["messages"] if name == "trl-sft" else row["completion"]
+        learned = _learned(tokens, tokenizer)
+        for message in messages:
+            if message["role"] == "assistant":
+                assert message["content"] in learned
+                assert message["reasoning_content"] in learned
+                for call in message.get("tool_calls", ()):
+                    assert json.dumps(call["function"]["arguments"], ensure_ascii=False) in learned
+            elif message["role"] == "tool":
+                assert message["content"] not in learned
+        before = row["prompt"] if name == "trl-rft" else []
+        assert not any(m["role"] == "tool" and m["content"] in learned for m in before)
+    check(trainer, model)
+
+
+def _learned(tokens: dict[str, Any], tokenizer: PreTrainedTokenizerFast) -> str:
+    if "labels" in tokens:
+        kept = [token for token, label in zip(tokens["input_ids"], tokens["labels"], strict=True) if label != -100]
+    else:
+        masks = [tokens[name] for name in ("completion_mask", "assistant_masks") if name in tokens]
+        kept = [token for token, *on in zip(tokens["input_ids"], *masks, strict=True) if all(on)]
+    return str(tokenizer.decode(kept))
+
+
+def test_pairs_train_with_dpo(
+    built: BuildResult, tokenizer: PreTrainedTokenizerFast, model: str, tmp_path: Path
+) -> None:
+    rows = opened(built, "trl-dpo", tmp_path)
+    rows = rows.select(range(min(8, len(rows))))
+    args = trl.DPOConfig(output_dir=str(tmp_path / "run"), max_length=None, **QUICK)
+    trainer = trl.DPOTrainer(model, args=args, train_dataset=rows, processing_class=tokenizer)
+    assert len(trainer.train_dataset) == len(rows)
+    check(trainer, model)
+
+
+def test_steps_train_with_kto(
+    built: BuildResult, tokenizer: PreTrainedTokenizerFast, model: str, tmp_path: Path
+) -> None:
+    rows = opened(built, "kto", tmp_path)
+    good, bad = ([place for place, label in enumerate(rows["label"]) if label is wanted] for wanted in (True, False))
+    rows = rows.select([*good[:4], *bad[:4]])
+    assert set(rows["label"]) == {True, False}
+    args = trl.KTOConfig(output_dir=str(tmp_path / "run"), max_length=None, **QUICK)
+    trainer = trl.KTOTrainer(model, args=args, train_dataset=rows, processing_class=tokenizer)
+    assert len(trainer.train_dataset) == len(rows)
+    check(trainer, model)
+
+
+def test_one_step_of_grpo_is_rewarded_by_our_rules(
+    built: BuildResult, tokenizer: PreTrainedTokenizerFast, model: str, tmp_path: Path
+) -> None:
+    rows = opened(built, "trl-grpo", tmp_path)
+    seen: list[float | None] = []
+
+    def reward(**columns: Any) -> list[float | None]:
+        values = trl_reward(**columns)
+        seen.extend(values)
+        return values
+
+    options = QUICK | {"max_steps": 1}
+    args = trl.GRPOConfig(
+        output_dir=str(tmp_path / "run"),
+        num_generations=2,
+        max_completion_length=8,
+        remove_unused_columns=False,
+        **options,
+    )
+    trainer = trl.GRPOTrainer(model, reward_funcs=reward, args=args, train_dataset=rows, processing_class=tokenizer)
+    trainer.train()
+    assert len(seen) == 2
+    assert all(value is None or 0 <= value <= 1 for value in seen)
+    assert len(list(losses(trainer))) == 1
