@@ -5,7 +5,7 @@ result = synth.build("world-search", tasks=200)
 tasks = synth.load(result.path)["tasks"]
 """
 
-from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, push
+from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, mix, push
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
 __all__ = [
@@ -21,5 +21,6 @@ __all__ = [
     "export",
     "import_file",
     "load",
+    "mix",
     "push",
 ]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from synth.engine import Engine, Executor, Hub, ModelExecutor, Plan, StageStatus
     from synth.exporters.formats.export import Exported
     from synth.exporters.hub import Pushed
+    from synth.exporters.mixing import Mixed
     from synth.exporters.reader import Dataset
     from synth.pipelines.annotate import Annotated
     from synth.pipelines.importing import Imported
@@ -38,6 +39,7 @@ __all__ = [
     "export",
     "import_file",
     "load",
+    "mix",
     "prepare",
     "push",
 ]
@@ -404,3 +406,22 @@ def push(
     from synth.exporters.hub import push as push_to_hub
 
     return push_to_hub(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=announce)
+
+
+def mix(parts: Mapping[Path | str, float], out: Path | str, *, tasks: int | None = None, seed: int = 7) -> Mixed:
+    """Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along.
+
+        synth.mix({"out/world-search": 0.7, "out/graph-walk": 0.3}, "out/mix", tasks=1_000)
+
+    Args:
+        parts: Folder of a dataset -> its share of the tasks.
+        out: A folder; an earlier mix in it is replaced.
+        tasks: How many tasks; None = as many as the weights allow.
+        seed: What the tasks are drawn with.
+
+    Raises:
+        SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
+    """
+    from synth.exporters.mixing import mix_datasets
+
+    return mix_datasets({load(path): weight for path, weight in parts.items()}, Path(out), tasks=tasks, seed=seed)

@@ -1,4 +1,4 @@
-"""``synth export`` and ``synth import``: datasets to and from the formats of trainers and of other projects."""
+"""``synth export``, ``synth import``, ``synth mix``: datasets to and from other formats, and several as one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from synth.cli.options import JsonOption
+from synth.errors import InputError
 
 if TYPE_CHECKING:
     from synth.exporters.formats.export import Exported
 
-__all__ = ["export", "import_"]
+__all__ = ["export", "import_", "mix"]
 
 
 def export(
@@ -102,3 +103,39 @@ def import_(
     print(f"  {', '.join(f'{count:,} {what}' for what, count in report.judged.items())}")
     for reason, count in report.rejected.items():
         print(f"  {count:,} {reason}: the table `rejected` says where")
+
+
+def mix(
+    parts: Annotated[
+        list[str], typer.Argument(metavar="DIR=WEIGHT...", help="Datasets, each with its share of the tasks.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the mix goes; an earlier mix is replaced.")],
+    tasks: Annotated[
+        int | None, typer.Option("--tasks", metavar="N", help="How many tasks; else as many as the weights allow.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", help="What the tasks are drawn with.")] = 7,
+    as_json: JsonOption = False,
+) -> None:
+    """Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along."""
+    from synth.api import mix as mix_datasets
+
+    weights: dict[Path | str, float] = {}
+    for text in parts:
+        folder, sign, weight = text.rpartition("=")
+        try:
+            if not sign or folder in weights:
+                raise ValueError
+            weights[folder] = float(weight)
+        except ValueError:
+            raise InputError("this is no share of a mix", where=text, mend="write each DIR=WEIGHT, once") from None
+    done = mix_datasets(weights, out, tasks=tasks, seed=seed)
+    report = done.report
+    if as_json:
+        print(report.model_dump_json(indent=2))
+        return
+    print(f"{sum(part.tasks for part in report.parts):,} tasks: {done.path}")
+    for part in report.parts:
+        doubled = f", {part.doubled:,} of them asked by another one already" if part.doubled else ""
+        print(f"  {part.tasks:,} of {part.dataset} ({100 * part.weight:.1f} %, of {part.available:,}{doubled})")
+    for config, splits in report.tables.items():
+        print(f"  {config:<13} {sum(splits.values()):>8,}")

@@ -49,6 +49,7 @@ PUBLIC = {
         "export",
         "import_file",
         "load",
+        "mix",
         "push",
     },
     "synth.errors": {"BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"},

@@ -1,0 +1,195 @@
+"""Several datasets as one, by weights: ``synth mix``.
+
+A weight is a share of the tasks. Which tasks of a dataset are taken is drawn from (seed, its name, the task's id), so
+the same datasets give the same mix in every order of their rows, and more tasks keep those that fewer had. Whatever
+derives from a task comes with it: runs, steps, pairs, contexts. What belongs to a whole collection (documents, facts,
+what was rejected) stays where it is, for ids of two collections may be the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel, ConfigDict
+
+from synth.errors import InputError
+from synth.exporters.configs import CONFIGS, Config
+from synth.exporters.files import REPORT_FILE
+from synth.exporters.hub_layout import write_config
+from synth.exporters.reader import Dataset
+from synth.identity import digest
+from synth.schemas.arrow import arrow_schema
+from synth.schemas.row import SCHEMA_VERSION
+from synth.store import check_destination, publish
+from synth.store.files import remove_folder, store_errors, temporary_name
+
+__all__ = ["MIX_FILE", "MixPart", "MixReport", "Mixed", "mix_datasets"]
+
+MIX_FILE = "mix.json"
+"""The file by which a folder is known as a mix, which a new mix may replace."""
+
+
+class MixPart(BaseModel):
+    """One dataset of a mix."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    dataset: str
+    """Its name."""
+    weight: float
+    """Its share of the tasks; the shares of a mix sum to 1."""
+    available: int
+    """Tasks that it has."""
+    doubled: int
+    """Of those, tasks whose question an earlier dataset of the mix asks as well: they are never taken."""
+    tasks: int
+    """Tasks that were taken."""
+
+
+class MixReport(BaseModel):
+    """What a mix is made of. It holds no time, host or path."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    schema_version: str
+    """Version of the tables."""
+    seed: int
+    """What the tasks were drawn with."""
+    parts: tuple[MixPart, ...]
+    """In the order in which they were given."""
+    tables: dict[str, dict[str, int]]
+    """Rows by config and split."""
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """What came of a mix."""
+
+    path: Path
+    report: MixReport
+
+
+def mix_datasets(parts: Mapping[Dataset, float], out: Path, *, tasks: int | None = None, seed: int = 7) -> Mixed:
+    """Write a dataset of ``tasks`` tasks to ``out``; None = as many as the weights allow.
+
+    Raises:
+        InputError: a weight is none, a dataset has too few tasks, or was written with another schema.
+        StoreError: ``out`` holds something that is no mix, or can't be written.
+    """
+    check_destination(out, marker=MIX_FILE)
+    weights = _shares(parts)
+    pools, doubled = _pools(list(parts), seed)
+    counts = _counts(weights, [len(pool) for pool in pools], [_name(one) for one in parts], tasks)
+    chosen = [frozenset(pool[:count]) for pool, count in zip(pools, counts, strict=True)]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    staging = temporary_name(out)
+    with store_errors(out):
+        staging.mkdir()
+        try:
+            tables: dict[str, dict[str, int]] = {}
+            for config in CONFIGS:
+                if config.sole_split is None:
+                    written = write_config(staging, config, _batches(config, list(parts), chosen))
+                    if written:
+                        tables[config.name] = {split: rows for split, (rows, _) in written.items()}
+            report = MixReport(
+                schema_version=SCHEMA_VERSION,
+                seed=seed,
+                parts=tuple(
+                    MixPart(
+                        dataset=_name(dataset),
+                        weight=weight,
+                        available=dataset.count("tasks"),
+                        doubled=twice,
+                        tasks=count,
+                    )
+                    for dataset, weight, twice, count in zip(parts, weights, doubled, counts, strict=True)
+                ),
+                tables=tables,
+            )
+            (staging / MIX_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            publish(staging, out, marker=MIX_FILE)
+        finally:
+            remove_folder(staging)
+    return Mixed(out, report)
+
+
+def _name(dataset: Dataset) -> str:
+    return dataset.report.dataset if (dataset.path / REPORT_FILE).is_file() else dataset.path.resolve().name
+
+
+def _shares(parts: Mapping[Dataset, float]) -> list[float]:
+    if len(parts) < 2:
+        raise InputError("one dataset is no mix", mend="give two or more, as DIR=WEIGHT")
+    for dataset, weight in parts.items():
+        if not (math.isfinite(weight) and weight > 0):
+            raise InputError(f"{weight} is no weight", where=str(dataset.path), mend="give a number above 0")
+        if "tasks" not in dataset.configs:
+            raise InputError("the dataset has no tasks to choose from", where=str(dataset.path))
+    total = sum(parts.values())
+    return [weight / total for weight in parts.values()]
+
+
+def _pools(datasets: list[Dataset], seed: int) -> tuple[list[list[str]], list[int]]:
+    """Per dataset, the ids of its tasks in the order in which they are taken, and how many another one asks already."""
+    asked: set[str] = set()
+    ids: set[str] = set()
+    pools: list[list[str]] = []
+    doubled: list[int] = []
+    for dataset in datasets:
+        keys: list[tuple[str, str]] = []
+        own: set[str] = set()
+        twice = 0
+        for batch in dataset.batches("tasks", columns=("id", "question")):
+            for row in batch.to_pylist():
+                words = "".join(sign for sign in row["question"].casefold() if sign.isalnum())
+                if row["id"] in ids or words in asked:
+                    twice += 1
+                    continue
+                own.add(words)
+                keys.append((digest("mix", seed, _name(dataset), row["id"]), row["id"]))
+        asked |= own
+        pool = [id_ for _, id_ in sorted(keys)]
+        ids |= set(pool)
+        pools.append(pool)
+        doubled.append(twice)
+    return pools, doubled
+
+
+def _counts(weights: list[float], available: list[int], names: list[str], tasks: int | None) -> list[int]:
+    """Tasks of each dataset: shares rounded so that they sum to ``tasks``, the largest remainders upwards."""
+    most = min(math.floor(has / weight + 1e-9) for has, weight in zip(available, weights, strict=True))
+    wanted = most if tasks is None else tasks
+    if wanted < len(weights):
+        raise InputError(f"{wanted} tasks are too few to mix", where="--tasks", mend=f"give {len(weights)} or more")
+    exact = [wanted * weight for weight in weights]
+    counts = [math.floor(share + 1e-9) for share in exact]
+    order = sorted(range(len(weights)), key=lambda place: (counts[place] - exact[place], place))
+    for place in order[: wanted - sum(counts)]:
+        counts[place] += 1
+    for count, has, name in zip(counts, available, names, strict=True):
+        if count > has:
+            mend = f"give --tasks {most} or fewer, or another weight"
+            raise InputError(
+                f"{name} has {has:,} tasks to take, and its share is {count:,}", where="--tasks", mend=mend
+            )
+    return counts
+
+
+def _batches(config: Config, datasets: list[Dataset], chosen: list[frozenset[str]]) -> Iterator[pa.RecordBatch]:
+    schema = arrow_schema(config.row_type)
+    key = "id" if config.name == "tasks" else "task_id"
+    for dataset, ids in zip(datasets, chosen, strict=True):
+        wanted = pa.array(sorted(ids), pa.string())
+        for batch in dataset.batches(config.name):
+            if not batch.schema.equals(schema):
+                mend = f"build it again with this version (schema {SCHEMA_VERSION})"
+                raise InputError(f"{config.name} was written with another schema", where=str(dataset.path), mend=mend)
+            taken = batch.filter(pc.is_in(batch.column(key), value_set=wanted))
+            if taken.num_rows:
+                yield taken
