@@ -6,12 +6,15 @@ One entry per kind of source. Everything behind the tasks (rollouts, steps, pair
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from synth.environments.app.environment import open_app
 from synth.environments.app.reading import load_definition, source_text
+from synth.errors import InputError
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import Application, AppSource
+from synth.recipe.reverse import Application, AppSource, McpServers, McpSource, ReverseQuestions
+from synth.reverse.app.config import AppTasksConfig
 
 __all__ = ["acting", "made_of", "published_source", "task_values"]
 
@@ -33,7 +36,10 @@ def task_values(recipe: Recipe) -> dict[str, Any]:
     """
     options, version = made_of(recipe)
     explored = {name: value for name, value in options.items() if name not in _ACTING[recipe.source.kind]}
-    return {**recipe.questions.model_dump(exclude={"kind"}), **explored, "environment_version": version}
+    asked = recipe.questions.model_dump(include=set(_ASKED[recipe.source.kind]))
+    if isinstance(recipe.questions, ReverseQuestions) and recipe.questions.book is not None:
+        asked["book"] = _text_of(recipe.questions.book)
+    return {**asked, **explored, "environment_version": version}
 
 
 def published_source(recipe: Recipe) -> dict[str, Any]:
@@ -45,6 +51,18 @@ def published_source(recipe: Recipe) -> dict[str, Any]:
     plain = recipe.source.model_dump(mode="json")
     if isinstance(recipe.source, AppSource):
         plain["application"] = source_text(recipe.source.application)
+    if isinstance(recipe.source, McpSource):
+        plain["servers"] = {name: _published(server) for name, server in plain["servers"].items()}
+    return plain
+
+
+def _published(server: Mapping[str, Any]) -> dict[str, Any]:
+    """A server without places on this machine: of a path, its last part."""
+    plain = dict(server)
+    if isinstance(plain.get("command"), list):
+        plain["command"] = [Path(part).name if Path(part).is_absolute() else part for part in plain["command"]]
+    if isinstance(plain.get("folder"), str):
+        plain["folder"] = Path(plain["folder"]).name
     return plain
 
 
@@ -63,11 +81,42 @@ def _app(recipe: Recipe) -> tuple[dict[str, Any], str]:
     return options, open_app(**options).version
 
 
+def _mcp(recipe: Recipe) -> tuple[dict[str, Any], str]:
+    """What the servers show when they are started now stands in the version: a server can become another one behind the
+    same command."""
+    from synth.environments.mcp.environment import open_mcp
+
+    source, place = recipe.source, recipe.environment
+    assert isinstance(source, McpSource)
+    assert isinstance(place, McpServers)
+    options = {**source.model_dump(mode="json", exclude={"kind"}), **place.model_dump(mode="json", exclude={"kind"})}
+    environment = open_mcp(**options)
+    return options, f"{environment.version}-{environment.identity[:16]}"
+
+
+def _text_of(book: str) -> str:
+    """
+    Raises:
+        InputError: there is no such file.
+    """
+    if "\n" in book:
+        return book
+    try:
+        return Path(book).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{book!r} can't be read: {error}", where="questions.book", mend="name a YAML file") from None
+
+
 def acting(source: Mapping[str, Any]) -> dict[str, Any]:
     """Options of the environment that every dataset of that kind of source has, and no recipe says."""
     return {"user": True} if source.get("kind") == "app" else {}
 
 
-_MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app}
-_ACTING: Mapping[str, frozenset[str]] = {"app": frozenset({"failures"})}
+_MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app, "mcp": _mcp}
+_ACTING: Mapping[str, frozenset[str]] = {"app": frozenset({"failures"}), "mcp": frozenset()}
 """Options that say how agents fare in the environment, and nothing about the tasks."""
+_ASKED: Mapping[str, frozenset[str]] = {
+    "app": frozenset(AppTasksConfig.model_fields),
+    "mcp": frozenset({"fractions", "kinds", "writes", "tries", "book", "hints"}),
+}
+"""Keys of the questions that say something for that kind of source."""

@@ -152,6 +152,7 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
         "world": "A fictional world, generated: entities, dated and measured facts, and one page about each entity.",
         "docs": "A folder of linked pages that the user gave.",
         "records": "Documents that the user gave as records.",
+        "mcp": "Servers of the Model Context Protocol: tools that read and change what the servers keep.",
         "app": "An application on a generated database: tools that read and change it, and a written policy.",
     }
     first = engine.plan.nodes[0]

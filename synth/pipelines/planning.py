@@ -15,6 +15,7 @@ PIPELINES: Mapping[str, Callable[[Recipe], tuple[StageNode, ...]]] = {
     "search": search_nodes,
     "graph": search_nodes,
     "app": search_nodes,
+    "mcp": search_nodes,
 }
 """By kind of environment."""
 

@@ -14,7 +14,7 @@ from synth.critical.config import CriticalConfig
 from synth.environments.simulated import Simulation
 from synth.preferences.select import Selection
 from synth.recipe.dedup import Dedup
-from synth.recipe.reverse import EXPLORED, Application, AppSource, ReverseQuestions
+from synth.recipe.reverse import EXPLORED, Application, AppSource, McpServers, McpSource, ReverseQuestions
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.retrieval.noise import Noise
 from synth.retrieval.vectors import IndexKind
@@ -77,7 +77,7 @@ class RecordsSource(RecordsConfig):
     what it states; what it can't point at in the document's words is refused."""
 
 
-Source = Annotated[WorldSource | DocsSource | RecordsSource | AppSource, Field(discriminator="kind")]
+Source = Annotated[WorldSource | DocsSource | RecordsSource | AppSource | McpSource, Field(discriminator="kind")]
 
 
 class WorldQuestions(WorldTasksConfig):
@@ -133,7 +133,10 @@ def _kind_of(value: Any) -> str:
 
 
 Place = Annotated[
-    Annotated[Search, Tag("search")] | Annotated[GraphWalk, Tag("graph")] | Annotated[Application, Tag("app")],
+    Annotated[Search, Tag("search")]
+    | Annotated[GraphWalk, Tag("graph")]
+    | Annotated[Application, Tag("app")]
+    | Annotated[McpServers, Tag("mcp")],
     Discriminator(_kind_of),
 ]
 
@@ -355,6 +358,14 @@ class Recipe(_Part):
         for role in ("writer", "checker"):
             if role in self.roles:
                 raise ValueError(f"roles.{role}: nobody asks it about an application: leave it out")
+        asked = self.questions
+        if isinstance(asked, ReverseQuestions) and source != "mcp" and (asked.book or asked.hints):
+            raise ValueError("questions.book and questions.hints go with a source of kind mcp")
+        if isinstance(self.environment, McpServers) and not self.environment.replay_safe:
+            raise ValueError(
+                "environment.replay_safe: tasks on servers are proved by making their calls again; say true if that "
+                "does no harm"
+            )
 
     def _check_readers(self) -> None:
         who = self.roles.get("reflector")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.environments.app.environment import Failures
 from synth.reverse.app.config import AppTasksConfig
 
-__all__ = ["EXPLORED", "AppSource", "Application", "ReverseQuestions"]
+__all__ = ["EXPLORED", "AppSource", "Application", "McpServers", "McpSource", "ReverseQuestions"]
 
-EXPLORED = frozenset({"app"})
+EXPLORED = frozenset({"app", "mcp"})
 """Sources that are explored rather than read: the environment of the same kind is made of them, and there are no
 documents."""
 
@@ -33,10 +33,43 @@ class AppSource(_Part):
     """Multiple of the data of size 1. Every few tasks are set in data of their own."""
 
 
+class McpSource(_Part):
+    """Servers of the Model Context Protocol (extra ``mcp``)."""
+
+    kind: Literal["mcp"]
+    servers: dict[str, dict[str, Any]] = Field(min_length=1)
+    """By a short name: ``command`` (program and arguments; ``{workspace}``, ``{python}`` and ``{shipped}`` stand for
+    the folder of a run, this Python and the servers that come with this package) or ``url``; ``folder`` that each run
+    gets a copy of; ``env`` and ``headers`` by names of variables."""
+    tools: tuple[str, ...] = ()
+    """The only tools that are used; empty = all."""
+
+
+class McpServers(_Part):
+    """The environment: the servers that are the source, new ones for every run."""
+
+    kind: Literal["mcp"]
+    replay_safe: bool = False
+    """True: the same calls may be made many times and do no harm outside the server. Tasks are proved by that, so
+    without it there are none."""
+    call_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """How long a call may take."""
+    start_seconds: float = Field(default=30.0, gt=0, le=3600)
+    """How long a server may take until it has told its tools."""
+    max_chars: int = Field(default=20_000, ge=200)
+    """Code points of a result that an agent is shown."""
+
+
 class ReverseQuestions(AppTasksConfig):
-    """Explore first, ask afterwards: what was done becomes the request, and its least part the solution."""
+    """Explore first, ask afterwards: what was done becomes the request, and its least part the solution. Of servers
+    there are the kinds ``done`` and ``answered`` alone; beside them ``fractions``, ``writes`` and ``tries`` count."""
 
     kind: Literal["reverse"]
+    book: str | None = None
+    """Of servers: a YAML file of what may be asked and how; empty = the one that comes with this package for a server
+    by that name, else what the tools' schemas and ``hints`` give."""
+    hints: dict[str, tuple[str, ...]] = {}
+    """Of servers without a book: argument -> values that it may take."""
 
 
 class Application(_Part):

@@ -32,6 +32,7 @@ __all__ = [
     "CriticalSteps",
     "CriticalStepsConfig",
     "GraphCriticalSteps",
+    "McpCriticalSteps",
     "SearchCriticalSteps",
     "action_verdict",
     "searched_row",
@@ -136,6 +137,15 @@ class AppCriticalSteps(CriticalSteps):
     """In an application."""
 
     name = "app_critical_steps"
+    version = 1
+    reads = ("trajectories", "tasks")
+    libraries = ("numpy",)
+
+
+class McpCriticalSteps(CriticalSteps):
+    """On servers of the Model Context Protocol."""
+
+    name = "mcp_critical_steps"
     version = 1
     reads = ("trajectories", "tasks")
     libraries = ("numpy",)

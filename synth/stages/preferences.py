@@ -23,7 +23,14 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
-__all__ = ["AppPreferences", "GraphPreferences", "Preferences", "PreferencesConfig", "SearchPreferences"]
+__all__ = [
+    "AppPreferences",
+    "GraphPreferences",
+    "McpPreferences",
+    "Preferences",
+    "PreferencesConfig",
+    "SearchPreferences",
+]
 
 
 class PreferencesConfig(StageConfig):
@@ -174,6 +181,15 @@ class AppPreferences(Preferences):
     """In an application."""
 
     name = "app_preferences"
+    version = 1
+    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
+    libraries = ("numpy",)
+
+
+class McpPreferences(Preferences):
+    """On servers of the Model Context Protocol."""
+
+    name = "mcp_preferences"
     version = 1
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
     libraries = ("numpy",)

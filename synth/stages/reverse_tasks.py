@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 from pydantic import Field
 
 from synth.environments.app.environment import open_app
+from synth.errors import InputError
 from synth.identity import digest
 from synth.reverse.app.config import AppTasksConfig
 from synth.reverse.app.drafts import same_request
@@ -20,7 +21,7 @@ from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 
-__all__ = ["AppTasks", "AppTasksStageConfig", "ReverseTasks"]
+__all__ = ["AppTasks", "AppTasksStageConfig", "McpTasks", "McpTasksStageConfig", "ReverseTasks"]
 
 C = TypeVar("C", bound=StageConfig)
 
@@ -99,3 +100,76 @@ class AppTasks(ReverseTasks[AppTasksStageConfig]):
 
     def duplicate_key(self, row: Any) -> str:
         return same_request(row)
+
+
+class McpTasksStageConfig(StageConfig):
+    """The servers, and what is asked of them."""
+
+    servers: dict[str, dict[str, Any]]
+    """As the recipe has them."""
+    tools: tuple[str, ...] = ()
+    """The only tools that are used; empty = all."""
+    replay_safe: bool
+    """Whether calls may be made again."""
+    call_seconds: float
+    """How long a call may take."""
+    start_seconds: float
+    """How long a server may take until it has told its tools."""
+    max_chars: int
+    """Code points of a result that is shown."""
+    book: str | None = None
+    """Text of a book; None = the one that goes with the server, else what its schemas give."""
+    hints: dict[str, tuple[str, ...]] = {}
+    """Argument -> values, for servers without a book."""
+    fractions: dict[str, float] = AppTasksConfig().fractions
+    """Share of the names of things that each split owns."""
+    kinds: dict[str, float] = AppTasksConfig().kinds
+    """Weights of ``done`` and ``answered``."""
+    writes: dict[int, float] = AppTasksConfig().writes
+    """Weights of how many calls that change something a candidate begins with."""
+    tries: int = AppTasksConfig().tries
+    """Calls that an exploration may try."""
+    environment_version: str
+    """Of the environment, with a hash of what the servers showed of themselves."""
+
+
+class McpTasks(ReverseTasks[McpTasksStageConfig]):
+    """Tasks on servers: explored, made minimal, replayed, put into words."""
+
+    name = "mcp_tasks"
+    version = 1
+    config_type = McpTasksStageConfig
+    candidates_per_shard = 16
+
+    @classmethod
+    def content_digest(cls, config: McpTasksStageConfig) -> str | None:
+        """What the servers are: there is nothing else that tasks are made from."""
+        return digest("mcp-servers", config.environment_version)
+
+    def _opened(self) -> tuple[Proposer, str, tuple[str, ...]]:
+        # Imported here: the extra may be missing where nobody asks a server.
+        from synth.environments.mcp.environment import open_mcp
+        from synth.reverse.mcp.book import load_book
+        from synth.reverse.mcp.config import McpTasksConfig
+        from synth.reverse.mcp.described import described_book
+        from synth.reverse.mcp.propose import McpProposer, book_for
+        from synth.reverse.mcp.survey import survey
+
+        config = self.config
+        given = ("servers", "tools", "replay_safe", "call_seconds", "start_seconds", "max_chars")
+        environment = open_mcp(**{name: getattr(config, name) for name in given})
+        book = load_book(config.book, "questions.book") if config.book is not None else book_for(environment)
+        if book is None:
+            words = [word for values in config.hints.values() for word in values]
+            book = described_book(environment, survey(environment, hints=words), config.hints)
+        done, answered = (config.kinds.get(kind, 0.0) for kind in ("done", "answered"))
+        if done + answered <= 0:
+            raise InputError("of servers there are the kinds done and answered", where="questions.kinds")
+        knobs = McpTasksConfig(
+            fractions=config.fractions,  # type: ignore[arg-type]
+            answered=answered / (done + answered),
+            writes=config.writes,
+            calls=config.tries,
+        )
+        changing = tuple(sorted({move.tool for move in book.moves if move.tool is not None}))
+        return McpProposer(environment, book, knobs), environment.name, changing

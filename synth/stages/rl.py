@@ -14,7 +14,7 @@ from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["AppRlRows", "GraphRlRows", "RlRows", "RlRowsConfig", "SearchRlRows"]
+__all__ = ["AppRlRows", "GraphRlRows", "McpRlRows", "RlRows", "RlRowsConfig", "SearchRlRows"]
 
 
 class RlRowsConfig(StageConfig):
@@ -90,6 +90,15 @@ class AppRlRows(RlRows):
     """In an application."""
 
     name = "app_rl"
+    version = 1
+    reads = ("tasks",)
+    libraries = ("numpy",)
+
+
+class McpRlRows(RlRows):
+    """On servers of the Model Context Protocol."""
+
+    name = "mcp_rl"
     version = 1
     reads = ("tasks",)
     libraries = ("numpy",)

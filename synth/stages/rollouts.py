@@ -25,7 +25,15 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["AppRollouts", "GraphRollouts", "Rollouts", "RolloutsConfig", "SearchRollouts", "SummariesConfig"]
+__all__ = [
+    "AppRollouts",
+    "GraphRollouts",
+    "McpRollouts",
+    "Rollouts",
+    "RolloutsConfig",
+    "SearchRollouts",
+    "SummariesConfig",
+]
 
 
 class SummariesConfig(StageConfig):
@@ -205,6 +213,15 @@ class AppRollouts(Rollouts):
     """Rollouts in an application. The tables of the build have no part in it."""
 
     name = "app_rollouts"
+    version = 1
+    reads = ("tasks",)
+    libraries = ("numpy",)
+
+
+class McpRollouts(Rollouts):
+    """Rollouts on servers of the Model Context Protocol. The tables of the build have no part in it."""
+
+    name = "mcp_rollouts"
     version = 1
     reads = ("tasks",)
     libraries = ("numpy",)

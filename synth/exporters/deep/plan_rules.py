@@ -1,19 +1,21 @@
 """Tasks with plans, proved by doing: the plan from a fresh beginning, without any one of its changes, and every run and
 continuation once more for its verdict.
 
-Only what the dataset holds is asked: the application stands in the recipe of its report. An environment that is a
-server or a browser is not started here; rules then say that they could not judge.
+Only what the dataset holds is asked: the application stands in the recipe of its report. Servers are started only
+where they come with this package: a dataset of somebody else's must not say what is run here. For others, and for a
+browser, the rules say that they could not judge.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from synth.agents.contract import History
 from synth.agents.planned import plan_of
 from synth.agents.trajectory import facts_of, history_of, steps_of
-from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
+from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.contract import Environment, Episode, ToolCall
 from synth.errors import InputError
 from synth.exporters.deep.findings import Findings, Place
@@ -33,6 +35,8 @@ PLAN_RULES: Mapping[str, str] = {
     "minimal": "Without any one of the plan's changes the goal is not reached.",
     "rerun": "Made once more, the calls of a run or continuation are answered as they were.",
 }
+_SEEN = "as it is seen"
+"""In place of the hash of a state that is seen only through probes: the goal's verdict says if it is reached."""
 _NO_DEFECT = "failures"
 """Options of an environment that make tools fail on purpose: a plan is carried out without."""
 
@@ -44,14 +48,17 @@ class PlanAudit:
         self._found = found
         self._tasks: dict[str, Task] = {}
         self._runs: dict[str, tuple[History, JsonObject]] = {}
-        self._calm: AppEnvironment | None = None
-        self._real: AppEnvironment | None = None
+        self._calm: Environment | None = None
+        self._real: Environment | None = None
         self._why = "the report does not say in which application"
         if report is not None:
             self._open(report)
 
     def _open(self, report: BuildReport) -> None:
         source, place = (report.recipe.get(name) or {} for name in ("source", "environment"))
+        if isinstance(source, dict) and isinstance(place, dict) and source.get("kind") == "mcp":
+            self._open_servers(source, place)
+            return
         if not isinstance(source, dict) or not isinstance(place, dict) or source.get("kind") != "app":
             self._why = f"an environment of kind {dict(place).get('kind')} is not started for an audit"
             return
@@ -63,6 +70,18 @@ class PlanAudit:
         except (InputError, TypeError) as error:
             self._real = self._calm = None
             self._why = f"the application can't be opened: {error}"
+
+    def _open_servers(self, source: JsonObject, place: JsonObject) -> None:
+        options = {name: value for name, value in {**source, **place}.items() if name != "kind" and value is not None}
+        if not _ours(source.get("servers")):
+            self._why = "servers that a dataset names are not started for an audit, but for those of this package"
+            return
+        try:
+            from synth.environments.mcp.environment import open_mcp
+
+            self._real = self._calm = open_mcp(**options)
+        except (InputError, TypeError) as error:
+            self._why = f"the servers can't be opened: {error}"
 
     def see(self, place: Place, task: Task) -> None:
         """Carry out the plan of one task; nothing for a task without one."""
@@ -151,12 +170,28 @@ class PlanAudit:
             self._found.add(place, name, "verdict", f"success is {row.success}, the end is {_word(verdict)}")
 
 
-def _problems(environment: AppEnvironment, task: Task) -> Iterator[tuple[str, str]]:
+def _ours(servers: Any) -> bool:
+    """Whether each server is started by our Python, isolated, from the folder of those that come with this package."""
+    if not isinstance(servers, dict) or not servers:
+        return False
+    for server in servers.values():
+        command = server.get("command") if isinstance(server, dict) else None
+        if not isinstance(command, list) or set(server) - {"command"} - {k for k, v in server.items() if not v}:
+            return False
+        first, *rest = [str(part) for part in command]
+        script = next((part for part in rest if not part.startswith("-")), "")
+        flags = rest[: rest.index(script)] if script in rest else rest
+        if first != "{python}" or set(flags) - {"-I", "-S"} or re.fullmatch(r"\{shipped\}/\w+\.py", script) is None:
+            return False
+    return True
+
+
+def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]:
     plan = plan_of(task)
     assert plan is not None
     calls = [ToolCall(id=f"call_{n}", name=c.tool, arguments=c.arguments) for n, c in enumerate(plan.calls)]
     goal = task.details.get("goal")
-    wanted = goal.get("state") if isinstance(goal, dict) else None
+    wanted = goal.get("state", _SEEN) if isinstance(goal, dict) else None
     if wanted is None:
         yield "plan", "the task has no goal"
         return
@@ -179,14 +214,16 @@ def _problems(environment: AppEnvironment, task: Task) -> Iterator[tuple[str, st
 def _carried_out(environment: Environment, task: Task, calls: list[ToolCall]) -> tuple[str, str | None, Verdict]:
     """(hash of the state, first call that was refused, the verdict on that state)."""
     episode = environment.reset(task)
-    assert isinstance(episode, AppEpisode)
     refused = None
     try:
         for call in calls:
             result = episode.step(call)
             if result.error is not None and refused is None:
                 refused = f"{call.name} is refused: {result.content}"
-        return episode.state_hash(), refused, episode.check(task.answer)
+        verdict = episode.check(task.answer)
+        if isinstance(episode, AppEpisode):
+            return episode.state_hash(), refused, verdict
+        return _SEEN if verdict.correct else "", refused, verdict
     finally:
         episode.close()
 

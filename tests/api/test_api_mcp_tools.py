@@ -1,0 +1,112 @@
+"""The dataset of agents on servers of the Model Context Protocol: a whole build on the server that comes with us."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synth
+from synth.api import BuildResult
+from synth.errors import InputError
+from synth.exporters.deep import audit
+from synth.exporters.deep.plan_rules import _ours
+from synth.exporters.validate import validate
+from synth.recipe.load import parse_recipe
+
+pytest.importorskip("mcp", reason="extra mcp")
+
+from synth.environments.mcp.environment import open_mcp
+from synth.pipelines.explored import made_of, published_source, task_values
+
+ORGANIZER = {"command": ["{python}", "-I", "-S", "{shipped}/organizer.py", "home"]}
+
+
+def recipe(**parts: Any) -> Any:
+    base: dict[str, Any] = {
+        "name": "tools",
+        "tasks": 3,
+        "source": {"kind": "mcp", "servers": {"organizer": ORGANIZER}},
+        "questions": {"kind": "reverse"},
+        "environment": {"kind": "mcp", "replay_safe": True},
+    }
+    return parse_recipe({**base, **parts}, "test")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
+    folder = tmp_path_factory.mktemp("mcp-tools")
+    settings = {"critical.share": 0.5, "roles.policy.options": {"skill": 0.3}}
+    return synth.build("mcp-tools", tasks=4, out=folder / "out", store=folder / "store", settings=settings)
+
+
+def test_every_row_proves_itself(built: BuildResult) -> None:
+    assert validate(built.path) == []
+    found = audit(built.path)
+    assert found.violations == ()
+    rows = {rule.rule: (rule.rows, rule.undecided) for rule in found.rules}
+    assert rows["plan"] == rows["minimal"] == (4, 0)
+    assert rows["rerun"][0] >= 8
+    assert rows["rerun"][1] == 0
+
+
+def test_agents_use_the_tools_of_the_server(built: BuildResult) -> None:
+    dataset = synth.load(built.path)
+    runs = list(dataset.rows("trajectories"))
+    assert all(run.success for run in runs if run.role == "teacher")
+    assert {run.environment for run in runs} == {"mcp"}
+    called = {item.function for run in runs for item in run.content if item.class_ == "api_action"}
+    tools = {tool.name for tool in open_mcp(servers={"organizer": ORGANIZER}).tools()}
+    assert called <= tools
+    assert len(called) > 1
+    report = (built.path / "README.md").read_text("utf-8")
+    assert "Model Context Protocol" in report
+
+
+def test_recipes_that_make_no_sense_are_one_line(tmp_path: Path) -> None:
+    for parts, said in (
+        ({"environment": {"kind": "mcp"}}, "replay_safe"),
+        ({"source": {"kind": "mcp", "servers": {}}}, "servers"),
+        (
+            {"source": {"kind": "app"}, "environment": {"kind": "app"}, "questions": {"kind": "reverse", "book": "b"}},
+            "book",
+        ),
+    ):
+        with pytest.raises(InputError, match=said) as caught:
+            recipe(**parts)
+        assert "\n" not in str(caught.value)
+    missing = recipe(source={"kind": "mcp", "servers": {"x": {"command": ["no-such-program-here"]}}})
+    with pytest.raises(InputError, match="no-such-program-here"):
+        made_of(missing)
+    unread = recipe(questions={"kind": "reverse", "book": str(tmp_path / "none.yaml")})
+    with pytest.raises(InputError, match=r"none\.yaml"):
+        task_values(unread)
+
+
+def test_what_is_published_holds_no_place_on_this_machine(tmp_path: Path) -> None:
+    server = {**ORGANIZER, "folder": str(tmp_path)}
+    made = recipe(source={"kind": "mcp", "servers": {"organizer": server}})
+    assert str(tmp_path) not in str(published_source(made))
+    first, second = made_of(made)[1], made_of(recipe())[1]
+    assert first != second, "another folder to begin in is another beginning"
+    (tmp_path / "file.txt").write_text("x")
+    assert made_of(made)[1] != first
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"command": ["/bin/sh", "-c", "true"]},
+        {"command": ["{python}", "-c", "print(1)"]},
+        {"command": ["{python}", "-I", "-c", "{shipped}/organizer.py"]},
+        {"command": ["{python}", "{shipped}/../organizer.py"]},
+        {"command": ["{python}", "{workspace}/organizer.py"]},
+        {"command": ["{python}", "-I", "{shipped}/organizer.py"], "folder": "/etc"},
+        {"url": "http://127.0.0.1:1"},
+    ],
+)
+def test_an_audit_starts_no_program_that_a_dataset_names(server: dict[str, Any]) -> None:
+    assert not _ours({"s": server})
+    assert not _ours({"ours": ORGANIZER, "s": server})
+    assert _ours({"ours": {**ORGANIZER, "url": None, "env": [], "headers": {}, "folder": None}})
