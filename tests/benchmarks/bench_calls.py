@@ -6,6 +6,12 @@
 One file per size is filled. Then, in turn, each has a sample of whole calls (look-up that misses, begin, settle with a
 reply of about 1 KB), 256 at once and without a server, and of look-ups at random that hit: so all sizes meet the same
 load of the machine. CPU seconds of the process, less the same loop of tasks without the store; medians over the rounds.
+
+Beside them, what growing costs anybody: a Python dict with as many keys of 32 bytes and bodies of the same length, and
+a bare SQLite table (key, body) with one prepared SELECT, nothing decoded and nothing checked. What lies in 600 MB is not
+in the processor's caches: a look-up waits for memory, whoever makes it. On 2 cores of a shared EPYC, 10^6 against 10^4:
+dict 2.1 times, bare table 2.1, our look-up 1.6, our call 1.2.
+
 With ``--limit``, the exit status is 1 when a call or a look-up in the last file costs more than that many times what it
 costs in the first.
 """
@@ -17,6 +23,7 @@ import asyncio
 import hashlib
 import json
 import os
+import sqlite3
 import statistics
 import tempfile
 import time
@@ -121,6 +128,42 @@ class File:
         self.look_ups.append(cpu_us(draw.integers(0, self.size, SAMPLE).tolist(), self.look_up))
 
 
+class Bare:
+    """A dict, and a bare table of SQLite, with ``size`` bodies of ``length`` bytes each."""
+
+    def __init__(self, folder: Path, size: int, length: int, draw: np.random.Generator) -> None:
+        self.size = size
+        self.keys = draw.bytes(32 * size)
+        order = draw.permutation(size).tolist()  # neighbours in memory are no neighbours in the order of look-ups
+        self.dict = {self.key(number): draw.bytes(length) for number in order}
+        self.file = sqlite3.connect(folder / f"{size}.bare.sqlite", isolation_level=None)
+        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "cache_size = -32768", f"mmap_size = {1 << 40}"):
+            self.file.execute(f"PRAGMA {pragma}")
+        self.file.execute("CREATE TABLE replies (key BLOB PRIMARY KEY, body BLOB NOT NULL)")
+        self.file.execute("BEGIN")
+        self.file.executemany("INSERT INTO replies VALUES (?, ?)", self.dict.items())
+        self.file.execute("COMMIT")
+        self.file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.dicts: list[float] = []
+        self.tables: list[float] = []
+
+    def key(self, number: int) -> bytes:
+        return self.keys[32 * number : 32 * number + 32]
+
+    def sample(self, draw: np.random.Generator) -> None:
+        look, read = self.dict, self.file.execute
+        keys = [self.key(number) for number in draw.integers(0, self.size, SAMPLE).tolist()]
+        cpu = time.process_time()
+        for one in keys:
+            look[one].count(b"\0")  # a body that is not read was not fetched
+        self.dicts.append((time.process_time() - cpu) / SAMPLE * 1e6)
+        keys = [self.key(number) for number in draw.integers(0, self.size, SAMPLE).tolist()]
+        cpu = time.process_time()
+        for one in keys:
+            read("SELECT body FROM replies WHERE key = ?", (one,)).fetchone()[0].count(b"\0")
+        self.tables.append((time.process_time() - cpu) / SAMPLE * 1e6)
+
+
 async def nothing(number: int) -> None:
     key(number)
     for _ in range(2):
@@ -131,19 +174,24 @@ def measure(folder: Path, sizes: list[int]) -> list[dict[str, float]]:
     draw = derive_generator(0, "bench")
     bodies = [reply(number, draw) for number in range(2_000)]
     files = [File(folder, size, bodies) for size in sizes]
+    bare = [Bare(folder, file.size, file.bytes // file.size - 120, draw) for file in files]
     bases = []
     for _ in range(ROUNDS):
         bases.append(cpu_us(range(SAMPLE), nothing))
         for file in files:
             file.sample(draw, bases[-1])
+        for other in bare:
+            other.sample(draw)
     rows = []
-    for file in files:
+    for file, other in zip(files, bare, strict=True):
         file.store.close()
         row = {
             "replies": file.size,
             "call_us": statistics.median(file.calls),
             "look_up_us": statistics.median(file.look_ups),
             "baseline_us": statistics.median(bases),
+            "dict_us": statistics.median(other.dicts),
+            "sqlite_us": statistics.median(other.tables),
             "bytes_per_reply": file.bytes / file.size,
             "of_bytes": sum(map(len, bodies)) / len(bodies),
         }
@@ -155,15 +203,15 @@ def measure(folder: Path, sizes: list[int]) -> list[dict[str, float]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--dir", type=Path, default=None, help="where the files are made (about 1 GB)")
+    parser.add_argument("--dir", type=Path, default=None, help="where the files are made (about 2 GB)")
     parser.add_argument("--limit", type=float, default=None)
     given = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     with tempfile.TemporaryDirectory(dir=given.dir) as folder:
         rows = measure(Path(folder), given.sizes)
-    ratios = {name: rows[-1][name] / rows[0][name] for name in ("call_us", "look_up_us")}
+    ratios = {name: rows[-1][name] / rows[0][name] for name in ("call_us", "look_up_us", "dict_us", "sqlite_us")}
     print(json.dumps({"last size against the first": {name: round(ratios[name], 2) for name in ratios}}))
-    return int(given.limit is not None and max(ratios.values()) > given.limit)
+    return int(given.limit is not None and max(ratios["call_us"], ratios["look_up_us"]) > given.limit)
 
 
 if __name__ == "__main__":
