@@ -36,6 +36,7 @@ class Reason(StrEnum):
     KNOWN_ANSWER = "known_answer"
     NOT_ANSWERABLE = "not_answerable"
     UNCHECKED = "unchecked"
+    CONTAMINATED = "contaminated"
     # reverse tasks
     AMBIGUOUS = "ambiguous"
     ORDER_MATTERS = "order_matters"
@@ -103,6 +104,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.KNOWN_ANSWER: "A model answers the question without looking anything up.",
     Reason.NOT_ANSWERABLE: "A model that is shown the evidence does not come to the answer.",
     Reason.UNCHECKED: "A model's check that must be passed came to no result.",
+    Reason.CONTAMINATED: "It overlaps with a benchmark that it must stay away from.",
     Reason.AMBIGUOUS: "What the request says of a row fits several rows.",
     Reason.ORDER_MATTERS: "The same calls in another order, which the request leaves open, come to another end.",
     Reason.NOT_REPLAYED: "Its solution, carried out again from the beginning, does not come to its goal.",

@@ -23,6 +23,7 @@ __all__ = [
     "IMPORTERS",
     "RATERS",
     "SCORERS",
+    "SCREENS",
     "SOURCES",
     "STAGES",
     "choices",
@@ -108,6 +109,9 @@ SCORERS: Mapping[str, str] = {
     "evidence": "synth.critical.scoring:EvidenceScorer",
     "model": "synth.critical.model_scorer:model_scorer",
 }
+SCREENS: Mapping[str, str] = {
+    "benchmarks": "synth.screening.benchmarks:BenchmarkScreen",
+}
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",
     "openai": "synth.agents.model.backend:model_policy",
@@ -150,6 +154,7 @@ _TABLES = {
     "experts": EXPERTS,
     "raters": RATERS,
     "scorers": SCORERS,
+    "screens": SCREENS,
     "exporters": EXPORTERS,
     "formats": FORMATS,
     "importers": IMPORTERS,

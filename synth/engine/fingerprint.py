@@ -1,8 +1,8 @@
 """The fingerprint of a stage run: everything that can change its result, and nothing else.
 
-In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), seed, name of the
-source, hash of what is read from outside, versions of ``stage.libraries``, the fingerprint of everything it reads and,
-where that is a table that grows with N, how much of it there is.
+In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), who screens its
+candidates, seed, name of the source, hash of what is read from outside, versions of ``stage.libraries``, the
+fingerprint of everything it reads and, where that is a table that grows with N, how much of it there is.
 
 Not in it, each for a reason: ``EXCLUDED``.
 """
@@ -124,6 +124,8 @@ def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]
         "libraries": {name: importlib.metadata.version(name) for name in sorted(stage.libraries)},
         "inputs": inputs,
     }
+    if node.screens:
+        material["screens"] = [hashed_config(screen) for screen in node.screens]
     value = digest("stage", material)
     # Without outside content (a generated world), what the first stages are made from stands for the source.
     accepted_by = None

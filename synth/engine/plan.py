@@ -9,7 +9,7 @@ from typing import Any
 
 from synth.engine.accepting import Accepting
 from synth.schemas.tasks import Task
-from synth.stages.contract import CandidateStage, RowStage, Stage, StageConfig
+from synth.stages.contract import CandidateStage, Implementation, RowStage, Stage, StageConfig
 
 __all__ = ["Plan", "StageNode"]
 
@@ -26,6 +26,8 @@ class StageNode:
     accepting: Accepting | None = None
     """Of a ``CandidateStage`` that makes tasks: which of them are duplicates of accepted ones, beside those that its
     own key finds; None = no others."""
+    screens: tuple[Implementation, ...] = ()
+    """Of a ``CandidateStage``: who looks at what it kept before that is accepted, in this order."""
 
     def source_of(self, name: str) -> tuple[str, str]:
         """Label and table (or label and label, for arrays) behind the name that the stage reads."""
@@ -95,3 +97,5 @@ def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str
         yield f"it says what it accepts, and {stage.name} proposes no tasks"
     if issubclass(stage, CandidateStage) and not stage.writes:
         yield f"{stage.name} writes no table"
+    if node.screens and not issubclass(stage, CandidateStage):
+        yield f"{stage.name} has no candidates that anybody could look at"

@@ -103,6 +103,7 @@ class StageRun:
             folder=self.folder,
             ledger=self._engine.store.ledger,
             models=None if models is None else models.hub,
+            screens=self.node.screens,
         )
 
     def _models(self) -> ModelExecutor | None:

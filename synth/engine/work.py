@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from synth.engine.rowshard import PendingRow, RowShard
+from synth.engine.screening import screened
 from synth.engine.units import REJECTED, Counts, Unit, exact, key_hash, write_units
 from synth.engine.usage import MeteredModels, use_numbers
 from synth.errors import SynthError
@@ -24,6 +25,7 @@ from synth.stages.contract import (
     Batch,
     CandidateStage,
     Context,
+    Implementation,
     Outcome,
     RowAtHand,
     RowStage,
@@ -78,6 +80,8 @@ class Work:
     ledger: Ledger | None = None
     models: Models | None = None
     """All models of the build, for work that stays in this process; None for a stage that needs none."""
+    screens: tuple[Implementation, ...] = ()
+    """Who looks at what a stage of candidates kept."""
 
     def open(self) -> Stage[Any]:
         """A stage object, with whatever heavy things it opens."""
@@ -89,7 +93,10 @@ class Work:
             models=None if self.models is None else MeteredModels(self.models, self.config),
         )
         with self.named("while it was made"):
-            return self.stage(self.config, context)
+            stage = self.stage(self.config, context)
+            if isinstance(stage, CandidateStage):
+                stage.screens = [context.make(screen) for screen in self.screens]
+            return stage
 
     def run(self, stage: Stage[Any], task: ShardTask, observer: Observer) -> None:
         """Do one shard and commit it; what is committed already is left alone.
@@ -145,10 +152,10 @@ class Work:
             outcomes = stage.propose(task.start, task.stop)
             if len(outcomes) != task.units:
                 raise ConservationError(f"{task.units} candidates were asked for and {len(outcomes)} came")
+            if any(len(outcome.kept) > 1 for outcome in outcomes):
+                raise ValueError("a candidate leads to one row at most")
             units: list[Unit] = []
-            for outcome in outcomes:
-                if len(outcome.kept) > 1:
-                    raise ValueError("a candidate leads to one row at most")
+            for outcome in screened(stage, outcomes, task.start):
                 key = key_hash(stage.duplicate_key(outcome.kept[0])) if outcome.kept else None
                 units.append(Unit.of(self.stage, outcome, key, "", {}))
         failpoint("engine.shard.computed")

@@ -15,6 +15,7 @@ from synth.exporters.hub_layout import write_dataset
 from synth.models.naming import public_name
 from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
+from synth.pipelines.screens import benchmark_names
 from synth.recipe.model import Recipe
 from synth.recipe.reverse import EXPLORED, ReverseQuestions
 from synth.recipe.roles import PRIVATE, RoleName
@@ -114,7 +115,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
         split_fractions=fractions(recipe),
         exempt_entities=_exempt(recipe, engine),
         command=_command(recipe),
-        notes=_notes(recipe),
+        notes=(*_notes(recipe), *_screened(engine)),
     )
 
 
@@ -128,6 +129,10 @@ def published_recipe(recipe: Recipe) -> JsonObject:
     if (plain.get("distractors") or {}).get("model", None) and not _HUB_NAME.fullmatch(plain["distractors"]["model"]):
         plain["distractors"].pop("model")  # a folder of this machine
     (plain.get("contexts") or {}).pop("tokenizer", None)
+    if recipe.decontaminate is not None:
+        plain["decontaminate"]["benchmarks"] = list(benchmark_names(recipe.decontaminate))
+        if not _HUB_NAME.fullmatch(recipe.decontaminate.model or "-"):
+            plain["decontaminate"].pop("model")
     for role in plain["roles"].values():
         for key in PRIVATE:
             role.pop(key)
@@ -220,6 +225,18 @@ def _command(recipe: Recipe) -> str:
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]
     return " ".join(words)
+
+
+def _screened(engine: Engine) -> Iterator[str]:
+    """Which benchmarks the tasks were compared with, so that others can do it again."""
+    for screen in engine.plan.node("tasks").screens:
+        named = ", ".join(f"{name} (sha256 {value})" for name, value in screen.options.get("sha256", {}).items())
+        if named:
+            ngram, shortest = screen.options["ngram"], screen.options["shortest"]
+            yield (
+                f"No {', '.join(screen.options['parts'])} of a task shares {ngram} words in a row (or, where one of "
+                f"both is shorter, all of its words, {shortest} at least) with {named}."
+            )
 
 
 def _who(recipe: Recipe, role: RoleName) -> str:

@@ -22,6 +22,7 @@ from synth.environments.simulated import SIMULATE_PROMPT
 from synth.pipelines.duplicates import accepting_of
 from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled
+from synth.pipelines.screens import task_screens
 from synth.preferences.judge import compare_prompt
 from synth.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.prompting import load_prompt
@@ -51,6 +52,7 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
         nodes = [replace(tasks, accepting=accepting_of(recipe))]
     else:
         nodes = [*_source_nodes(recipe), *_task_nodes(recipe)]
+    nodes[-1] = replace(nodes[-1], screens=task_screens(recipe))
     for role in ("teacher", "policy"):
         if role in recipe.roles:
             nodes += _role_nodes(recipe, role, recipe.roles[role])

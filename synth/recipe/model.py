@@ -18,6 +18,7 @@ from synth.recipe.reverse import EXPLORED, Application, AppSource, McpServers, M
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.retrieval.noise import Noise
 from synth.retrieval.vectors import IndexKind
+from synth.screening.config import Decontaminate
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.world.config import WorldConfig
@@ -276,6 +277,9 @@ class Recipe(_Part):
     """How tasks are checked by a model, where there is the role ``checker``."""
     dedup: Dedup | None = Dedup()
     """What counts as a duplicate; ``null``: what asks the same by its walk, and nothing else."""
+    decontaminate: Decontaminate | None = None
+    """Benchmarks that no task may overlap with: a task that does is rejected (``contaminated``) and replaced by the
+    next candidate; empty = none."""
     environment: Place = Search()
     """Where agents act."""
     limits: Limits = Limits()

@@ -51,6 +51,7 @@ __all__ = [
     "Outcome",
     "RowAtHand",
     "RowStage",
+    "Screen",
     "ShardStage",
     "Stage",
     "StageConfig",
@@ -92,9 +93,13 @@ class Implementation(StageConfig):
     """How that model draws."""
     runtime: Runtime = Runtime()
     """Where that model is."""
+    files: dict[str, str] = {}
+    """Files that it reads, by the names that rows call them by: handed to the factory as ``files``. The hashes of their
+    contents stand among the options."""
 
     unhashed: ClassVar[Mapping[str, str]] = {
-        "runtime": "addresses, prices, patience and concurrency: a reply is the same wherever it came from"
+        "runtime": "addresses, prices, patience and concurrency: a reply is the same wherever it came from",
+        "files": "locations; the hashes of the contents are among the options",
     }
 
     @property
@@ -113,6 +118,8 @@ class Implementation(StageConfig):
         """Call the factory with ``options`` and ``collaborators``. One that needs a model gets it by the name
         ``model``: stages call :meth:`Context.make`, which sees to it."""
         module, _, attribute = self.factory.partition(":")
+        if self.files:
+            collaborators["files"] = self.files
         return getattr(import_module(module), attribute)(**self.options, **collaborators)
 
 
@@ -362,11 +369,20 @@ class RowStage(Stage[C], Generic[C, R]):
         return str(row.id)  # type: ignore[attr-defined]
 
 
+class Screen(Protocol):
+    """Looks at candidates that a stage kept, and may refuse them: each by itself, whatever the others are."""
+
+    def look(self, rows: Sequence[Any], /) -> Sequence[tuple[Reason, str] | None]:
+        """Of each row: None, or why it is rejected, and the detail in one line."""
+
+
 class CandidateStage(Stage[C]):
     """Proposes candidates until exactly N are accepted. N itself is not in the fingerprint: asking for more later
     keeps every accepted row and goes on where acceptance stopped."""
 
     candidates_per_shard: ClassVar[int] = 256
+    screens: Sequence[Screen] = ()
+    """Who looks at what it kept before it is accepted. Set by the engine, which asks them; not a stage's business."""
 
     @abstractmethod
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:

@@ -11,13 +11,13 @@ from importlib import import_module
 from pathlib import Path
 
 from synth.engine.codelock import StageLock, lock_of, write_locks
-from synth.registry import BACKENDS, ENVIRONMENTS, EXPERTS, SCORERS, STAGES
+from synth.registry import BACKENDS, ENVIRONMENTS, EXPERTS, SCORERS, SCREENS, STAGES
 
 LOCK = Path(__file__).with_suffix(".json")
 
 
 def current() -> Iterator[StageLock]:
-    """The locks of all stages that we register."""
+    """The locks of all stages and screens that we register."""
     for entry in STAGES.values():
         module, _, name = entry.partition(":")
         stage = getattr(import_module(module), name)
@@ -26,6 +26,9 @@ def current() -> Iterator[StageLock]:
         tables = (ENVIRONMENTS, BACKENDS, EXPERTS, SCORERS)
         also = sorted({entry.partition(":")[0] for table in tables for entry in table.values()})
         yield lock_of(stage, also if by_name else ())
+    for entry in SCREENS.values():
+        module, _, name = entry.partition(":")
+        yield lock_of(getattr(import_module(module), name))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ PUBLIC = {
         "Outcome",
         "RowAtHand",
         "RowStage",
+        "Screen",
         "ShardStage",
         "Stage",
         "StageConfig",
