@@ -21,6 +21,7 @@ class Reason(StrEnum):
     MALFORMED = "malformed"
     DUPLICATE_ID = "duplicate_id"
     DUPLICATE_CONTENT = "duplicate_content"
+    PRIVATE_DATA = "private_data"
     # tasks
     NO_WALK = "no_walk"
     ANSWER_IN_QUESTION = "answer_in_question"
@@ -89,6 +90,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.MALFORMED: "The record is not of the form that its format asks for.",
     Reason.DUPLICATE_ID: "Another document has the same id.",
     Reason.DUPLICATE_CONTENT: "Another document has the same text.",
+    Reason.PRIVATE_DATA: "It holds personal data or secrets.",
     Reason.NO_WALK: "No walk of the wanted shape starts here.",
     Reason.ANSWER_IN_QUESTION: "The question gives the answer away.",
     Reason.EVIDENCE_DOES_NOT_STATE: "The cited span does not state the fact.",

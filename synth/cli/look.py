@@ -1,4 +1,4 @@
-"""``synth show``, ``synth stats``, ``synth validate``: look at a finished dataset."""
+"""``synth show``, ``synth stats``, ``synth scan``, ``synth validate``: look at a finished dataset."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from synth.cli.options import JsonOption
 from synth.errors import DatasetError, InputError
 
-__all__ = ["show", "stats", "validate"]
+__all__ = ["scan", "show", "stats", "validate"]
 
 DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `synth build` printed.")]
 
@@ -93,6 +93,23 @@ def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
         print(json.dumps(numbers.model_dump(mode="json"), indent=2))
         return
     Console(highlight=False).print(render_stats(numbers))
+
+
+def scan(folder: DatasetFolder, as_json: JsonOption = False) -> None:
+    """Look for personal data and secrets in every column: e-mail, telephone, accounts, cards, addresses, keys."""
+    from synth.exporters.private_scan import scan as look
+
+    found = look(folder)
+    if as_json:
+        print(json.dumps(found.model_dump(mode="json"), indent=2))
+    for one in () if as_json else found.held:
+        name = f"{one.config}.{one.column}" if one.column else one.config
+        unit = "rows" if one.column else "lines"
+        print(f"{name}: {one.kind.value} in {one.rows:,} {unit}, the first is {unit[:-1]} {one.row} of {one.file}")
+    if found.held:
+        raise typer.Exit(DatasetError.exit_code)
+    if not as_json:
+        print(f"{folder}: {found.rows:,} rows hold no personal data and no secret of a known form")
 
 
 def validate(

@@ -17,6 +17,8 @@ _ONE_BY_ONE = "⺀-⿟々-〇぀-ヿㄅ-ㄯ㐀-䶿一-鿿豈-﫿\U00020000-\U000
 """Scripts that put no spaces between words: each of their characters is a word."""
 _TOKEN = re.compile(rf"[{_ONE_BY_ONE}]|(?:(?![{_ONE_BY_ONE}])[^\W_])+")
 _DIGITS = re.compile(r"\d+(?:st|nd|rd|th)?")
+_ENDINGS = frozenset(("s", "t", "d", "m", "ll", "ve"))
+"""What stands behind an English apostrophe: joined to the word before, also where a blank stands in its place."""
 _NAMED = frozenset(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion".split()
@@ -27,7 +29,7 @@ def words_of(text: str, *, mask_numbers: bool = True) -> list[str]:
     """The words of ``text``, in order.
 
     Compatibility forms are made alike (NFKD), accents and other marks dropped, case folded, apostrophes closed up
-    (``don't`` is ``dont``); everything else that is no letter and no digit separates words.
+    (``don't`` is ``dont``, and so is ``don t``); everything else that is no letter and no digit separates words.
 
     Args:
         mask_numbers: Numbers, in digits or in English words, all become :data:`NUMBER`, several in a row one of them,
@@ -37,7 +39,12 @@ def words_of(text: str, *, mask_numbers: bool = True) -> list[str]:
     if not plain.isascii():
         plain = "".join(one for one in plain if unicodedata.category(one) != "Mn")
         plain = unicodedata.normalize("NFKC", plain.casefold())
-    found: list[str] = _TOKEN.findall(_MARKS.sub("", plain.casefold()))
+    found: list[str] = []
+    for word in _TOKEN.findall(_MARKS.sub("", plain.casefold())):
+        if word in _ENDINGS and found:
+            found[-1] += word
+        else:
+            found.append(word)
     if not mask_numbers:
         return found
     masked: list[str] = []

@@ -40,6 +40,9 @@ class ReadRecords(ShardStage[ReadRecordsConfig]):
 
     def produce(self, shard: int) -> Batch:
         read = self._source.read([self._source.files[shard]])
+        for kind, count in self._source.private.items():
+            self.context.notes[f"private: {kind}"] = float(count)
+        self._source.private.clear()
         return Batch(
             tables={"documents": read.documents, "triples": read.triples},
             rejected=[row.model_copy(update={"stage": self.name}) for row in read.rejected],

@@ -8,7 +8,7 @@ import os
 import posixpath
 import stat
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import ClassVar
@@ -24,6 +24,7 @@ from synth.schemas.row import Split
 from synth.sources.docs.decode import NotTextError, decode
 from synth.sources.docs.html import MalformedError, Parsed, parse_html
 from synth.sources.docs.markdown import parse_markdown
+from synth.sources.private import PrivateData, PrivateKind, handled
 
 __all__ = ["DocsConfig", "DocsSource", "content_digest", "list_files", "read"]
 
@@ -55,6 +56,9 @@ class DocsConfig(BaseModel):
     """Address of the folder's root on the web: a document that states no address of its own gets this + its id."""
     max_bytes: int = Field(default=16_000_000, gt=0)
     """Files above this size are rejected (``too_large``)."""
+    private: PrivateData = "keep"
+    """What becomes of documents that hold e-mail addresses, telephone or account numbers, cards, addresses on the
+    Internet, keys or tokens: ``keep`` them, ``mask`` what was found, or ``reject`` the document."""
     fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of pages that each split owns as gold."""
 
@@ -97,6 +101,8 @@ class DocsSource:
         self._twins: dict[str, str] | None = None
         self.missing_links = 0
         """Links dropped so far because they point into the folder at no page (a number for the report)."""
+        self.private: Counter[PrivateKind] = Counter()
+        """What was masked or rejected so far as private."""
 
     def _walk(self) -> Iterator[str]:
         root = os.path.realpath(self._root)
@@ -180,7 +186,12 @@ class DocsSource:
             return self._rejection(path, Reason.MALFORMED, str(error), preview=text[:500])
         if not parsed.text:
             return self._rejection(path, Reason.EMPTY, "no text is left", preview=text[:500])
-        return self._document(name, parsed)
+        document = self._document(name, parsed)
+        kept, found = handled(document, self.config.private)
+        self.private += found
+        if kept is None:
+            return self._rejection(path, Reason.PRIVATE_DATA, ", ".join(sorted(found)))
+        return kept
 
     def _document(self, name: str, parsed: Parsed) -> Document:
         url = parsed.url

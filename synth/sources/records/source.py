@@ -22,6 +22,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -33,6 +34,7 @@ from synth.identity import split_of
 from synth.schemas.documents import Document, Link
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
+from synth.sources.private import PrivateData, PrivateKind, handled
 from synth.sources.records.triples import Triple, TripleError, locate
 
 __all__ = ["Records", "RecordsConfig", "RecordsSource", "content_digest", "list_files", "read"]
@@ -61,6 +63,9 @@ class RecordsConfig(BaseModel):
     """SPDX id of the licence of records that state none. Empty: the card says that nobody stated one."""
     max_bytes: int = Field(default=16_000_000, gt=0)
     """Records whose text is above this size (UTF-8 bytes) are rejected."""
+    private: PrivateData = "keep"
+    """What becomes of documents that hold e-mail addresses, telephone or account numbers, cards, addresses on the
+    Internet, keys or tokens: ``keep`` them, ``mask`` what was found, or ``reject`` the document."""
     fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of documents that each split owns as gold."""
 
@@ -109,6 +114,8 @@ class RecordsSource:
         """Paths relative to the folder, '/'-separated, sorted."""
         self._owners: dict[str, str] | None = None
         self._texts: dict[str, str] = {}
+        self.private: Counter[PrivateKind] = Counter()
+        """What was masked or rejected so far as private."""
 
     def digest(self) -> str:
         """sha256 (64 hex) over names and contents of the files; one that can't be read counts as such."""
@@ -248,7 +255,7 @@ class RecordsSource:
         if isinstance(links, str):
             return self._rejection(place, Reason.MALFORMED, links)
         first_line = _SPACES.sub(" ", text.strip().split("\n", 1)[0])[:120].strip()
-        return Document(
+        document = Document(
             id=name,
             title=strings["title"] or first_line,
             text=text,
@@ -261,6 +268,9 @@ class RecordsSource:
             date=date,
             partition=split_of(name, self.config.fractions),  # type: ignore[arg-type]
         )
+        kept, found = handled(document, self.config.private)
+        self.private += found
+        return kept or self._rejection(place, Reason.PRIVATE_DATA, ", ".join(sorted(found)))
 
     def _links(self, value: Any, text: str) -> tuple[Link, ...] | str:
         """The links, or what is wrong with them."""

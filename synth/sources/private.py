@@ -14,9 +14,15 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-__all__ = ["PrivateKind", "Sighting", "find_private", "masked"]
+from synth.schemas.documents import Document
+
+__all__ = ["PrivateData", "PrivateKind", "Sighting", "find_private", "handled", "masked"]
+
+PrivateData = Literal["keep", "mask", "reject"]
+"""What becomes of a document that holds some. ``keep``: nobody looks. ``mask``: letters and digits of it become ``*``,
+so that the text is as long as before. ``reject``: the document is left out (``private_data``)."""
 
 
 class PrivateKind(StrEnum):
@@ -98,6 +104,28 @@ def masked(text: str, kinds: Collection[PrivateKind] = tuple(PrivateKind)) -> st
         hidden = "".join("*" if char.isalnum() else char for char in text[one.start : one.stop])
         text = text[: one.start] + hidden + text[one.stop :]
     return text
+
+
+def handled(document: Document, wanted: PrivateData) -> tuple[Document | None, Counter[PrivateKind]]:
+    """The document as it may be used, None where it may not; and what was found in it. Text, title, other names and
+    headings are looked at; ids, paths and addresses on the web are the user's own to publish."""
+    found: Counter[PrivateKind] = Counter()
+    if wanted == "keep":
+        return document, found
+    texts = (document.text, document.title, *document.aliases)
+    found.update(one.kind for text in texts for one in find_private(text))
+    if not found:
+        return document, found
+    if wanted == "reject":
+        return None, found
+    sections = tuple(one.model_copy(update={"heading": masked(one.heading)}) for one in document.sections)
+    changes = {
+        "text": masked(document.text),
+        "title": masked(document.title),
+        "aliases": tuple(map(masked, document.aliases)),
+        "sections": sections,
+    }
+    return document.model_copy(update=changes), found
 
 
 def _matches(

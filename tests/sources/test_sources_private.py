@@ -5,13 +5,18 @@ Keys are put together here, so that no scanner takes this file for a leak.
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.screening.private import PrivateKind, find_private, masked
+from synth.schemas.rejections import Reason
+from synth.sources.docs.source import DocsConfig, DocsSource
+from synth.sources.private import PrivateKind, find_private, masked
+from synth.sources.records.source import RecordsConfig, RecordsSource
 
 KEY = "s" + "k-" + "aB3" * 10
 FOUND = [
@@ -76,3 +81,55 @@ def test_no_text_is_too_odd(text: str) -> None:
     found = find_private(text)
     assert all(one.start < one.stop <= len(text) for one in found)
     assert all(one.stop <= other.start for one, other in pairwise(found))
+
+
+def pages(folder: Path) -> Path:
+    (folder / "a.html").write_text(
+        "<title>Ann, ann@somewhere.org</title><h1>Ann, ann@somewhere.org</h1>"
+        "<p>Write to ann@somewhere.org or see <a href='b.html'>the other page</a>.</p>"
+    )
+    (folder / "b.html").write_text("<title>Other</title><p>Nothing of anybody stands here.</p>")
+    return folder
+
+
+def test_a_page_is_masked_and_its_links_stand_where_they_stood(tmp_path: Path) -> None:
+    path = str(pages(tmp_path))
+    kept, masks, rejects = (DocsSource(DocsConfig(path=path, private=way)) for way in ("keep", "mask", "reject"))
+    (before, other), _ = kept.read(kept.files)
+    (after, same), rejected = masks.read(masks.files)
+    assert rejected == []
+    assert same == other
+    assert "ann@somewhere.org" in before.text
+    assert "somewhere" not in after.model_dump_json()
+    assert "***@*********.***" in after.title
+    assert len(after.text) == len(before.text)
+    assert after.links == before.links
+    link = after.links[0]
+    assert after.text[link.start : link.end] == "the other page"
+    assert set(masks.private) == {"email"}
+    (only,), (gone,) = rejects.read(rejects.files)
+    assert only == other
+    assert (gone.reason, gone.row_id, gone.detail, gone.preview) == (Reason.PRIVATE_DATA, "a.html", "email", "")
+    assert kept.private == {}
+
+
+def test_records_are_masked_before_triples_are_looked_for(tmp_path: Path) -> None:
+    record = {
+        "id": "r",
+        "title": "Bo",
+        "text": "Bo lives in Rome. Bo writes from bo@somewhere.org.",
+        "triples": [
+            {"subject": "Bo", "relation": "lives in", "object": "Rome"},
+            {"subject": "Bo", "relation": "writes from", "object": "bo@somewhere.org"},
+        ],
+    }
+    (tmp_path / "r.jsonl").write_text(json.dumps(record))
+    source = RecordsSource(RecordsConfig(path=str(tmp_path), private="mask"))
+    found = source.read(source.files)
+    assert found.documents[0].text == "Bo lives in Rome. Bo writes from **@*********.***."
+    assert [triple.object for triple in found.triples] == ["Rome"]
+    assert len(found.rejected) == 1
+    source = RecordsSource(RecordsConfig(path=str(tmp_path), private="reject"))
+    found = source.read(source.files)
+    assert (found.documents, found.triples) == ([], [])
+    assert [row.reason for row in found.rejected] == [Reason.PRIVATE_DATA]
