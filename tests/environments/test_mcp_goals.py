@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 pytest.importorskip("mcp", reason="extra mcp")
 
 from synth.environments.contract import ToolResult
-from synth.environments.mcp.goals import McpGoal, Probe, canonical, fits, open_parts, template
+from synth.environments.mcp.goals import McpGoal, Probe, canonical, difference, fits, open_parts, template
 from synth.identity import digest
 
 
@@ -69,3 +69,9 @@ def test_a_hash_stands_for_exactly_one_observation() -> None:
         Probe(tool="t", arguments={})
     with pytest.raises(ValueError, match="probes"):
         McpGoal(probes=())
+
+
+def test_what_is_missing_or_too_much_is_said() -> None:
+    assert difference(shown("a\nc"), probe("a\nb")) == "missing 'b', not wanted 'c'"
+    assert difference(shown("gone", "not_found"), probe("a")) == "shows 'gone'"
+    assert difference(shown("x y"), Probe(tool="t", arguments={}, hash="0")) == "shows 'x y'"

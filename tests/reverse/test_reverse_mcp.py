@@ -40,7 +40,7 @@ def organizer() -> McpEnvironment:
 
 
 @cache
-def proposed(seed: int = 3, number: int = 12) -> tuple[Checked | Rejection, ...]:
+def proposed(seed: int = 3, number: int = 9) -> tuple[Checked | Rejection, ...]:
     book = book_for(organizer())
     assert book is not None
     return tuple(McpProposer(organizer(), book, CONFIG).propose(range(number), seed))
@@ -69,8 +69,8 @@ def played(task: Task, calls: list[tuple[str, dict[str, Any]]], answer: str = "D
 
 def test_most_candidates_become_tasks_of_both_kinds() -> None:
     kinds = Counter(task.details["kind"] for task in tasks())
-    assert len(tasks()) >= 9, [one.detail for one in proposed() if isinstance(one, Rejection)]
-    assert kinds["done"] >= 4
+    assert len(tasks()) >= 6, [one.detail for one in proposed() if isinstance(one, Rejection)]
+    assert kinds["done"] >= 3
     assert kinds["answered"] >= 1
     assert len({task.question for task in tasks()}) == len(tasks())
 

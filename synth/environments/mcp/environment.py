@@ -31,7 +31,7 @@ from synth.environments.contract import (
 )
 from synth.environments.mcp.config import WORKSPACE, McpConfig, read_config
 from synth.environments.mcp.connection import Broken, Connection, connect
-from synth.environments.mcp.goals import McpGoal, call_of, fits
+from synth.environments.mcp.goals import McpGoal, call_of, difference, fits
 from synth.environments.mcp.results import result_text
 from synth.environments.mcp.tools import McpTool, read_tools, tool_digest
 from synth.errors import InputError
@@ -275,8 +275,7 @@ class McpEpisode(Episode):
             if result.error == "failure" and probe.error != "failure":
                 return Verdict(correct=None, rule="abstained", evidence=f"{probe.tool} can't be asked any more.")
             if not fits(result, probe):
-                arguments = canonical_json(probe.arguments)
-                other.append(f"{probe.tool} {arguments} shows {' '.join(result.content.split())[:200]!r}")
+                other.append(f"{probe.tool} {canonical_json(probe.arguments)}: {difference(result, probe)}")
         if other:
             wanted = f" Wanted: {'; '.join(goal.changes)}." if goal.changes else " Nothing was to be changed."
             return Verdict(correct=False, rule="state", evidence=f"{'; '.join(other[:3])}.{wanted}")

@@ -18,7 +18,7 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json, digest
 from synth.schemas.row import JsonObject, NonEmpty, Row
 
-__all__ = ["McpGoal", "Probe", "call_of", "canonical", "fits", "open_parts", "template"]
+__all__ = ["McpGoal", "Probe", "call_of", "canonical", "difference", "fits", "open_parts", "template"]
 
 _OPEN = 80
 """Characters that may stand where a goal is left open."""
@@ -136,6 +136,21 @@ def _matches(text: str, parts: Sequence[str]) -> bool:
             return False
         at = found + len(part)
     return 0 <= len(text) - len(parts[-1]) - at <= _OPEN
+
+
+def difference(result: ToolResult, probe: Probe) -> str:
+    """Why an observation does not fit, for the evidence of a verdict: the lines that are missing or too many, where
+    both are known."""
+    shown = " ".join(result.content.split())[:200]
+    if len(probe.shows) != 1 or result.error != probe.error:
+        return f"shows {shown!r}"
+    have, wanted = (set(text.splitlines()) for text in (canonical(result.content), probe.shows[0]))
+    said = [
+        f"{word} {line[:120]!r}"
+        for word, lines in (("missing", wanted - have), ("not wanted", have - wanted))
+        for line in sorted(lines)[:3]
+    ]
+    return ", ".join(said) or f"shows {shown!r}"
 
 
 def call_of(probe: Probe, number: int) -> ToolCall:
