@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from synth.environments.app.definition import Argument, Definition
 from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.app.requests import Ask, Question, Reference, Requests
 from synth.errors import InputError
-from synth.identity import canonical_json
 
 __all__ = ["Asking", "Form", "Values"]
 
@@ -49,6 +48,8 @@ class Asking:
         self.environment = environment
         self.definition: Definition = environment.definition
         self.requests: Requests = found
+        self._columns: dict[str, int] = {}
+        self._keys: dict[str, dict[str, str]] = {}
 
     def speakers(self, episode: AppEpisode) -> list[Values]:
         """Those who may write, each with ``speaker`` as a further column; one without columns where it is always the
@@ -57,11 +58,11 @@ class Asking:
         if speaker is None:
             return [{"speaker": None}]
         key = self.definition.tables[speaker.table].key[0]
-        return [{**row, "speaker": row[key]} for row in _rows(episode, speaker.source, {})]
+        return [{**row, "speaker": row[key]} for row in self._rows(episode, speaker.source, {})]
 
     def rows(self, episode: AppEpisode, source: Ask | Question, speaker: Any) -> list[Values]:
         """What may be asked now, in a fixed order."""
-        return _rows(episode, source.source, {"speaker": speaker})
+        return self._rows(episode, source.source, {"speaker": speaker})
 
     def tool(self, name: str) -> str:
         """The tool of an ask."""
@@ -79,6 +80,14 @@ class Asking:
             given[argument] = bool(value) if spec.type == "boolean" else value
         return given
 
+    def keys(self, name: str) -> dict[str, str]:
+        """Arguments of an ask that are keys, each with its table."""
+        if name not in self._keys:
+            arguments = self.definition.tools[self.tool(name)].arguments
+            tables = {argument: self.definition.table_of(argument, spec) for argument, spec in arguments.items()}
+            self._keys[name] = {argument: table for argument, table in tables.items() if table is not None}
+        return self._keys[name]
+
     def forms(self, source: Ask | Question | None, argument: str, spec: Argument | None) -> tuple[Form, ...]:
         """Ways to refer to what ``argument`` is about; empty where it is no reference."""
         if source is not None and argument in source.refers:
@@ -94,7 +103,7 @@ class Asking:
 
     def referred(self, episode: AppEpisode, form: Form, key: Any, row: Mapping[str, Any]) -> tuple[Values | None, int]:
         """The row that is referred to, and how many rows agree with it in what is said."""
-        found = _rows(episode, form.reference.source, row)
+        found = self._rows(episode, form.reference.source, row)
         mine = next((one for one in found if one[form.column] == key), None)
         if mine is None:
             return None, 0
@@ -107,8 +116,13 @@ class Asking:
         for argument, value in self.arguments(name, row).items():
             yield argument, arguments[argument], value
 
-
-def _rows(episode: AppEpisode, sql: str, values: Mapping[str, Any]) -> list[Values]:
-    plain = {name: value for name, value in values.items() if value is None or isinstance(value, str | int)}
-    found: Sequence[Values] = episode.look(f"SELECT * FROM ({sql}) LIMIT {_MOST}", plain)
-    return sorted(found, key=canonical_json)
+    def _rows(self, episode: AppEpisode, sql: str, values: Mapping[str, Any]) -> list[Values]:
+        """Rows of a SELECT, sorted by all their columns: in an order that no plan of SQLite's decides."""
+        plain = {name: value for name, value in values.items() if value is None or isinstance(value, str | int)}
+        if sql not in self._columns:
+            first = episode.look(f"SELECT * FROM ({sql}) LIMIT 1", plain)
+            if not first:
+                return []
+            self._columns[sql] = len(first[0])
+        order = ", ".join(map(str, range(1, self._columns[sql] + 1)))
+        return episode.look(f"SELECT * FROM ({sql}) ORDER BY {order} LIMIT {_MOST}", plain)

@@ -62,7 +62,7 @@ class Auditor:
 
         def reaches(part: Sequence[ToolCall]) -> bool:
             again = replay(self.environment, made.task, part)
-            return again.clean and again.end == made.goal.state
+            return not again.violated and again.end == made.goal.state
 
         if not reaches(writes):
             raise NotTold(Reason.NOT_REPLAYED, "the end depends on what was read")

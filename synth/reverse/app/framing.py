@@ -156,13 +156,13 @@ def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
             sentences.append(_alone(clause, generator))
             continue
         if not clause.imperative:
-            turn = str(pick(generator, [turn for turn in _TURNS if turn not in used or not turn]))
-            used.append(turn)
+            turn = str(pick(generator, [turn for turn in _TURNS if not turn or turn.split(" ")[0] not in used]))
+            used.append(turn.split(" ")[0])
             sentences.append(sentence(turn + (_small(clause.text) if turn else clause.text)))
             continue
         options = _LAST if number == len(clauses) - 1 and number > 1 and generator.random() < 0.5 else _NEXT
-        frame = str(pick(generator, [frame for frame in options if frame not in used]))
-        used.append(frame)
+        frame = str(pick(generator, [frame for frame in options if frame.split(" ")[0] not in used] or _NEXT))
+        used.append(frame.split(" ")[0])
         sentences.append(sentence(frame.format(do=clause.text)))
     return " ".join(sentences)
 

@@ -1,7 +1,7 @@
 """Replays: the same calls from the same beginning, fewer of them, or in another order.
 
-A solution is 1-minimal when no single call can be left out: delta debugging (ddmin, Zeller and Hildebrandt 2002) over
-the calls that change something, judged by the hash of the end state.
+A solution is 1-minimal when no single call that changes something can be left out, judged by the hash of the end state
+(:func:`synth.reverse.minimal.minimal` finds one).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.reverse.app.walking import violations
 from synth.schemas.tasks import Task
 
-__all__ = ["Replay", "ddmin", "orders", "removable", "replay"]
+__all__ = ["Replay", "orders", "removable", "replay"]
 
 _MOST_ORDERS = 24
 _T = TypeVar("_T")
@@ -50,27 +50,6 @@ def replay(environment: AppEnvironment, task: Task, calls: Sequence[ToolCall]) -
         return Replay(tuple(results), episode.state_hash(), tuple(violations(episode)), tuple(stopped))
     finally:
         episode.close()
-
-
-def ddmin(items: Sequence[_T], reaches: Callable[[Sequence[_T]], bool]) -> list[_T]:
-    """A part of ``items`` that still reaches what they all reach and from which no single one can be left out."""
-    kept, parts = list(items), 2
-    while len(kept) >= 2:
-        size = -(-len(kept) // parts)
-        chunks = [kept[at : at + size] for at in range(0, len(kept), size)]
-        smaller = next((chunk for chunk in chunks if reaches(chunk)), None)
-        if smaller is not None:
-            kept, parts = list(smaller), 2
-            continue
-        rests = ([one for other in chunks if other is not chunk for one in other] for chunk in chunks)
-        rest = next((rest for rest in rests if reaches(rest)), None)
-        if rest is not None:
-            kept, parts = rest, max(parts - 1, 2)
-        elif parts >= len(kept):
-            break
-        else:
-            parts = min(len(kept), 2 * parts)
-    return kept
 
 
 def removable(items: Sequence[_T], reaches: Callable[[Sequence[_T]], bool]) -> int | None:

@@ -21,18 +21,23 @@ from synth.reverse.app.checklist import checklist_of
 from synth.reverse.app.config import AppTasksConfig
 from synth.reverse.app.drafts import Made, draft_of, empty_task
 from synth.reverse.app.framing import body, conditional, message
-from synth.reverse.app.minimal import ddmin, removable, replay
+from synth.reverse.app.minimal import removable, replay
 from synth.reverse.app.phrases import Said, pick, plain, put
 from synth.reverse.app.solving import Solver
 from synth.reverse.app.telling import Clause, NotTold, Teller
 from synth.reverse.app.twins import check_harms, harmful, pair_id, pair_of, side_of
 from synth.reverse.app.walking import Tried, Walker
+from synth.reverse.minimal import minimal
 from synth.schemas.plans import Plan, UserFact
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.tasks.contract import Checked
 
 __all__ = ["AppProposer", "Candidate"]
+
+
+_RULES = 3
+"""Rules that a walk meets before it takes one of them."""
 
 
 @dataclass(frozen=True)
@@ -294,11 +299,12 @@ class _Attempt:
 
         def reaches(part: Sequence[Tried]) -> bool:
             again = replay(self.environment, self.task, [step.call for step in part])
-            return again.clean and again.end == end
+            # Calls that do not go through count for nothing: what comes to the same end without them is enough.
+            return not again.violated and again.end == end
 
         if not reaches(changing):
             raise NotTold(Reason.NO_WALK, "the walk does not replay")
-        kept = ddmin(changing, reaches)
+        kept = list(minimal(changing, reaches))
         ended = self.walker.ended(kept)
         if ended is not None:
             raise NotTold(Reason.UNNATURAL, f"{ended}: nobody asks for something else about what is ended anyway")
@@ -307,19 +313,25 @@ class _Attempt:
         return kept
 
     def _stopped(self) -> Tried:
-        """A call that a rule forbids, for good."""
+        """A call that a rule forbids, for good: of several, so that no rule that is met at every turn crowds out the
+        others."""
+        found: dict[str, Tried] = {}
+        names = {n: a.weight for n, a in self.asking.requests.asks.items() if a.refused_by and not a.alone}
+        if not names:
+            raise NotTold(Reason.NO_WALK, "no ask names a rule that may forbid it")
         for _ in range(self.config.tries):
-            names = {n: a.weight for n, a in self.asking.requests.asks.items() if a.refused_by and not a.alone}
-            if not names:
-                raise NotTold(Reason.NO_WALK, "no ask names a rule that may forbid it")
             done = self.walker.step(_draw(self.rng, names))
             if done is None:
                 continue
             if done.rule is not None and done.rule in self.asking.requests.asks[done.ask].refused_by:
-                return done
+                found.setdefault(done.rule, done)
+                if len(found) == _RULES:
+                    break
             if done.changed:
                 self.episode.restore(self.start.snapshot())
-        raise NotTold(Reason.NO_WALK, "no rule stopped anything")
+        if not found:
+            raise NotTold(Reason.NO_WALK, "no rule stopped anything")
+        return found[str(pick(self.rng, sorted(found)))]
 
     def _tell(self, changing: Sequence[Tried], *, left: bool) -> tuple[list[Clause], list[UserFact], tuple[Said, ...]]:
         episode = self.environment.reset(self.task)

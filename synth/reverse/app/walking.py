@@ -67,7 +67,7 @@ class Walker:
         self.tried: list[Tried] = []
         self._seen: set[str] = set()
         self._asks: Counter[str] = Counter()
-        self._context: set[str] = set()
+        self._context: set[tuple[str, Any]] = set()
 
     def step(self, name: str | None = None, same: Mapping[str, Any] | None = None) -> Tried | None:
         """Try one call: of the ask ``name``, else of any; ``same`` are columns with the values that they must have.
@@ -75,7 +75,6 @@ class Walker:
         name = name or self._ask()
         ask = self.asking.requests.asks[name]
         rows = self.asking.rows(self.episode, ask, self.speaker)
-        rows = [row for row in rows if self._key(name, row) not in self._seen]
         if same is not None:
             rows = [row for row in rows if all(row[column] == value for column, value in same.items())]
         elif self._context and self.generator.random() < _TOGETHER:
@@ -83,6 +82,8 @@ class Walker:
         if not rows:
             return None
         row = rows[int(self.generator.integers(len(rows)))]
+        if self._key(name, row) in self._seen:
+            return None
         self._seen.add(self._key(name, row))
         done = self.try_out(name, row)
         self.tried.append(done)
@@ -110,7 +111,7 @@ class Walker:
 
     def ended(self, steps: Sequence[Tried]) -> str | None:
         """The first ask that ends what an earlier one of ``steps`` was about; None where there is none."""
-        about: set[str] = set()
+        about: set[tuple[str, Any]] = set()
         for step in steps:
             mine = self._refers(step.ask, step.row)
             if self.asking.requests.asks[step.ask].ends and mine & about:
@@ -128,12 +129,12 @@ class Walker:
     def _key(self, name: str, row: Values) -> str:
         return canonical_json([name, self.asking.arguments(name, row)])
 
-    def _refers(self, name: str, row: Values) -> set[str]:
-        """Rows that a call is about."""
+    def _refers(self, name: str, row: Values) -> set[tuple[str, Any]]:
+        """Rows that a call is about: table and key."""
         return {
-            canonical_json([self.asking.definition.table_of(argument, spec), value])
-            for argument, spec, value in self.asking.holes(name, row)
-            if self.asking.definition.table_of(argument, spec) is not None
+            (table, row[argument])
+            for argument, table in self.asking.keys(name).items()
+            if row.get(argument) is not None
         }
 
     def _near(self, name: str, rows: Sequence[Values]) -> list[Values]:
