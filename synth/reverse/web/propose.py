@@ -19,8 +19,8 @@ from synth.environments.contract import Episode
 from synth.environments.web.environment import START, WebEnvironment, WebEpisode
 from synth.environments.web.storage import Change, WebGoal, changes_in_words
 from synth.identity import canonical_json, derive_generator, split_of
-from synth.reverse.app.minimal import ddmin
 from synth.reverse.exploring.walks import Explorer, ExplorerConfig, pick
+from synth.reverse.minimal import minimal
 from synth.reverse.web.acting import Action, Run, instruction, run
 from synth.reverse.web.config import WebTasksConfig
 from synth.reverse.web.exploring import SiteProposer, Taken
@@ -246,7 +246,7 @@ class _Maker:
         if reaches([]):
             raise _Nothing(Reason.NO_WALK, "it is so from the beginning")
         straight = _straight(taken, goals)
-        kept = ddmin(straight if straight != whole and reaches(straight) else whole, reaches)
+        kept = list(minimal(straight if straight != whole and reaches(straight) else whole, reaches))
         if any(reaches([*kept[:at], *kept[at + 1 :]]) for at in range(len(kept))):
             raise _Nothing(Reason.NOT_MINIMAL, "a step can be left out")
         return (_OPEN, *(taken[at].action for at in kept))
