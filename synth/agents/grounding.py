@@ -208,6 +208,8 @@ def _schema_texts(schema: object) -> Iterator[str]:
     choices = schema.get("enum")
     yield from (value for value in (choices if isinstance(choices, list) else ()) if isinstance(value, str))
     properties = schema.get("properties")
+    if isinstance(properties, dict):
+        yield from properties
     for below in (*(properties.values() if isinstance(properties, dict) else ()), schema.get("items")):
         yield from _schema_texts(below)
 
@@ -290,6 +292,8 @@ def _written(name: str, value: int | float | str, seen: _Seen) -> bool:
     if isinstance(value, str):
         if len(forms) == 1:
             return False
+        if seen.today and value == seen.today[:7]:
+            return True  # this month
         year = value[:4]
         if not any(word == year or word.startswith(f"{year}-") for word in seen.words):
             return False

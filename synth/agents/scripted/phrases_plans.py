@@ -101,7 +101,7 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
     # The user.
     "p_ask": (
         "The user has not said {topic}. I ask, since I must not assume it.",
-        "{topic} is left open, so I ask the user.",
+        "The user left {topic} open, so I ask.",
         "I can't know {topic} without asking.",
         "Before I do anything I need to know {topic}; only the user can tell me.",
         "Rather than assume {topic} I ask.",
@@ -191,7 +191,7 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
     # What a weak agent says when it errs.
     "p_assume": (
         "The user does not say {topic}, but I can assume it.",
-        "{topic} is not said. I take what is usual.",
+        "The user left {topic} open. I take what is usual.",
         "I do not want to bother the user about {topic}, so I decide it myself.",
         "I will just choose {topic} myself.",
     ),
@@ -236,7 +236,7 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
     "m_refuse": (
         "I'm sorry, but I can't do this for you. {rule}",
         "I'm sorry, the policy does not allow it: {rule}",
-        "This is not possible, I'm sorry. {rule}",
+        "This is not possible, I am sorry. {rule}",
         "I can't do what you ask for, so I have changed nothing. {rule}",
     ),
     "m_refuse_plain": (
@@ -261,6 +261,6 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "I'm sorry, I could not do this. {why}",
         "I'm sorry, that did not work: {why}",
         "I can't get this done. {why}",
-        "That is not possible, I'm sorry. {why}",
+        "That is not possible, I am sorry. {why}",
     ),
 }

@@ -410,7 +410,7 @@ class Doing:
             (len(words & set(line.casefold().replace(",", " ").replace(":", " ").split())), line) for line in lines
         ]
         best = max(scored, default=(0, ""), key=lambda pair: pair[0])
-        if best[0] > 0 and len(best[1]) < 170:
+        if best[0] > 1 and len(best[1]) < 170:
             self.thoughts.add("p_line", line=best[1].removeprefix("- ").rstrip("."))
 
     def _turn(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> Turn:

@@ -17,6 +17,7 @@ from synth.agents.planned import Made, PlanView, alike, stands_in, value_at
 from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.doing import Doing
 from synth.agents.scripted.doer.slips import improvised, made_up, other_value
+from synth.agents.scripted.doer.telling import Musing
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolCall
 from synth.schemas.injected import InjectedError
@@ -58,7 +59,7 @@ class _Acting:
     ) -> None:
         self.view, self.config, self.generator = view, config, generator
         self.doing = Doing(task, prompt, history, generator, view)
-        self.doing.thoughts = Thoughts(prompt.question, generator)
+        self.doing.thoughts = Musing(prompt.question, generator)
         self.injected: list[InjectedError] = []
 
     def slips(self, rate: float) -> bool:

@@ -16,7 +16,7 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.agents.written import written_forms
 from synth.environments.contract import ToolResult, ToolSchema
 
-__all__ = ["Telling", "details_of", "joined", "line_with", "listed", "rule_for", "said_by", "shown_values"]
+__all__ = ["Musing", "Telling", "details_of", "joined", "line_with", "listed", "rule_for", "said_by", "shown_values"]
 
 _LONGEST = 170
 """Characters of a line that is quoted whole."""
@@ -33,6 +33,14 @@ _DETAIL = re.compile(
 )
 
 
+class Musing(Thoughts):
+    """Thoughts as they come: of a policy, which may name what it likes."""
+
+    def text(self) -> str:
+        """The whole thought."""
+        return " ".join(part[0].upper() + part[1:] for part in self._parts if part)
+
+
 class Telling(Thoughts):
     """Thoughts whose parts are dropped where they would name what was not seen: privilege may choose, never tell."""
 
@@ -42,6 +50,7 @@ class Telling(Thoughts):
         self._history = history
 
     def text(self) -> str:
+        """The thought, without the parts that name what was not seen."""
         parts = [part[0].upper() + part[1:] for part in self._parts if part]
         while parts:
             turn = Turn(thought=" ".join(parts))
@@ -91,21 +100,24 @@ def details_of(question: str, line: str) -> list[str]:
 
 def rule_for(system: str, tool: ToolSchema) -> str | None:
     """The rule of the policy in ``system`` that speaks most in the words of ``tool``; None where none does."""
-    wanted = _stems(f"{tool.name.replace('_', ' ')} {tool.description}")
+    named, told = _stems(tool.name.replace("_", " ")), _stems(tool.description)
     best: tuple[int, str] | None = None
     policy = system.partition("## Policy")[2]
     for line in policy.split("\n"):
         if not line.startswith("- "):
             continue
-        shared = len(wanted & _stems(line))
-        if shared >= 2 and (best is None or shared > best[0]):
+        words = _stems(line)
+        # What the tool is called says more than how it is described, and its verb or its thing must be there.
+        shared = 3 * len(named & words) + len((told - named) & words)
+        if named & words and shared >= 4 and (best is None or shared > best[0]):
             best = (shared, line[2:].strip())
     return best[1] if best is not None and '"' not in best[1] and len(best[1]) <= 2 * _LONGEST else None
 
 
 def _stems(text: str) -> set[str]:
     words = (word.casefold() for word in _WORD.findall(text))
-    return {re.sub(r"(?:ations?|ings?|ed|es|s)$", "", word) for word in words if word not in _SMALL}
+    bare = (re.sub(r"(?:ations?|ings?|ed|es|s)$", "", word) for word in words if word not in _SMALL)
+    return {re.sub(r"(?<=[a-z]{2})([a-z])\1$", r"\1", word) for word in bare}
 
 
 def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
@@ -118,7 +130,8 @@ def shown_values(arguments: dict[str, Any], texts: Sequence[str]) -> list[str]:
         form = next((form for form in forms if form is not None), None)
         if form is not None:
             money, count = name.endswith("cents"), isinstance(value, int) and "_" not in name
-            counted = f"{name} {form}" if form[:1].isdigit() else f"{form} {name}"
+            noun = name.removesuffix("s") if value == 1 else name
+            counted = f"{name} {form}" if form[:1].isdigit() else f"{form} {noun}"
             found.setdefault(f"${form}" if money else counted if count else form)
     return list(found)[:_MOST]
 
