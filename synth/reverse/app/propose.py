@@ -307,7 +307,7 @@ class _Attempt:
         kept = list(minimal(changing, reaches))
         ended = self.walker.ended(kept)
         if ended is not None:
-            raise NotTold(Reason.UNNATURAL, f"{ended}: nobody asks for something else about what is ended anyway")
+            raise NotTold(Reason.UNNATURAL, f"{ended}: nobody asks for that in one message")
         if reaches([]) or removable(kept, reaches) is not None:
             raise NotTold(Reason.NO_WALK, "the walk comes to nothing")
         return kept

@@ -110,13 +110,17 @@ class Walker:
         )
 
     def ended(self, steps: Sequence[Tried]) -> str | None:
-        """The first ask that ends what an earlier one of ``steps`` was about; None where there is none."""
+        """The first ask that ends what an earlier one of ``steps`` was about, or that wants the same of the same rows
+        once more; None where there is none."""
         about: set[tuple[str, Any]] = set()
+        done: list[tuple[str, set[tuple[str, Any]]]] = []
         for step in steps:
             mine = self._refers(step.ask, step.row)
-            if self.asking.requests.asks[step.ask].ends and mine & about:
+            ends = self.asking.requests.asks[step.ask].ends and mine & about
+            if ends or (mine and (step.ask, mine) in done):
                 return step.ask
             about |= mine
+            done.append((step.ask, mine))
         return None
 
     def _ask(self) -> str:

@@ -1,0 +1,89 @@
+"""The person who wrote the request, and requests in a definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from app_tools import LIBRARY, opened, task
+
+from synth.environments.app.definition import Definition
+from synth.environments.app.environment import AppEnvironment, open_app
+from synth.environments.app.user import ASK_USER, CONFIRMED, UNKNOWN
+from synth.environments.contract import ToolCall
+from synth.errors import InputError
+from synth.reverse.app.config import AppTasksConfig
+from synth.reverse.app.propose import AppProposer
+
+FACTS = [
+    {"topic": "the seat", "keywords": ["seat", "row"], "says": "Seat 14C."},
+    {"topic": "the payment", "keywords": ["pay", "card"], "says": "My voucher."},
+]
+
+
+def _asked(question: Any, **arguments: Any) -> tuple[str, str | None]:
+    environment = open_app(application="airline", user=True)
+    episode = environment.reset(task(plan={"user": FACTS}))
+    before = episode.state_hash()
+    result = episode.step(ToolCall(id="1", name=ASK_USER, arguments={"question": question, **arguments}))
+    assert episode.state_hash() == before
+    episode.close()
+    return result.content, result.error
+
+
+def test_the_user_answers_by_the_words_of_the_question() -> None:
+    assert _asked("Which seat, in which row?") == ("Seat 14C.", None)
+    assert _asked("Would you like to pay by card or voucher?") == ("My voucher.", None)
+    assert _asked("What is your shoe size?") == (UNKNOWN, None)
+    assert _asked("Shall I go ahead?") == (CONFIRMED, None)
+
+
+def test_wrong_questions_are_told() -> None:
+    for arguments in ({"question": " "}, {"question": 7}, {"question": "x" * 601}, {"question": "Why?", "to": "me"}):
+        words, error = _asked(**arguments)
+        assert error == "bad_arguments"
+        assert "one question" in words
+
+
+def test_there_is_a_user_only_where_one_is_wanted() -> None:
+    episode = opened("airline").reset(task(plan={"user": FACTS}))
+    result = episode.step(ToolCall(id="1", name=ASK_USER, arguments={"question": "Which seat?"}))
+    assert result.error == "unknown_tool"
+    assert ASK_USER not in [tool.name for tool in opened("airline").tools()]
+    episode.close()
+
+
+def test_a_rule_can_be_left_out_and_nothing_else_changes() -> None:
+    environment = opened("airline")
+    other = environment.without("cancel_right")
+    assert other.world(0).digest == environment.world(0).digest
+    assert "cancel_right" not in {rule.name for rule in other.rules.all}
+    with pytest.raises(ValueError, match="no rule 'nonsense'"):
+        environment.without("nonsense")
+
+
+def test_tasks_need_requests() -> None:
+    with pytest.raises(InputError, match="has no `requests`"):
+        AppProposer(open_app(application=LIBRARY), AppTasksConfig())
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"tool": "fly_away"}, "no tool that writes 'fly_away'"),
+        ({"do": ["cancel {rezervation}"]}, "no column 'rezervation'"),
+        ({"do": ["cancel {reservation_id:loud}"]}, "no form 'loud'"),
+        ({"do": ["cancel <this"]}, "opens or closes nothing"),
+        ({"do": [], "say": []}, "no words for it"),
+        ({"refused_by": {"nonsense": []}}, "no rule 'nonsense'"),
+        ({"refused_by": {"cancel_right": [{"tool": "cancel_reservation"}]}}, "no reading tool 'cancel_reservation'"),
+        ({"instead": {"nonsense": []}}, "no ask 'nonsense'"),
+        ({"from": "SELECT shoe_size FROM reservations"}, "no such column: shoe_size"),
+        ({"from": "SELECT customer_id FROM customers"}, "no column for the argument 'reservation_id'"),
+    ],
+)
+def test_mistakes_in_requests_are_found_at_load(change: dict[str, Any], problem: str) -> None:
+    data = opened("airline").definition.model_dump(by_alias=True, exclude_defaults=True)
+    data["requests"]["asks"]["cancel_reservation"].update(change)
+    with pytest.raises(InputError, match=problem):
+        AppEnvironment(Definition.model_validate(data))
