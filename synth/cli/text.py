@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from synth.api import BuildResult, Outlook
+    from synth.recipe.model import Recipe
     from synth.store import StoreEntry
     from synth.store.calls_summary import CallsSummary
 
@@ -119,7 +120,19 @@ def outlook_text(outlook: Outlook) -> str:
         for role, who in recipe.roles.items()
     )
     head = f"{recipe.name}: {wanted}; {roles}"
-    return "\n".join([head, "", *table(rows), "", *_calls_text(outlook)])
+    return "\n".join([head, "", *table(rows), "", *_calls_text(outlook), *_duplicates_text(recipe)])
+
+
+def _duplicates_text(recipe: Recipe) -> list[str]:
+    """What looking for duplicates takes."""
+    from synth.dedup.estimate import filter_bytes
+
+    rules = None if recipe.dedup is None else recipe.dedup.tasks
+    if rules is None or recipe.tasks is None:
+        return []
+    size = filter_bytes(recipe.tasks, rules)
+    shown = f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{max(1.0, size / 1e6):.0f} MB"
+    return [f"Looking for duplicates among {recipe.tasks:,} accepted tasks takes about {shown} of memory and no disk."]
 
 
 def _calls_text(outlook: Outlook) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
 from synth.dedup.minhash import MinHasher, bands_for, candidates, caught
@@ -205,7 +206,7 @@ def _semantic(
 
 
 def _bytes(vector: NDArray[np.float32]) -> str | None:
-    return vector.tobytes().hex() if vector.any() else None
+    return xxhash.xxh3_128_hexdigest(vector.tobytes()) if vector.any() else None
 
 
 def _pairs(forest: PairForest, rows: Sequence[int], kind: Kind) -> Iterator[Pair]:
