@@ -63,7 +63,7 @@ VERL = Format(
             ]
         ),
     },
-    usage="```sh\npython -m verl.trainer.main_ppo data.train_files={folder}/train-*.parquet \\\n"
+    usage="```sh\npython -m verl.trainer.main_ppo data.train_files={folder}/train-00000-of-00001.parquet \\\n"
     "  custom_reward_function.path=$(python -c 'import synth.rewards.adapters as a; print(a.__file__)') \\\n"
     "  custom_reward_function.name=compute_score data.max_prompt_length=4096\n```\n\n"
     "verl drops longer prompts than `data.max_prompt_length`, 1,024 tokens unless told otherwise, without a word.",
