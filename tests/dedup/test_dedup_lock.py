@@ -1,0 +1,25 @@
+"""What decides which tasks are duplicates stands behind DEDUP_VERSION: no stage imports it, so no stage's lock does."""
+
+from __future__ import annotations
+
+from synth.dedup import DEDUP_VERSION
+from synth.engine.codelock import module_hash
+from synth.identity import digest
+
+MODULES = (
+    "synth.dedup.online",
+    "synth.dedup.pairs",
+    "synth.dedup.rules",
+    "synth.dedup.structure",
+    "synth.dedup.text",
+    "synth.engine.accepting",
+    "synth.retrieval.encoder",
+    "synth.retrieval.tokens",
+)
+LOCKED = {1: "dd4f91f7e3b5e53a7d8f267cd5e88baeb524008111780de0d0992a56ff0ac67e"}
+"""Version -> hash of its code, comments and docstrings apart. A version that was released never changes."""
+
+
+def test_code_that_accepts_tasks_changes_with_its_version_only() -> None:
+    found = digest(*(module_hash(name) for name in MODULES))
+    assert LOCKED[DEDUP_VERSION] == found, "bump DEDUP_VERSION (synth/dedup/rules.py) and record its hash here"
