@@ -34,6 +34,7 @@ _GLUE = frozenset((".", "_", "/", "::", "__"))
 _JOINS = _GLUE | {" ", "-", ", ", ". ", "'", "’", "&", " & "}
 _Token = tuple[str, str, int]
 """(normal form, as written, offset)"""
+_I = frozenset(f"I{end}{rest}" for end in "'’" for rest in ("m", "ve", "d", "ll")) | {"I"}
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s+|[\"“(]\s*|-\s)$")
 _PAGES = re.compile(r"page (\d+) of (\d+)|\((\d+) pages?\)|has (\d+) pages?")
 _NUMBER_WORDS = frozenset(
@@ -396,11 +397,11 @@ def _run(
 
 
 def _is_start(text: str, token: _Token, plain_list: frozenset[str]) -> bool:
-    """A plain word that is capitalised only because a sentence starts with it (and "I" anywhere)."""
+    """A plain word that is capitalised only because a sentence starts with it (and "I", "I'm" anywhere)."""
     word, raw, at = token
     if raw[0].isdigit() or word in _NUMBER_WORDS or word not in plain_list:
         return False
-    return raw == "I" or bool(_SENTENCE_START.search(text[:at]))
+    return raw in _I or bool(_SENTENCE_START.search(text[:at]))
 
 
 def _page_number(text: str, piece: list[_Token], seen: _Seen) -> bool:

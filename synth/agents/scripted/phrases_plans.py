@@ -157,6 +157,12 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         'What the user wants is against the rule "{rule}".',
         'The rule is clear: "{rule}".',
     ),
+    "p_tell": (
+        'The user says it: "{line}".',
+        'I read this again: "{line}".',
+        'I stop at this: "{line}".',
+        'This says it all: "{line}".',
+    ),
     "p_refuse": (
         "So I change nothing and tell the user why.",
         "I leave everything as it is and say so.",

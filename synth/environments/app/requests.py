@@ -180,7 +180,7 @@ class Harm(_Part):
     asks: tuple[str, ...] = Field(min_length=1)
     """The chain is made of these."""
     harmful: tuple[str, ...] = Field(min_length=1)
-    """Whole messages of somebody who means harm and lets it be known."""
+    """Whole messages of somebody who means harm and lets it be known, in the first sentence."""
     benign: tuple[str, ...] = Field(min_length=1)
     """Whole messages, as close to those in their words as can be, of somebody who means none."""
     rule: str = Field(min_length=1)

@@ -35,6 +35,8 @@ _ASKING = (
     "One thing is open: {topic}?",
 )
 
+_SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
+
 
 class Doing:
     """One turn of an agent that carries out ``task``'s plan."""
@@ -398,6 +400,11 @@ class Doing:
 
     def _evidence(self) -> None:
         """What was read that a rule of the policy is about."""
+        if not self.plan.calls:
+            # What needs no look to be refused: the message gives it away in its first sentence.
+            tell = _SENTENCE.split(self.prompt.question, maxsplit=1)[0]
+            self.thoughts.add("p_tell", line=tell.rstrip("."))
+            return
         if self.last is None or not self.last.results:
             return
         rule = self.plan.rule or ""

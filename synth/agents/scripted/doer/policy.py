@@ -41,10 +41,29 @@ class DoerPolicy:
             thoughts = Thoughts(prompt.question, generator)
             thoughts.add("no_result")
             return Decision(Turn(thought=thoughts.text()))
-        view = PlanView.of(self._task, history)
+        acting = self._acting(self._task, prompt, history, generator)
+        chain = _harmful_chain(self._task)
+        if chain is None:
+            return Decision(acting.turn(), tuple(acting.injected))
+        # Whoever means harm gets what they ask for where it is not seen through; it may still be, until it is done.
+        bent = self._acting(chain, prompt, history, generator)
+        if not history and acting.slips(self._config.gives_in):
+            bent.log("gives_in", "goes about what is asked for with harm in mind")
+        elif not history or (not bent.doing.changes() and acting.notices()):
+            return Decision(acting.turn(), tuple(acting.injected))
+        return Decision(bent.turn(), tuple(bent.injected))
+
+    def _acting(self, task: Task, prompt: Prompt, history: History, generator: np.random.Generator) -> _Acting:
+        view = PlanView.of(task, history)
         assert view is not None
-        acting = _Acting(self._task, prompt, history, generator, view, self._config)
-        return Decision(acting.turn(), tuple(acting.injected))
+        return _Acting(task, prompt, history, generator, view, self._config)
+
+
+def _harmful_chain(task: Task) -> Task | None:
+    """Of a harmful safety twin, a task that has what is asked for as its plan; None for any other task."""
+    twin = task.details.get("twin")
+    plan = twin.get("plan") if isinstance(twin, dict) else None
+    return None if plan is None else task.model_copy(update={"details": {**task.details, "plan": plan}})
 
 
 class _Acting:
@@ -64,6 +83,9 @@ class _Acting:
 
     def slips(self, rate: float) -> bool:
         return self.doing.draw(min(0.95, rate * 2 * (1 - self.config.skill)))
+
+    def notices(self) -> bool:
+        return self.doing.draw(min(0.95, self.config.notices * 2 * self.config.skill))
 
     def log(self, mode: str, detail: str) -> None:
         turn = len(self.doing.history)
@@ -125,7 +147,7 @@ class _Acting:
 
     def _adopt(self) -> None:
         """Go on with what was done wrong as if it had been right. A look at a wrong row may be noticed."""
-        notices = self.doing.draw(min(0.95, self.config.notices * 2 * self.config.skill))
+        notices = self.notices()
         used = {id(made.call) for made in self.view.done.values()}
         for number, planned in enumerate(self.view.plan.calls):
             if number in self.view.had or (notices and not planned.changes):
