@@ -14,6 +14,7 @@ import yaml
 
 from synth.exporters.columns import columns
 from synth.exporters.configs import CONFIGS, SPLITS, Config
+from synth.exporters.figures import TITLES, figures
 from synth.exporters.licences import licence_of
 from synth.identity import canonical_json
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
@@ -151,10 +152,21 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "pairs": report.pairs,
         "difficulty": report.difficulty,
         "models": report.model_uses(),
+        "plots": [(name, TITLES[name]) for name in figures(report)],
+        "written_by": _written_by(report),
+        "compared": any("contamin" in stage.stage for stage in report.stages),
         "reasons": [(reason.value, reason.sentence, count) for reason, count in _reasons(report)],
         "licence": licence_of(report.document_licences),
         "recipe": yaml.safe_dump(report.recipe, sort_keys=True, allow_unicode=True, width=110).strip(),
     }
+
+
+def _written_by(report: BuildReport) -> list[str]:
+    """Models whose words or choices stand in the rows, as the report names them."""
+    roles = (report.recipe.get("roles") or {}).values()
+    named = {role.get("model") for role in roles if isinstance(role, dict)}
+    named |= {role.model for role in report.roles} | {use.model for use in report.model_uses()}
+    return sorted(name for name in named if isinstance(name, str))
 
 
 def _total(outcomes: list[OutcomeReport]) -> dict[str, float]:

@@ -8,6 +8,8 @@ from typing import Any
 import yaml
 
 from synth.exporters.card import card_text, front_matter
+from synth.exporters.figures import figures
+from synth.exporters.files import PLOTS, plot_files
 from synth.exporters.problems import Problems
 from synth.schemas.reports import BuildReport
 
@@ -38,10 +40,23 @@ def check_card(path: Path, report: BuildReport | None, counts: dict[str, dict[st
     for key in ("license", "size_categories", "language"):
         if matter.get(key) != wanted_matter[key]:
             found.add(path.name, None, f"{key} is {matter.get(key)!r}; the report gives {wanted_matter[key]!r}")
+    _plots(path, body, report, found)
     present = set(body.splitlines())
     for line in wanted.split("\n## Tables\n")[0].splitlines():
         if line.startswith("|") and any(sign.isdigit() for sign in line) and line not in present:
             found.add(path.name, None, f"lacks a line that the report gives: {line}")
+
+
+def _plots(card: Path, body: str, report: BuildReport, found: Problems) -> None:
+    """Those that the card shows are there, and those that are there draw the report's numbers."""
+    drawn = figures(report)
+    there = {path.stem: path for path in plot_files(card.parent)}
+    for name in sorted({*drawn, *there}):
+        shown = f"({PLOTS}/{name}.svg)" in body
+        if name in there and there[name].read_bytes() != drawn.get(name, "").encode():
+            found.add(f"{PLOTS}/{name}.svg", None, "draws other numbers than the report's")
+        elif shown and name not in there:
+            found.add(card.name, None, f"shows {PLOTS}/{name}.svg, which is missing")
 
 
 def _parted(text: str) -> tuple[dict[str, Any] | None, str]:

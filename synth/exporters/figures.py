@@ -7,22 +7,34 @@ from collections.abc import Iterator
 from synth.exporters.plots import Bar, bars
 from synth.schemas.reports import BuildReport
 
-__all__ = ["figures"]
+__all__ = ["TITLES", "figures"]
+
+TITLES = {
+    "yields": "Kept of what each stage read",
+    "rejections": "Why things were rejected",
+    "success": "Success by role and hops",
+    "difficulty": "Measured success by predicted success",
+    "labels": "Labels of steps",
+    "critical": "Steps searched, tried and verified",
+    "pairs": "Preference pairs by kind and family",
+}
+"""Name of a plot's file -> what it shows, in the order of the story: what was kept, who succeeded, how hard, how
+labelled, what was verified."""
 
 
 def figures(report: BuildReport) -> dict[str, str]:
-    """Name -> SVG, in the order of the story: what was kept, who succeeded, how hard, how labelled, what was verified.
-    The same report gives the same bytes; a plot without a number is left out."""
-    drawn = {
-        "yields": bars("Kept of what each stage read", list(_yields(report)), most=1.0),
-        "rejections": bars("Why things were rejected", list(_reasons(report))),
-        "success": bars("Success by role and hops", list(_success(report)), most=1.0),
-        "difficulty": bars("Measured success by predicted success", list(_difficulty(report)), most=1.0),
-        "labels": bars("Labels of steps", list(_labels(report)), most=1.0),
-        "critical": bars("Steps searched, tried and verified", list(_critical(report))),
-        "pairs": bars("Preference pairs by kind and family", list(_pairs(report))),
+    """Name -> SVG, in the order of ``TITLES``; one without a number is left out; equal reports, equal bytes."""
+    rows: dict[str, tuple[Iterator[Bar], float | None]] = {
+        "yields": (_yields(report), 1.0),
+        "rejections": (_reasons(report), None),
+        "success": (_success(report), 1.0),
+        "difficulty": (_difficulty(report), 1.0),
+        "labels": (_labels(report), 1.0),
+        "critical": (_critical(report), None),
+        "pairs": (_pairs(report), None),
     }
-    return {name: svg for name, svg in drawn.items() if svg.count("<rect") > 1}
+    listed = {name: (list(of), most) for name, (of, most) in rows.items()}
+    return {name: bars(TITLES[name], of, most=most) for name, (of, most) in listed.items() if of}
 
 
 def _yields(report: BuildReport) -> Iterator[Bar]:

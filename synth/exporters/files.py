@@ -6,11 +6,14 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CARD_FILE", "REPORT_FILE", "DataFile", "data_files", "file_name", "is_ours"]
+__all__ = ["CARD_FILE", "PLOTS", "REPORT_FILE", "DataFile", "data_files", "file_name", "is_ours", "plot_files"]
 
 CARD_FILE = "README.md"
 REPORT_FILE = "report.json"
+PLOTS = "plots"
+"""Folder of the card's plots."""
 
+_PLOT = re.compile(r"[a-z_]+\.svg")
 _NAME = re.compile(r"(?P<split>\w+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
 
 
@@ -39,6 +42,8 @@ def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
     for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
         for path in sorted(place.iterdir()):
             match = _NAME.fullmatch(path.name)
+            if place.name == PLOTS and path.is_file() and _PLOT.fullmatch(path.name):
+                continue
             if match and path.is_file():
                 number, count = int(match["number"]), int(match["count"])
                 known.append(DataFile(place.name, match["split"], number, count, path))
@@ -48,8 +53,17 @@ def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a path inside a dataset folder is one that a dataset may write: report, card, or rows of a config."""
+    """Whether a path inside a dataset folder is one that a dataset may write: report, card, a plot, or rows of a
+    config."""
     if name in (CARD_FILE, REPORT_FILE):
         return True
     config, _, rest = name.partition("/")
+    if config == PLOTS:
+        return bool(_PLOT.fullmatch(rest))
     return bool(re.fullmatch(r"[a-z_]+", config) and _NAME.fullmatch(rest))
+
+
+def plot_files(folder: Path) -> list[Path]:
+    """The card's plots in a dataset folder, by name."""
+    place = folder / PLOTS
+    return sorted(path for path in place.iterdir() if _PLOT.fullmatch(path.name)) if place.is_dir() else []

@@ -369,3 +369,46 @@ def test_no_licence_is_guessed(documents: dict[str, int], identifier: str, name:
     matter = yaml.safe_load(render_card(report(document_licences=documents)).split("---\n")[1])
     assert matter["license"] == identifier
     assert matter.get("license_name") == name
+
+
+def test_the_card_shows_its_plots_and_says_how_to_train() -> None:
+    card = render_card(report())
+    assert "![Success by role and hops](plots/success.svg)" in card
+    assert "plots/difficulty.svg" not in card  # nothing was measured
+    assert "synth export PATH --to trl-sft" in card
+    assert "`trl-dpo`" not in card  # there are no pairs
+    assert (
+        card.index("## Train") < card.index("## In pictures") < card.index("## Limits") < card.index("## Make it again")
+    )
+
+
+def test_every_format_that_the_card_names_is_one() -> None:
+    from synth.registry import choices
+
+    tables = {name: {"train": 2_000} for name in ("tasks", "trajectories", "steps", "preferences", "rl")}
+    sizes = {name: {"train": SplitSize(files=1, bytes=1, uncompressed_bytes=2)} for name in tables}
+    card = render_card(report(tables=tables, sizes=sizes))
+    (line,) = re.findall(r"Other names for `--to`: (.*)", card)
+    named = re.findall(r"`([^`]+)`", line)
+    assert {"trl-dpo", "prm", "verl", "openai"} <= set(named)
+    assert {*named, *re.findall(r"--to ([\w.-]+)", card)} <= set(choices("formats"))
+
+
+def test_the_terms_of_a_model_are_not_guessed() -> None:
+    teacher = RoleReport(role="teacher", backend="openai", model="some-org/some-model")
+    with_model = render_card(report(roles=(teacher,), recipe={"roles": {"judge": {"model": "another/model"}}}))
+    assert "`another/model`, `some-org/some-model`. Their licences or terms of use may restrict" in with_model
+    assert "This build does not know them and states none" in with_model
+    assert "terms of use" not in render_card(report())
+
+
+def test_limits_follow_the_report() -> None:
+    small = {"tasks": {"train": 20}, "trajectories": {"train": 40}}
+    sizes = {name: {"train": SplitSize(files=1, bytes=1, uncompressed_bytes=2)} for name in small}
+    real = SourceReport(name="docs", kind="docs", sha256="5" * 64)
+    card = render_card(report(tables=small, sizes=sizes, source=real))
+    assert "* 20 tasks are few" in card
+    assert "Nothing was compared with the questions of a benchmark" in card
+    fictional = render_card(report())
+    assert "tasks are few" not in fictional
+    assert "benchmark" not in fictional.split("## Limits")[1].split("## Make it again")[0]

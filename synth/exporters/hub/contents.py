@@ -9,7 +9,7 @@ from pathlib import Path
 
 from synth.errors import DatasetError
 from synth.exporters.configs import CONFIGS
-from synth.exporters.files import CARD_FILE, REPORT_FILE, data_files, is_ours
+from synth.exporters.files import CARD_FILE, REPORT_FILE, data_files, is_ours, plot_files
 
 __all__ = ["LocalFile", "RemoteFile", "contents", "differences"]
 
@@ -51,6 +51,7 @@ def contents(folder: Path) -> tuple[list[LocalFile], list[str]]:
     """
     known = {config.name for config in CONFIGS}
     found = [file.path for file in data_files(folder)[0] if file.config in known]
+    found += plot_files(folder)
     found += [folder / name for name in (CARD_FILE, REPORT_FILE) if (folder / name).is_file()]
     sent = {path.relative_to(folder).as_posix(): path for path in sorted(found)}
     beside = [
