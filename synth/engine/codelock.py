@@ -166,10 +166,11 @@ def _base(module: str, node: ast.ImportFrom) -> str:
     return ".".join([*parts, *([node.module] if node.module else [])])
 
 
-def _origin(base: str, name: str) -> set[str]:
+@cache
+def _origin(base: str, name: str) -> frozenset[str]:
     """Where ``from base import name`` leads: a submodule, a name that a package passes on, or ``base`` itself."""
     if _file(f"{base}.{name}") is not None:
-        return {f"{base}.{name}"}
+        return frozenset({f"{base}.{name}"})
     path = _file(base)
     if path is not None and path.name == "__init__.py":
         for node in _running(_tree(base)):
@@ -177,7 +178,7 @@ def _origin(base: str, name: str) -> set[str]:
                 for alias in node.names:
                     if (alias.asname or alias.name) == name:
                         return _origin(_base(base, node), alias.name)
-    return {base}
+    return frozenset({base})
 
 
 def _running(tree: ast.AST) -> Iterator[ast.AST]:
@@ -200,6 +201,7 @@ def _is_type_checking(test: ast.expr) -> bool:
 # --- what counts as code ---------------------------------------------------------------------------------------------
 
 
+@cache
 def module_hash(module: str) -> str:
     """sha256 of a module's code: comments, docstrings, layout and line numbers are not in it."""
     return code_hash(_tree(module))

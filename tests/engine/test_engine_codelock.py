@@ -13,6 +13,7 @@ from engine_toys import Answers, Pages
 from synth.engine import codelock
 from synth.engine.codelock import StageLock, code_hash, lock_of, problems, read_locks, write_locks
 
+CACHES = (codelock._file, codelock._tree, codelock._imports, codelock._origin, codelock.module_hash)
 CODE = '''
 """Words."""
 import synth.graph
@@ -76,17 +77,17 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    for cached in (codelock._file, codelock._tree, codelock._imports):
+    for cached in CACHES:
         cached.cache_clear()
     yield root
-    for cached in (codelock._file, codelock._tree, codelock._imports):
+    for cached in CACHES:
         cached.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "locked"]:
         del sys.modules[name]
 
 
 def fresh_lock(also: tuple[str, ...] = ()) -> StageLock:
-    for cached in (codelock._file, codelock._tree, codelock._imports):
+    for cached in CACHES:
         cached.cache_clear()
     stage = type("Staged", (Pages,), {"__module__": "locked.stage"})
     return lock_of(stage, also)
