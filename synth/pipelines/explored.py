@@ -13,7 +13,7 @@ from synth.environments.app.environment import open_app
 from synth.environments.app.reading import load_definition, source_text
 from synth.errors import InputError
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import Application, AppSource, McpServers, McpSource, ReverseQuestions
+from synth.recipe.reverse import Application, AppSource, McpServers, McpSource, ReverseQuestions, WebPages, WebSource
 from synth.reverse.app.config import AppTasksConfig
 
 __all__ = ["acting", "made_of", "published_source", "task_values"]
@@ -53,6 +53,9 @@ def published_source(recipe: Recipe) -> dict[str, Any]:
         plain["application"] = source_text(recipe.source.application)
     if isinstance(recipe.source, McpSource):
         plain["servers"] = {name: _published(server) for name, server in plain["servers"].items()}
+    if isinstance(recipe.source, WebSource):
+        plain["site"] = Path(recipe.source.site).name
+        plain = _published(plain)
     return plain
 
 
@@ -94,6 +97,17 @@ def _mcp(recipe: Recipe) -> tuple[dict[str, Any], str]:
     return options, f"{environment.version}-{environment.identity[:16]}"
 
 
+def _web(recipe: Recipe) -> tuple[dict[str, Any], str]:
+    from synth.environments.web.environment import open_web
+
+    source, place = recipe.source, recipe.environment
+    assert isinstance(source, WebSource)
+    assert isinstance(place, WebPages)
+    options = {**source.model_dump(mode="json", exclude={"kind"}), **place.model_dump(mode="json", exclude={"kind"})}
+    environment = open_web(**options)
+    return options, f"{environment.version}-{environment.identity[:16]}"
+
+
 def _text_of(book: str) -> str:
     """
     Raises:
@@ -112,11 +126,16 @@ def acting(source: Mapping[str, Any]) -> dict[str, Any]:
     return {"user": True} if source.get("kind") == "app" else {}
 
 
-_MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app, "mcp": _mcp}
-_ACTING: Mapping[str, frozenset[str]] = {"app": frozenset({"failures"}), "mcp": frozenset()}
+_MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app, "mcp": _mcp, "web": _web}
+_ACTING: Mapping[str, frozenset[str]] = {
+    "app": frozenset({"failures"}),
+    "mcp": frozenset(),
+    "web": frozenset({"html", "screenshots"}),
+}
 """Options that say how agents fare in the environment, and nothing about the tasks."""
 _ASKED: Mapping[str, frozenset[str]] = {
     "app": frozenset(AppTasksConfig.model_fields),
     "mcp": frozenset({"fractions", "kinds", "writes", "tries", "book", "hints"}),
+    "web": frozenset({"fractions", "kinds", "writes", "attempts"}),
 }
 """Keys of the questions that say something for that kind of source."""

@@ -17,7 +17,7 @@ from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
 from synth.pipelines.screens import benchmark_names
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import EXPLORED, ReverseQuestions
+from synth.recipe.reverse import EXPLORED, ReverseQuestions, WebSource
 from synth.recipe.roles import PRIVATE, RoleName
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
@@ -159,6 +159,7 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
         "records": "Documents that the user gave as records.",
         "mcp": "Servers of the Model Context Protocol: tools that read and change what the servers keep.",
         "app": "An application on a generated database: tools that read and change it, and a written policy.",
+        "web": "A web site that keeps what is done on it, in a real browser.",
     }
     first = engine.plan.nodes[0]
     return SourceReport(
@@ -166,7 +167,7 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
         kind=source.kind,
         sha256=engine.fingerprint(first.label).provenance(engine.plan).source_sha256,
         description=words[source.kind],
-        fictional=source.kind in ("world", "app"),
+        fictional=source.kind in ("world", "app") or (isinstance(source, WebSource) and source.site == "library"),
     )
 
 

@@ -16,6 +16,7 @@ PIPELINES: Mapping[str, Callable[[Recipe], tuple[StageNode, ...]]] = {
     "graph": search_nodes,
     "app": search_nodes,
     "mcp": search_nodes,
+    "web": search_nodes,
 }
 """By kind of environment."""
 

@@ -147,7 +147,7 @@ def _turn(data: dict[str, Any], kind: Any) -> None:
 
 _TAGS = frozenset({"world", "docs", "records", "given", "reverse"})
 """Discriminator values that pydantic puts into error locations; they are no keys of the recipe."""
-_PLACES = frozenset({"search", "graph", "app", "mcp"})
+_PLACES = frozenset({"search", "graph", "app", "mcp", "web"})
 
 
 def _keys(location: Sequence[int | str]) -> list[int | str]:

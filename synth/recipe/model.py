@@ -14,7 +14,16 @@ from synth.critical.config import CriticalConfig
 from synth.environments.simulated import Simulation
 from synth.preferences.select import Selection
 from synth.recipe.dedup import Dedup
-from synth.recipe.reverse import EXPLORED, Application, AppSource, McpServers, McpSource, ReverseQuestions
+from synth.recipe.reverse import (
+    EXPLORED,
+    Application,
+    AppSource,
+    McpServers,
+    McpSource,
+    ReverseQuestions,
+    WebPages,
+    WebSource,
+)
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.retrieval.noise import Noise
 from synth.retrieval.vectors import IndexKind
@@ -78,7 +87,9 @@ class RecordsSource(RecordsConfig):
     what it states; what it can't point at in the document's words is refused."""
 
 
-Source = Annotated[WorldSource | DocsSource | RecordsSource | AppSource | McpSource, Field(discriminator="kind")]
+Source = Annotated[
+    WorldSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource, Field(discriminator="kind")
+]
 
 
 class WorldQuestions(WorldTasksConfig):
@@ -137,7 +148,8 @@ Place = Annotated[
     Annotated[Search, Tag("search")]
     | Annotated[GraphWalk, Tag("graph")]
     | Annotated[Application, Tag("app")]
-    | Annotated[McpServers, Tag("mcp")],
+    | Annotated[McpServers, Tag("mcp")]
+    | Annotated[WebPages, Tag("web")],
     Discriminator(_kind_of),
 ]
 

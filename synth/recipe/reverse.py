@@ -9,9 +9,18 @@ from pydantic import BaseModel, ConfigDict, Field
 from synth.environments.app.environment import Failures
 from synth.reverse.app.config import AppTasksConfig
 
-__all__ = ["EXPLORED", "AppSource", "Application", "McpServers", "McpSource", "ReverseQuestions"]
+__all__ = [
+    "EXPLORED",
+    "AppSource",
+    "Application",
+    "McpServers",
+    "McpSource",
+    "ReverseQuestions",
+    "WebPages",
+    "WebSource",
+]
 
-EXPLORED = frozenset({"app", "mcp"})
+EXPLORED = frozenset({"app", "mcp", "web"})
 """Sources that are explored rather than read: the environment of the same kind is made of them, and there are no
 documents."""
 
@@ -58,6 +67,38 @@ class McpServers(_Part):
     """How long a server may take until it has told its tools."""
     max_chars: int = Field(default=20_000, ge=200)
     """Code points of a result that an agent is shown."""
+
+
+class WebSource(_Part):
+    """A web site, in a real browser (extra ``web``)."""
+
+    kind: Literal["web"]
+    site: str = Field(default="library", min_length=1)
+    """A shipped one (``library``), or a folder of pages of yours, with a ``site.yaml`` if there is more to know."""
+    command: tuple[str, ...] = ()
+    """Program and arguments of an application that serves the site over HTTP, started anew for each run: ``{port}``
+    and ``{workspace}`` stand for its port and the copy of the folder that it begins in. Empty: the pages of the folder
+    are served as they are."""
+    state_path: str | None = None
+    """Of a command: an address that answers with the application's state as JSON."""
+
+
+class WebPages(_Part):
+    """The environment: the site that is the source, in a fresh browser context for every run."""
+
+    kind: Literal["web"]
+    viewport: tuple[int, int] = (1000, 700)
+    """Width and height of the window in pixels."""
+    html: bool = True
+    """Keep the markup of every page shown."""
+    screenshots: bool = False
+    """Keep a picture of every page shown, in the rows themselves (some 50 kB each)."""
+    executable: str | None = None
+    """Chromium's program; empty = the one that is found."""
+    sandbox: bool | None = None
+    """Chromium's own sandbox; empty = on, except for root."""
+    max_chars: int = Field(default=8_000, ge=500)
+    """Characters of a page's outline that are shown at once; a longer one comes in parts."""
 
 
 class ReverseQuestions(AppTasksConfig):

@@ -34,6 +34,7 @@ __all__ = [
     "GraphCriticalSteps",
     "McpCriticalSteps",
     "SearchCriticalSteps",
+    "WebCriticalSteps",
     "action_verdict",
     "searched_row",
 ]
@@ -146,6 +147,15 @@ class McpCriticalSteps(CriticalSteps):
     """On servers of the Model Context Protocol."""
 
     name = "mcp_critical_steps"
+    version = 1
+    reads = ("trajectories", "tasks")
+    libraries = ("numpy",)
+
+
+class WebCriticalSteps(CriticalSteps):
+    """On a web site, in a real browser."""
+
+    name = "web_critical_steps"
     version = 1
     reads = ("trajectories", "tasks")
     libraries = ("numpy",)

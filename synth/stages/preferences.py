@@ -30,6 +30,7 @@ __all__ = [
     "Preferences",
     "PreferencesConfig",
     "SearchPreferences",
+    "WebPreferences",
 ]
 
 
@@ -190,6 +191,15 @@ class McpPreferences(Preferences):
     """On servers of the Model Context Protocol."""
 
     name = "mcp_preferences"
+    version = 1
+    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
+    libraries = ("numpy",)
+
+
+class WebPreferences(Preferences):
+    """On a web site, in a real browser."""
+
+    name = "web_preferences"
     version = 1
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
     libraries = ("numpy",)

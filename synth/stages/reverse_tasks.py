@@ -21,7 +21,15 @@ from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 
-__all__ = ["AppTasks", "AppTasksStageConfig", "McpTasks", "McpTasksStageConfig", "ReverseTasks"]
+__all__ = [
+    "AppTasks",
+    "AppTasksStageConfig",
+    "McpTasks",
+    "McpTasksStageConfig",
+    "ReverseTasks",
+    "WebTasks",
+    "WebTasksStageConfig",
+]
 
 C = TypeVar("C", bound=StageConfig)
 
@@ -173,3 +181,63 @@ class McpTasks(ReverseTasks[McpTasksStageConfig]):
         )
         changing = tuple(sorted({move.tool for move in book.moves if move.tool is not None}))
         return McpProposer(environment, book, knobs), environment.name, changing
+
+
+class WebTasksStageConfig(StageConfig):
+    """The site, and what is asked of it."""
+
+    site: str
+    """A shipped site, or a folder."""
+    command: tuple[str, ...] = ()
+    """Program and arguments of an application that serves it."""
+    state_path: str | None = None
+    """Address of the application's state."""
+    viewport: tuple[int, int]
+    """Width and height of the window in pixels."""
+    executable: str | None = None
+    """Chromium's program."""
+    sandbox: bool | None = None
+    """Chromium's own sandbox."""
+    max_chars: int
+    """Characters of a page's outline that are shown at once."""
+    fractions: dict[str, float]
+    """Share of the site's starts that each split owns."""
+    kinds: dict[str, float]
+    """Weights of ``done`` and ``answered``."""
+    writes: dict[int, float]
+    """Weights of how many changes a task wants."""
+    attempts: int
+    """Walks from which a candidate may come before it is given up."""
+    environment_version: str
+    """Of the environment, with a hash of the site."""
+
+
+class WebTasks(ReverseTasks[WebTasksStageConfig]):
+    """Tasks on a web site: walked, made minimal, replayed, put into words."""
+
+    name = "web_tasks"
+    version = 1
+    config_type = WebTasksStageConfig
+    candidates_per_shard = 4
+
+    @classmethod
+    def content_digest(cls, config: WebTasksStageConfig) -> str | None:
+        """What the site is: there is nothing else that tasks are made from."""
+        return digest("web-site", config.environment_version)
+
+    def _opened(self) -> tuple[Proposer, str, tuple[str, ...]]:
+        # Imported here: the extra may be missing where nobody opens a browser.
+        from synth.environments.web.environment import open_web
+        from synth.reverse.web.config import WebTasksConfig
+        from synth.reverse.web.propose import WebProposer
+
+        config = self.config
+        given = ("site", "command", "state_path", "viewport", "executable", "sandbox", "max_chars")
+        environment = open_web(**{name: getattr(config, name) for name in given}, html=False)
+        kinds = {kind: config.kinds.get(kind, 0.0) for kind in ("done", "answered")}
+        if sum(kinds.values()) <= 0:
+            raise InputError("on web sites there are the kinds done and answered", where="questions.kinds")
+        knobs = WebTasksConfig(fractions=config.fractions, kinds=kinds, changes=config.writes, attempts=config.attempts)
+        # Every step but a look changes the page.
+        changing = tuple(tool.name for tool in environment.tools() if tool.name != "read")
+        return WebProposer(environment, knobs, stage=self.name), environment.name, changing

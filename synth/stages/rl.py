@@ -14,7 +14,7 @@ from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["AppRlRows", "GraphRlRows", "McpRlRows", "RlRows", "RlRowsConfig", "SearchRlRows"]
+__all__ = ["AppRlRows", "GraphRlRows", "McpRlRows", "RlRows", "RlRowsConfig", "SearchRlRows", "WebRlRows"]
 
 
 class RlRowsConfig(StageConfig):
@@ -99,6 +99,15 @@ class McpRlRows(RlRows):
     """On servers of the Model Context Protocol."""
 
     name = "mcp_rl"
+    version = 1
+    reads = ("tasks",)
+    libraries = ("numpy",)
+
+
+class WebRlRows(RlRows):
+    """On a web site, in a real browser."""
+
+    name = "web_rl"
     version = 1
     reads = ("tasks",)
     libraries = ("numpy",)

@@ -33,6 +33,7 @@ __all__ = [
     "RolloutsConfig",
     "SearchRollouts",
     "SummariesConfig",
+    "WebRollouts",
 ]
 
 
@@ -222,6 +223,15 @@ class McpRollouts(Rollouts):
     """Rollouts on servers of the Model Context Protocol. The tables of the build have no part in it."""
 
     name = "mcp_rollouts"
+    version = 1
+    reads = ("tasks",)
+    libraries = ("numpy",)
+
+
+class WebRollouts(Rollouts):
+    """On a web site, in a real browser."""
+
+    name = "web_rollouts"
     version = 1
     reads = ("tasks",)
     libraries = ("numpy",)

@@ -22,6 +22,47 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "I have a look first.",
         "I start by looking things up.",
     ),
+    # On a web page.
+    "p_link": (
+        "“{name}” should lead there.",
+        "I follow “{name}”.",
+        "The way is through “{name}”.",
+        "Let me see what is under “{name}”.",
+        "There is a link “{name}”. I take it.",
+    ),
+    "p_link_named": (
+        "“{name}” is what the user speaks of. I open it.",
+        "Here is “{name}”, which is meant.",
+        "I see “{name}” on the page and go there.",
+        "That is “{name}”; I follow the link.",
+    ),
+    "p_type": (
+        "“{text}” goes into “{name}”.",
+        "I put “{text}” into “{name}”.",
+        "In “{name}” I write “{text}”.",
+        "“{name}” is the field for it: “{text}”.",
+    ),
+    "p_clear": (
+        "“{name}” has to be empty.",
+        "I clear “{name}”.",
+        "Nothing should stand in “{name}”.",
+    ),
+    "p_select": (
+        "For “{name}” it has to be “{option}”.",
+        "I choose “{option}” for “{name}”.",
+        "“{name}”: “{option}” is what was asked for.",
+    ),
+    "p_tick": (
+        "“{name}” is the setting for it.",
+        "I click “{name}”.",
+        "That is done with “{name}”.",
+    ),
+    "p_press": (
+        "“{name}” does it.",
+        "Now “{name}”.",
+        "I press “{name}”.",
+        "What is left is “{name}”.",
+    ),
     # What was read.
     "p_line": (
         'The line that matters is "{line}".',

@@ -285,7 +285,6 @@ def _plan(made: _Made) -> Plan:
     """
     calls: list[PlannedCall] = []
     asked = made.question.text.casefold()
-    states = made.run.states
     for at, (action, call) in enumerate(zip(made.actions, made.run.calls, strict=True)):
         page = made.run.pages[at - 1] if at else None
         element = page.element(str(call.arguments["ref"])) if page is not None and "ref" in call.arguments else None
@@ -306,7 +305,7 @@ def _plan(made: _Made) -> Plan:
             PlannedCall(
                 tool=call.name,
                 arguments=call.arguments,
-                changes=at > 0 and states[at] != states[at - 1],
+                changes=True,  # each of them leads to another page, or changes this one
                 instruction=instruction(action, element),
                 given=given,
             )

@@ -14,6 +14,7 @@ from synth.agents.planned import ASK, PlanView, stands_in, value_at
 from synth.agents.scripted.doer.telling import (
     Telling,
     details_of,
+    element_of,
     joined,
     line_with,
     listed,
@@ -295,6 +296,9 @@ class Doing:
     def why(self, number: int, arguments: dict[str, Any]) -> None:
         """What a planned call is for."""
         call = self.plan.calls[number]
+        if self.last is not None and any(result.page is not None for result in self.last.results):
+            self._on_page(call.tool, arguments)
+            return
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if call.changes:
@@ -321,6 +325,25 @@ class Doing:
             self.thoughts.add("p_look", value=values[0])
         else:
             self.thoughts.add("p_look_plain")
+
+    def _on_page(self, tool: str, arguments: dict[str, Any]) -> None:
+        """What a step on a web page is for: the element, by its name."""
+        shown = next((result for result in reversed(self.results) if result.page is not None), None)
+        found = element_of(str(arguments.get("ref", "")), shown)
+        if found is None:
+            return
+        role, name = found
+        if tool == "type":
+            self.thoughts.add("p_type" if arguments.get("text") else "p_clear", name=name, text=arguments.get("text"))
+        elif tool == "select":
+            self.thoughts.add("p_select", name=name, option=arguments.get("option"))
+        elif role == "link":
+            named = name.casefold() in self.task.question.casefold()
+            self.thoughts.add("p_link_named" if named else "p_link", name=name)
+        elif role in ("checkbox", "radio", "switch"):
+            self.thoughts.add("p_tick", name=name)
+        else:
+            self.thoughts.add("p_press", name=name)
 
     def _behind(self, number: int) -> None:
         """What an id rests on that was read earlier and not spoken of yet."""

@@ -16,7 +16,19 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.agents.written import written_forms
 from synth.environments.contract import ToolResult, ToolSchema
 
-__all__ = ["Musing", "Telling", "details_of", "joined", "line_with", "listed", "rule_for", "said_by", "shown_values"]
+__all__ = [
+    "Musing",
+    "Telling",
+    "details_of",
+    "element_of",
+    "joined",
+    "line_with",
+    "listed",
+    "rule_for",
+    "said_by",
+    "shown_values",
+    "status_of",
+]
 
 _LONGEST = 170
 """Characters of a line that is quoted whole."""
@@ -161,8 +173,24 @@ def listed(values: Sequence[str]) -> str:
     return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
 
 
+def status_of(result: ToolResult) -> str:
+    """What a web page says has just been done; empty where it says nothing of the kind."""
+    lines = [line.strip() for line in result.content.split("\n")]
+    said = [line.removeprefix('status "').removesuffix('"') for line in lines if line.startswith('status "')]
+    return said[-1] if said else ""
+
+
+def element_of(ref: str, result: ToolResult | None) -> tuple[str, str] | None:
+    """(role, name) of an element that a web page shows by the number ``ref``; None where it shows none, or nothing is
+    known but its number."""
+    found = re.search(rf'\[{re.escape(ref)}\] (\w+) "([^"]+)"', result.content) if result is not None else None
+    return (found[1], found[2]) if found is not None else None
+
+
 def said_by(result: ToolResult, longest: int = 320) -> str:
     """What an observation says, as one line: whole sentences, as far as they fit."""
+    if result.page is not None:
+        return status_of(result)
     text = " ".join(line.strip() for line in result.content.split("\n") if line.strip())
     if len(text) <= longest:
         return text
