@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.extras, needs_browser, pytest.mark.timeout(1800)]
 def test_a_whole_build_validates_and_opens_again(tmp_path: Path) -> None:
     settings: dict[str, Any] = {
         "critical.share": 1.0,
-        "critical.search.max_pairs": 1,
+        "critical.search.max_pairs": 2,
         "environment.screenshots": True,
         "questions.writes": {1: 1.0},
     }
