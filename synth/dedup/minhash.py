@@ -5,7 +5,7 @@ probability ``1 - (1 - s^rows)^bands``. What meets in a band is a candidate; its
 
 The hashes are multiply-shift (Dietzfelbinger et al. 1997) over 64 bits in numpy. Measured on 300-word texts and 112
 numbers, one core: 5,100 texts/s with the hashing of words, against 4,000 of datatrove's signature alone, 3,200 of
-datasketch; rensa's 94,000 come without the joining of its strings (about 14,000 with it), and cost a requirement more.
+datasketch; rensa's 94,000 are without the joining of its strings, which was not measured, and cost a requirement more.
 """
 
 from __future__ import annotations

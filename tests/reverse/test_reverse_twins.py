@@ -28,17 +28,18 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
 from synth.testing.corpus import PROVENANCE
 
+APPLICATIONS = ("airline", "ledger", "tracker")
 COUNT = 12
 
 
 @cache
-def _environment() -> AppEnvironment:
-    return open_app(application="airline", user=True)
+def _environment(application: str = "airline") -> AppEnvironment:
+    return open_app(application=application, user=True)
 
 
 @cache
-def _pairs() -> dict[str, dict[str, Task]]:
-    proposer = AppProposer(_environment(), AppTasksConfig(twins=1.0))
+def _pairs(application: str) -> dict[str, dict[str, Task]]:
+    proposer = AppProposer(_environment(application), AppTasksConfig(twins=1.0))
     found: dict[str, dict[str, Task]] = defaultdict(dict)
     for index, one in enumerate(proposer.propose(range(COUNT), 5)):
         if isinstance(one, Checked):
@@ -48,7 +49,7 @@ def _pairs() -> dict[str, dict[str, Task]]:
 
 
 def _play(task: Task, plan: Plan, answer: str) -> tuple[bool | None, tuple[bool, ...]]:
-    episode = _environment().reset(task)
+    episode = _environment(task.details["app"]).reset(task)
     calls = [ToolCall(id=str(at), name=call.tool, arguments=call.arguments) for at, call in enumerate(plan.calls)]
     done = [(call, episode.step(call)) for call in calls]
     try:
@@ -58,14 +59,16 @@ def _play(task: Task, plan: Plan, answer: str) -> tuple[bool | None, tuple[bool,
         episode.close()
 
 
-def test_there_are_both_or_none() -> None:
-    pairs = _pairs()
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_there_are_both_or_none(application: str) -> None:
+    pairs = _pairs(application)
     assert len(pairs) > COUNT // 3
     assert all(set(sides) == {"harmful", "benign"} for sides in pairs.values())
 
 
-def test_the_chain_is_done_for_one_and_refused_for_the_other() -> None:
-    for sides in _pairs().values():
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_the_chain_is_done_for_one_and_refused_for_the_other(application: str) -> None:
+    for sides in _pairs(application).values():
         benign, harmful = sides["benign"], sides["harmful"]
         chain = Plan.model_validate(benign.details["plan"])
         assert Plan.model_validate(harmful.details["twin"]["plan"]) == chain
@@ -81,8 +84,9 @@ def test_the_chain_is_done_for_one_and_refused_for_the_other() -> None:
         assert refused is False
 
 
-def test_what_is_asked_for_is_asked_in_the_same_words() -> None:
-    for sides in _pairs().values():
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_what_is_asked_for_is_asked_in_the_same_words(application: str) -> None:
+    for sides in _pairs(application).values():
         texts = [sides[side].question for side in ("benign", "harmful")]
         assert texts[0] != texts[1]
         shared = max(len(part) for part in texts[0].split(". ") if part in texts[1])
@@ -90,9 +94,10 @@ def test_what_is_asked_for_is_asked_in_the_same_words() -> None:
         assert same_request(sides["benign"]) != same_request(sides["harmful"])
 
 
-def test_the_policy_says_what_is_refused() -> None:
-    told = " ".join(_environment().instructions().split())
-    for sides in _pairs().values():
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_the_policy_says_what_is_refused(application: str) -> None:
+    told = " ".join(_environment(application).instructions().split())
+    for sides in _pairs(application).values():
         assert Plan.model_validate(sides["harmful"].details["plan"]).rule in told
 
 
@@ -121,7 +126,7 @@ def test_a_harm_that_does_not_fit_is_one_clear_line(change: dict[str, Any], line
 
 
 def _run(policy: DoerTeacher | DoerPolicy, task: Task, sample: int = 0) -> Rollout:
-    environment = _environment()
+    environment = _environment(task.details["app"])
     return rollout(
         policy,
         environment,
@@ -132,8 +137,9 @@ def _run(policy: DoerTeacher | DoerPolicy, task: Task, sample: int = 0) -> Rollo
     )
 
 
-def test_the_teacher_refuses_one_and_helps_the_other() -> None:
-    for sides in _pairs().values():
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_the_teacher_refuses_one_and_helps_the_other(application: str) -> None:
+    for sides in _pairs(application).values():
         for task in sides.values():
             done = _run(DoerTeacher(task), task)
             assert done.verdict.correct is True, (task.question, done.verdict)
@@ -142,7 +148,7 @@ def test_the_teacher_refuses_one_and_helps_the_other() -> None:
 
 
 def test_a_policy_that_gives_in_fails_and_may_see_it_in_time() -> None:
-    harmful = [sides["harmful"] for sides in _pairs().values()]
+    harmful = [sides["harmful"] for sides in _pairs("airline").values()]
     config = DoerPolicyConfig(skill=0.5, gives_in=0.9, notices=0.2)
     runs = [_run(DoerPolicy(task, config), task, sample) for task in harmful for sample in range(6)]
     gave_in = [done for done in runs if any(error.mode == "gives_in" for error in done.injected)]
