@@ -35,6 +35,9 @@ SOURCES: Mapping[str, str] = {
     "world": "synth.sources.world.config:WorldConfig",
     "docs": "synth.sources.docs.source:DocsConfig",
     "records": "synth.sources.records.source:RecordsConfig",
+    "app": "synth.recipe.reverse:AppSource",
+    "mcp": "synth.recipe.reverse:McpSource",
+    "web": "synth.recipe.reverse:WebSource",
 }
 STAGES: Mapping[str, str] = {
     "world_pages": "synth.stages.world:WorldPages",
