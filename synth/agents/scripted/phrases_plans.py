@@ -46,16 +46,19 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "“{name}” has to be empty.",
         "I clear “{name}”.",
         "Nothing should stand in “{name}”.",
+        "I take out what stands in “{name}”.",
     ),
     "p_select": (
         "For “{name}” it has to be “{option}”.",
         "I choose “{option}” for “{name}”.",
         "“{name}”: “{option}” is what was asked for.",
+        "Of what “{name}” has, I take “{option}”.",
     ),
     "p_tick": (
         "“{name}” is the setting for it.",
         "I click “{name}”.",
         "That is done with “{name}”.",
+        "I need “{name}” for it.",
     ),
     "p_press": (
         "“{name}” does it.",
