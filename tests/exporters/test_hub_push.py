@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -198,6 +199,10 @@ def test_a_killed_push_goes_on_and_sends_nothing_twice(small: Path, tmp_path: Pa
             command, env=environment, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         assert server.hanging.wait(300)
+        # Files go out several at a time: the three before the one that hangs may still be on their way.
+        patience = time.monotonic() + 300
+        while len(list((tmp_path / "hub/blobs").iterdir())) < 3 and time.monotonic() < patience:
+            time.sleep(0.05)
         process.kill()
         process.wait()
         assert len(server.repositories.history(REPO)) == 1
