@@ -5,14 +5,20 @@
               as long as the suite itself
     NAME      tests/extras/NAME, in .venv-NAME, with what SUITES says
 
+EXTRAS_SECONDS in the environment is how long all of it may take: a suite that is cut off, or not begun, for want of
+time is named and neither passes nor fails.
+
 Standard library only. Every line that counts begins with `extras: `. Exit 1 when something failed; a suite that does
 not exist yet is said to be missing, and neither passes nor fails.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,15 +38,21 @@ class Suite:
 
 
 TORCH = ("torch==2.13.0",)
+# The quick ones first: what is behind them may find no time left.
 SUITES = {
-    "embed": Suite(("embed",), TORCH),
     "tokenizers": Suite(("tokenizers",)),
+    "embed": Suite(("embed",), TORCH),
+    "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
-    "formats": Suite((), ("atif==1.8.0",)),
     "web": Suite(("web",)),
     "mcp": Suite(("mcp",)),
-    "vllm": Suite(()),
+    "formats": Suite((), ("atif==1.8.0",)),
 }
+DEADLINE = time.monotonic() + float(os.environ["EXTRAS_SECONDS"]) if os.environ.get("EXTRAS_SECONDS") else None
+
+
+class NoTimeError(Exception):
+    """The time that is allowed is over."""
 
 
 def say(text: str) -> None:
@@ -48,7 +60,27 @@ def say(text: str) -> None:
 
 
 def call(*command: str | Path) -> int:
-    return subprocess.run([str(part) for part in command], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+    """
+    Raises:
+        NoTimeError: it was cut off, with all that it had started, or not begun.
+    """
+    left = None if DEADLINE is None else DEADLINE - time.monotonic()
+    if left is not None and left <= 0:
+        raise NoTimeError
+    started = [str(part) for part in command]
+    with subprocess.Popen(started, cwd=ROOT, stdin=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            return process.wait(left)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+            raise NoTimeError from None
+        except KeyboardInterrupt:  # in a session of its own, it has not heard of it
+            os.killpg(process.pid, signal.SIGINT)
+            raise
 
 
 def environment(name: str, extras: tuple[str, ...], before: tuple[str, ...] = (), *options: str) -> Path | None:
@@ -109,7 +141,15 @@ def main(names: list[str]) -> int:
     if not UV.exists():
         print(f"error: {UV} is missing: make test-extras needs uv", file=sys.stderr)
         return 2
-    results = {name: known[name]() for name in (names or [name for name in known if name != "lowest"])}
+    results = {}
+    for name in names or [name for name in known if name != "lowest"]:
+        begun = time.monotonic()
+        try:
+            results[name] = known[name]()
+            say(f"{name} took {time.monotonic() - begun:.0f} s")
+        except NoTimeError:
+            took = time.monotonic() - begun
+            say(f"NO TIME {name}: cut off after {took:.0f} s, or not begun; it neither passed nor failed")
     if not names:
         say("not run lowest: it is run when it is named (make test-extras ARGS=lowest)")
     for name, result in results.items():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,31 @@ def test_a_green_run_says_what_ran_and_what_did_not(tmp_path: Path) -> None:
     assert "3 passed, 1 skipped in 4.20s\n" in tail
     assert "2 passed, 1 skipped in 61.00s (0:01:01)\n" in tail
     assert "all steps passed" in tail
+
+
+def test_extras_that_find_no_time_are_named_and_do_not_fail(tmp_path: Path) -> None:
+    """Seconds for all suites: 1. The first that starts anything is cut off, and those behind it are not begun."""
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "tests" / "extras" / "embed").mkdir(parents=True)
+    (tmp_path / "tests" / "extras" / "vllm").mkdir(parents=True)
+    shutil.copy(ROOT / ".ci" / "extras.py", tmp_path / ".ci")
+    python = tmp_path / ".venv-embed" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\nsleep 60\n")
+    python.chmod(0o755)
+    # It looks for uv beside its own interpreter, which is this one's.
+    done = subprocess.run(
+        [sys.executable, ".ci/extras.py", "embed", "vllm", "web"],
+        cwd=tmp_path,
+        env={**os.environ, "EXTRAS_SECONDS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "extras: NO TIME embed: cut off after " in done.stdout
+    assert "extras: NO TIME vllm: " in done.stdout
+    assert "extras: missing web" in done.stdout
 
 
 @pytest.mark.parametrize("step", ["check", "test", "extras"])
