@@ -3,6 +3,7 @@
     resolve   every extra, with the base, has a solution in which FAISS comes at most once
     lowest    the fast suite with the oldest releases that pyproject.toml allows; only when it is named, for it takes
               as long as the suite itself
+    formats   the loaders of LLaMA-Factory and ATIF on our exports; only when it is named, for they want gigabytes
     NAME      tests/extras/NAME, in .venv-NAME, with what SUITES says
 
 EXTRAS_SECONDS in the environment is how long all of it may take: a suite that is cut off, or not begun, for want of
@@ -48,6 +49,7 @@ SUITES = {
     "mcp": Suite(("mcp",)),
     "formats": Suite((), ("atif==1.8.0",)),
 }
+NAMED = ("lowest", "formats")
 DEADLINE = time.monotonic() + float(os.environ["EXTRAS_SECONDS"]) if os.environ.get("EXTRAS_SECONDS") else None
 
 
@@ -142,7 +144,7 @@ def main(names: list[str]) -> int:
         print(f"error: {UV} is missing: make test-extras needs uv", file=sys.stderr)
         return 2
     results = {}
-    for name in names or [name for name in known if name != "lowest"]:
+    for name in names or [name for name in known if name not in NAMED]:
         begun = time.monotonic()
         try:
             results[name] = known[name]()
@@ -151,7 +153,8 @@ def main(names: list[str]) -> int:
             took = time.monotonic() - begun
             say(f"NO TIME {name}: cut off after {took:.0f} s, or not begun; it neither passed nor failed")
     if not names:
-        say("not run lowest: it is run when it is named (make test-extras ARGS=lowest)")
+        for name in NAMED:
+            say(f"not run {name}: it is run when it is named (make test-extras ARGS={name})")
     for name, result in results.items():
         say(
             {True: "passed ", False: "FAILED ", None: "missing"}[result]
