@@ -36,6 +36,8 @@ class Suite:
     before: tuple[str, ...] = ()
     """Installed first with pip: what belongs to no extra, and plain `torch`, which may bring gigabytes of CUDA where a
     CPU build is at hand."""
+    long: tuple[str, ...] = ()
+    """Files that are run only when the suite is named: they take a quarter of an hour and more."""
 
 
 TORCH = ("torch==2.13.0",)
@@ -45,8 +47,8 @@ SUITES = {
     "embed": Suite(("embed",), TORCH),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
-    "web": Suite(("web",)),
-    "mcp": Suite(("mcp",)),
+    "web": Suite(("web",), (), ("test_extra_web_build.py", "test_extra_web_tasks.py")),
+    "mcp": Suite(("mcp",), (), ("test_extra_mcp_reverse.py",)),
     "formats": Suite((), ("atif==1.8.0",)),
 }
 NAMED = ("lowest", "formats")
@@ -123,19 +125,23 @@ def lowest() -> bool:
     return python is not None and call(python, "-m", "pytest", "-q", "-rs", "--no-fold-skipped") == 0
 
 
-def suite(name: str) -> bool | None:
+def suite(name: str, *, named: bool) -> bool | None:
     """None: there is no such suite yet."""
     tests = ROOT / "tests" / "extras" / name
     if not tests.is_dir():
         return None
     python = environment(name, SUITES[name].extras, SUITES[name].before)
-    return python is not None and call(python, "-m", "pytest", "-q", "-rs", "-m", "extras", tests) == 0
+    left_out = () if named else SUITES[name].long
+    for file in left_out:
+        say(f"not run {name}/{file}: it is run when the suite is named (make test-extras ARGS={name})")
+    ignored = [f"--ignore={tests / file}" for file in left_out]
+    return python is not None and call(python, "-m", "pytest", "-q", "-rs", "-m", "extras", *ignored, tests) == 0
 
 
 def main(names: list[str]) -> int:
     known: dict[str, Callable[[], bool | None]] = {"resolve": resolve, "lowest": lowest}
     for name in SUITES:
-        known[name] = lambda name=name: suite(name)  # type: ignore[misc]
+        known[name] = lambda name=name: suite(name, named=bool(names))  # type: ignore[misc]
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"error: no suite {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
