@@ -38,4 +38,6 @@ def test_a_whole_build_validates_and_opens_again(tmp_path: Path) -> None:
     episode = environment.reset(tasks.by_number(0))
     assert episode.check("Done.").correct is False
     episode.close()
-    assert str(tmp_path) not in (out / "recipe.yaml").read_text("utf-8")
+    written = [path for path in out.rglob("*") if path.suffix in (".md", ".json", ".yaml", ".svg")]
+    assert written
+    assert not any(str(tmp_path) in path.read_text("utf-8") for path in written)
