@@ -36,17 +36,15 @@ EXEMPT: dict[str, str] = {
 class StageLock:
     stage: str
     version: int
-    sha256: str
-    """Over the hashes of all modules."""
     modules: Mapping[str, str]
     """Module -> hash of its code."""
 
 
 def lock_of(stage: type[Stage[Any]], also: Iterable[str] = ()) -> StageLock:
     """The lock of a stage, and of modules that it reaches without importing them (``also``: factories by name)."""
-    modules = {name: module_hash(name) for name in _reached([stage.__module__, *also])}
-    whole = hashlib.sha256(json.dumps(modules, sort_keys=True).encode()).hexdigest()
-    return StageLock(stage.name, stage.version, whole, modules)
+    return StageLock(
+        stage.name, stage.version, {name: module_hash(name) for name in _reached([stage.__module__, *also])}
+    )
 
 
 def problems(locks: Iterable[StageLock], recorded: Mapping[str, StageLock]) -> list[str]:
@@ -57,7 +55,7 @@ def problems(locks: Iterable[StageLock], recorded: Mapping[str, StageLock]) -> l
         before = recorded.get(name)
         if before is None:
             lines.append(f"stage {name}: not in the lock: regenerate it")
-        elif lock.sha256 != before.sha256 and lock.version == before.version:
+        elif lock.modules != before.modules and lock.version == before.version:
             lines.append(
                 f"stage {name}: its code changed ({', '.join(_changed(lock, before))}) and its version is still "
                 f"{lock.version}: bump the version, or stale results would be served; then regenerate the lock"
@@ -79,11 +77,17 @@ def read_locks(path: Path) -> dict[str, StageLock]:
     """The recorded locks by stage; none when the file is missing."""
     if not path.exists():
         return {}
-    return {name: StageLock(stage=name, **fields) for name, fields in json.loads(path.read_text("utf-8")).items()}
+    recorded = json.loads(path.read_text("utf-8"))
+    hashes = recorded["modules"]
+    return {
+        name: StageLock(name, stage["version"], {module: hashes[module] for module in stage["modules"]})
+        for name, stage in recorded["stages"].items()
+    }
 
 
 def write_locks(path: Path, locks: Iterable[StageLock]) -> None:
-    """Record locks.
+    """Record locks: each module's hash once and on a line of its own, so that two branches that changed two modules
+    merge.
 
     Raises:
         ValueError: a stage's code changed and its version did not; nothing is written.
@@ -97,8 +101,8 @@ def write_locks(path: Path, locks: Iterable[StageLock]) -> None:
     if refused:
         raise ValueError("\n".join(refused))
     value = {
-        lock.stage: {"version": lock.version, "sha256": lock.sha256, "modules": dict(sorted(lock.modules.items()))}
-        for lock in locks
+        "modules": {module: hash_ for lock in locks for module, hash_ in lock.modules.items()},
+        "stages": {lock.stage: {"version": lock.version, "modules": sorted(lock.modules)} for lock in locks},
     }
     path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", "utf-8")
 
