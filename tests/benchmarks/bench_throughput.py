@@ -10,6 +10,7 @@ loop of the same round, so what else the machine does meanwhile falls on all of 
 
     bare        aiohttp, one loop, nothing kept
     ours        ModelHub: call store (intents, replies, account) and a row journal with one row per call
+    filled      ours, in a store that holds ``--filled N`` replies of other calls already
     openai      the official client
     datatrove   its InferenceRunner against the endpoint, nothing kept
     distilabel, datatrove-cache (the runner with its request cache and checkpoints): each in an environment of its own,
@@ -103,7 +104,7 @@ async def bare(address: str, calls: int, at_once: int) -> dict[str, float]:
         return await timed(lambda: workers(at_once, iter(range(calls)), one))
 
 
-async def ours(address: str, calls: int, at_once: int) -> dict[str, float]:
+async def ours(address: str, calls: int, at_once: int, filled: Path | None = None) -> dict[str, float]:
     from synth.models import bridge
     from synth.models.client import ModelHub
     from synth.models.contract import Price, Runtime, Sampling
@@ -112,14 +113,20 @@ async def ours(address: str, calls: int, at_once: int) -> dict[str, float]:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
-        with CallStore(path / "calls.sqlite") as store, Journal(path / "rows") as journal, ModelHub(store) as hub:
+        with (
+            CallStore(filled or path / "calls.sqlite") as store,
+            Journal(path / "rows") as journal,
+            ModelHub(store) as hub,
+        ):
             runtime = Runtime(endpoints=(address,), price=Price(prompt=0.1, completion=0.4), concurrency=at_once)
             model = hub.bind("m", Sampling(), runtime)
             numbers = iter(range(calls))
+            delivered = hub.account().delivered
 
             def rows() -> None:
                 for number in numbers:
-                    reply = model.chat(messages(number), sample=f"{number:032x}")
+                    # No round finds the replies of another one.
+                    reply = model.chat(messages(number), sample=f"{os.getpid():016x}{number:016x}")
                     assert reply.content == TEXT.strip()
                     journal.append(reply.model_dump_json().encode())
 
@@ -127,8 +134,32 @@ async def ours(address: str, calls: int, at_once: int) -> dict[str, float]:
                 await asyncio.gather(*(bridge.run(rows) for _ in range(at_once)))
 
             found = await timed(all_of_them)
-            assert hub.account().delivered == calls
+            assert hub.account().delivered - delivered == calls
             return found
+
+
+def fill(path: Path, size: int) -> None:
+    """Store ``size`` replies like those of the server under keys that nobody asks for."""
+    import hashlib
+
+    from synth.store.calls import CallStore, Outcome, TokenCount
+
+    numbers = iter(range(size))
+
+    async def one(number: int) -> None:
+        key = hashlib.sha256(f"filled {number}".encode()).hexdigest()
+        await store.begin(f"{key[:32]}-{number:010x}", key, "filled", "teacher", tokens=4_000, cost=1_000_000)
+        told = " ".join(
+            hashlib.sha256(f"{number} {part}".encode()).hexdigest() for part in range(14)
+        )  # as text: 450 bytes
+        body = json.dumps({"id": key, "choices": [{"message": {"role": "assistant", "content": told}}]})
+        usage = TokenCount(420, 160)
+        await store.settle(
+            f"{key[:32]}-{number:010x}", Outcome.DELIVERED, usage=usage, cost=400_000, reply=body.encode()
+        )
+
+    with CallStore(path) as store:
+        asyncio.run(workers(4_096, numbers, one))
 
 
 async def openai(address: str, calls: int, at_once: int) -> dict[str, float]:
@@ -196,6 +227,8 @@ async def distilabel(address: str, calls: int, at_once: int) -> dict[str, float]
 
 
 def child(name: str, address: str, calls: int, at_once: int) -> dict[str, float]:
+    if name.startswith("filled="):
+        return asyncio.run(ours(address, calls, at_once, Path(name.removeprefix("filled="))))
     if name.startswith("datatrove"):
         return datatrove(address, calls, at_once, cache=name.endswith("cache"))
     return asyncio.run(
@@ -263,8 +296,10 @@ def run_child(python: str, *arguments: str) -> dict[str, float] | None:
     return found
 
 
-def compare(options: argparse.Namespace, address: str) -> bool:
+def compare(options: argparse.Namespace, address: str, filled: Path | None) -> bool:
     pythons = dict.fromkeys(options.only, sys.executable) | dict(peer.split("=", 1) for peer in options.peer)
+    if filled is not None:
+        pythons["filled"] = sys.executable
     slow = dict.fromkeys(("openai", "distilabel", "datatrove-cache"), options.slow_calls)
     rate: dict[str, list[float]] = {name: [] for name in pythons}
     cpu: dict[str, list[float]] = {name: [] for name in pythons}
@@ -274,7 +309,8 @@ def compare(options: argparse.Namespace, address: str) -> bool:
         print(f"round {number}, load {os.getloadavg()[0]:.1f}", flush=True)
         for name, python in pythons.items():
             calls = slow.get(name, options.calls)
-            found = run_child(python, "--child", name, address, str(calls), str(options.at_once))
+            who = f"filled={filled}" if name == "filled" else name
+            found = run_child(python, "--child", who, address, str(calls), str(options.at_once))
             if found is None:
                 continue
             rate[name].append(calls / found["wall"])
@@ -290,7 +326,9 @@ def compare(options: argparse.Namespace, address: str) -> bool:
     if not ratio["ours"]:
         return False
     mine = statistics.median(ratio["ours"])
-    others = [statistics.median(ratio[name]) for name in pythons if name not in ("bare", "ours") and ratio[name]]
+    others = [
+        statistics.median(ratio[name]) for name in pythons if name not in ("bare", "ours", "filled") and ratio[name]
+    ]
     return mine >= options.wanted and all(mine > other for other in others)
 
 
@@ -302,6 +340,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
     parser.add_argument("--only", nargs="+", default=["bare", "ours", "openai", "datatrove"], metavar="NAME")
+    parser.add_argument("--filled", type=int, default=0, metavar="N", help="also ours, with N replies in its store")
     parser.add_argument("--rollouts", type=int, default=0)
     parser.add_argument("--wanted", type=float, default=0.65)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -316,10 +355,15 @@ def main() -> None:
     if options.memory:
         return print(json.dumps(memory(options.memory[0], int(options.memory[1]))))
     server = subprocess.Popen([sys.executable, __file__, "--serve"], stdout=subprocess.PIPE, text=True)
+    folder = tempfile.TemporaryDirectory()
     try:
         assert server.stdout is not None
         address = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
-        well = compare(options, address)
+        filled = Path(folder.name) / "filled.sqlite" if options.filled else None
+        if filled is not None:
+            fill(filled, options.filled)
+            print(f"filled: {options.filled:,} replies, {filled.stat().st_size / 2**20:,.0f} MiB", flush=True)
+        well = compare(options, address, filled)
         if options.rollouts:
             found = run_child(sys.executable, "--memory", address, str(options.rollouts))
             if found is not None:
@@ -329,6 +373,7 @@ def main() -> None:
     finally:
         server.kill()
         server.wait()
+        folder.cleanup()
     sys.exit(0 if well else 1)
 
 
