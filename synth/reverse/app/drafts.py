@@ -13,18 +13,14 @@ from synth.identity import digest
 from synth.reverse.app.asking import Asking
 from synth.reverse.app.phrases import Said
 from synth.reverse.app.walking import Tried
+from synth.reverse.blank import blank_task
 from synth.schemas.documents import ValueKind
 from synth.schemas.plans import Plan
-from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject, Split
 from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.tasks.draft import Draft
 
 __all__ = ["Made", "calls_of", "draft_of", "empty_task", "same_request", "skeleton"]
-
-_NOWHERE = Provenance(
-    dataset="-", stage="reverse", stage_version=1, fingerprint="-", seed=0, source="-", source_sha256="-"
-)
 
 
 @dataclass(frozen=True)
@@ -50,24 +46,8 @@ class Made:
 
 
 def empty_task(environment: AppEnvironment, app_seed: int) -> Task:
-    """A task that says nothing but in which state it is set: what an episode needs."""
-    return Task(
-        id=f"reverse-{environment.definition.name}-{app_seed}",
-        question="-",
-        answer="-",
-        answer_kind="text",
-        environment="app",
-        shape="reverse",
-        walk=Walk(shape="reverse", hops=()),
-        gold_entities=(),
-        gold_documents=(),
-        difficulty=Difficulty(hops=0, constraints=0, branching=1.0, documents=0),
-        checks=(),
-        split="train",
-        candidate_index=0,
-        details={"app_seed": app_seed},
-        provenance=_NOWHERE,
-    )
+    """A task that says nothing but in which state it is set."""
+    return blank_task(f"{environment.definition.name}-{app_seed}", "app", {"app_seed": app_seed})
 
 
 def calls_of(plan: Plan) -> list[ToolCall]:

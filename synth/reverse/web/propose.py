@@ -19,6 +19,7 @@ from synth.environments.contract import Episode
 from synth.environments.web.environment import START, WebEnvironment, WebEpisode
 from synth.environments.web.storage import Change, WebGoal, changes_in_words
 from synth.identity import canonical_json, derive_generator, split_of
+from synth.reverse.blank import blank_task
 from synth.reverse.exploring.walks import Explorer, ExplorerConfig, pick
 from synth.reverse.minimal import minimal
 from synth.reverse.web.acting import Action, Run, instruction, run
@@ -27,7 +28,6 @@ from synth.reverse.web.exploring import SiteProposer, Taken
 from synth.reverse.web.wording import NotWorded, Question, question_of, request_of
 from synth.schemas.documents import ValueKind
 from synth.schemas.plans import ChecklistItem, Given, Plan, PlannedCall
-from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult, Difficulty, Task, Walk
@@ -37,9 +37,6 @@ from synth.tasks.draft import Draft
 __all__ = ["WebProposer", "empty_task"]
 
 _OPEN = Action("open", (("url", "/"),))
-_NOWHERE = Provenance(
-    dataset="-", stage="reverse", stage_version=1, fingerprint="-", seed=0, source="-", source_sha256="-"
-)
 _TRIES = 3
 """Calls per effective step that a walk may try."""
 
@@ -64,24 +61,8 @@ class _Made:
 
 
 def empty_task(start: str | None) -> Task:
-    """A task that says nothing but where it begins: what an episode needs."""
-    return Task(
-        id=f"reverse-web-{start}",
-        question="-",
-        answer="-",
-        answer_kind="text",
-        environment="web",
-        shape="reverse",
-        walk=Walk(shape="reverse", hops=()),
-        gold_entities=(),
-        gold_documents=(),
-        difficulty=Difficulty(hops=0, constraints=0, branching=1.0, documents=0),
-        checks=(),
-        split="train",
-        candidate_index=0,
-        details={} if start is None else {START: start},
-        provenance=_NOWHERE,
-    )
+    """A task that says nothing but where it begins."""
+    return blank_task(f"web-{start}", "web", {} if start is None else {START: start})
 
 
 class WebProposer:
