@@ -60,6 +60,9 @@ class GroundTruth(Row):
     """Where the answer is a list: its parts."""
     answer_ordered: bool = False
     """Whether the parts must come in this order."""
+    judged_by: Literal["answer", "state"] = "answer"
+    """``state``: success is what the environment holds at the end, whatever the agent says, so no reward can be read
+    from a text; the environment must be stepped and asked (``POST /score`` of ``synth serve-env``)."""
     rubric: tuple[RubricItem, ...] = ()
     """All that the walk finds: the answer, the bridges, the members and the values. Things that the question itself
     names are not in it. Empty for given questions, which have no walk."""

@@ -22,6 +22,7 @@ def render_rl(row: RlRow, *, full: bool = False) -> RenderableType:
         ("shape", f"{row.shape}, {row.hops} hops, obfuscation {row.obfuscation}"),
         ("tools", ", ".join(str(tool.get("function", {}).get("name")) for tool in row.tools)),
         ("reward", _weights(row)),
+        *([("judged by", "the state that is left behind")] if truth.judged_by == "state" else []),
     ]
     return Group(
         title("rl", row.id), facts(lines), *_rubric(truth), part("prompt", body(row.prompt[0].content, full, 12), "dim")

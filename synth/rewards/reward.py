@@ -26,13 +26,19 @@ RUBRIC_WEIGHT = 0.3
 LONGEST_ANSWER = 1_000
 """Code points that a final answer may have, or four times as many as the gold answer where that is long."""
 
+_STATE = (
+    "The task is judged by the state that it leaves behind, which no text shows: "
+    "step it through `synth serve-env` and ask /score."
+)
+
 
 @dataclass(frozen=True)
 class Reward:
     """A reward and what it was made of."""
 
     value: float | None
-    """In [0, 1]; None when no rule can judge the answer: neither a success nor a failure, so no reward either."""
+    """In [0, 1]; None when no rule can judge the answer, or the task is judged by its state: neither a success nor a
+    failure, so no reward either."""
     correct: bool | None
     """The verdict on the final answer; None = abstained."""
     rubric: float
@@ -107,6 +113,8 @@ def _judged(response: Any, truth: GroundTruth, observations: str | None, where: 
 
 def _verdict(truth: GroundTruth, answer: str | None) -> Verdict:
     """A text many times as long as the right answer is none; to look for parts in it would take long."""
+    if truth.judged_by == "state":  # a text proves nothing, whatever it claims
+        return Verdict(correct=None, rule="state", evidence=_STATE)
     longest = max(len(truth.answer), sum(len(part.answer) + 2 for part in truth.answer_parts))
     most = max(LONGEST_ANSWER, 4 * longest)
     if answer is not None and len(answer) > most:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -50,8 +50,16 @@ def ground_truth(task: Task) -> GroundTruth:
         answer_kind=task.answer_kind,
         answer_parts=parts,
         answer_ordered=task.answer_ordered,
+        judged_by=_judged_by(task),
         rubric=tuple(found.values()),
     )
+
+
+def _judged_by(task: Task) -> Literal["answer", "state"]:
+    """By its state where the goal of an application, a server or a site asks for no answer. A task that states no goal
+    only asks."""
+    goal = task.details.get("goal")
+    return "state" if isinstance(goal, Mapping) and goal.get("answer") != "required" else "answer"
 
 
 def _names(node: Node) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from api_builds import hashes
 
 import synth
 from synth.api import BuildResult
+from synth.errors import InputError
 from synth.exporters.deep import audit
 from synth.exporters.validate import validate
 from synth.pipelines.reopen import reopen
@@ -58,6 +59,16 @@ def test_a_finished_dataset_opens_its_application_again(built: BuildResult) -> N
     task = tasks.by_number(0)
     assert environment.name == task.environment == "app:airline"
     assert "ask_user" in {tool.name for tool in environment.tools()}
+
+
+def test_tasks_that_are_judged_by_their_state_get_no_reward_for_texts(built: BuildResult, tmp_path: Path) -> None:
+    rows = list(synth.load(built.path).rows("rl"))
+    asked = {task.id for task in synth.load(built.path).rows("tasks") if task.details["goal"]["answer"] == "required"}
+    assert {row.task_id for row in rows if row.reward_model.ground_truth.judged_by == "answer"} == asked
+    assert not asked, "with tasks that only ask, the next lines would count"
+    for name in ("trl-grpo", "verl"):
+        with pytest.raises(InputError, match="6 judged_by_state"):
+            synth.export(built.path, name, tmp_path / name)
 
 
 def test_bytes_do_not_depend_on_workers(built: BuildResult, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow.parquet as pq
 from critical_samples import steps, whole_tables
@@ -14,6 +14,7 @@ from exporter_samples import sample_report, trajectory
 from synth.exporters.formats.contract import About, Run
 from synth.exporters.hub_layout import write_dataset
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.rl import ExtraInfo, GroundTruth, Message, RewardModel, RlRow
 from synth.schemas.steps import StepRow
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 
@@ -64,6 +65,29 @@ def labelled(row: TrajectoryRow, masked: Sequence[int]) -> tuple[StepRow, ...]:
 def gave_up() -> Run:
     content = (QUESTION, called(0), seen(0), MessageAction(content="", reasoning_content="Nothing."))
     return run_of(content, stop_reason=StopReason.GAVE_UP, answer=None)
+
+
+def task_of(judged_by: Literal["answer", "state"] = "answer") -> RlRow:
+    """A task for reinforcement learning."""
+    truth = GroundTruth(question="Which place?", answer="Place 1", answer_kind="entity", judged_by=judged_by)
+    run = trajectory(0, "policy")
+    return RlRow(
+        id="rl-0",
+        task_id=run.task_id,
+        data_source="world-search",
+        prompt=(Message(role="system", content="Look it up."), Message(role="user", content="Which place?")),
+        tools=run.tool_schemas,
+        reward_model=RewardModel(ground_truth=truth),
+        extra_info=ExtraInfo(index=0, split="train", id="rl-0", task_id=run.task_id),
+        environment="search",
+        environment_version="1",
+        shape="given",
+        hops=0,
+        obfuscation=0,
+        split="train",
+        licence=run.licence,
+        provenance=run.provenance,
+    )
 
 
 def write_samples(folder: Path, tasks: int = 20) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from critical_samples import run_pair, step_pair
 from exporter_samples import TOOLS, trajectory
-from format_samples import ABOUT, ANSWER, PLAIN, QUESTION, called, gave_up, run_of, seen
+from format_samples import ABOUT, ANSWER, PLAIN, QUESTION, called, gave_up, run_of, seen, task_of
 
 from synth.exporters.formats.contract import About, Run, StepOf
 from synth.exporters.formats.why import Inexpressible, Why
@@ -286,6 +286,14 @@ def test_what_a_format_can_not_hold(content: Any, why: Why, names: tuple[str, ..
     for name in names:
         assert refused(name, run_of(content, masked=None)) is why
         assert why.sentence.endswith(".")
+
+
+def test_a_state_is_no_ground_truth_for_a_text() -> None:
+    (line,) = records("trl-grpo", task_of())
+    (row,) = records("verl", task_of())
+    assert line["reward_model"]["ground_truth"] == json.loads(row["reward_model"]["ground_truth"])
+    for name in ("trl-grpo", "verl"):
+        assert refused(name, task_of(judged_by="state")) is Why.JUDGED_BY_STATE
 
 
 def test_every_format_says_what_it_is() -> None:

@@ -50,6 +50,13 @@ def test_trl_leaves_out_what_no_rule_can_judge() -> None:
     assert compute_score("s", "Answer: 12 May 1820", truth)["abstained"] == 1.0
 
 
+def test_what_is_judged_by_its_state_is_left_out() -> None:
+    truth = BIRTHDAY.model_copy(update={"judged_by": "state"}).model_dump(mode="json")
+    assert trl_reward(completions=[FULL, FULL], reward_model=[truth, COLUMN]) == [None, 1.0]
+    got = compute_score("s", FULL, truth)
+    assert (got["score"], got["acc"], got["abstained"]) == (0.0, 0.0, 1.0)
+
+
 def test_trl_without_the_column_says_what_to_do() -> None:
     with pytest.raises(InputError, match="remove_unused_columns=False"):
         trl_reward(prompts=["When?"], completions=[FULL])

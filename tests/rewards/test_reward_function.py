@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,31 @@ def test_an_answer_that_no_rule_can_judge_has_no_reward() -> None:
     truth = GroundTruth(question="When?", answer="the third year of her reign", answer_kind="date")
     one = reward("Answer: 12 May 1820", truth)
     assert (one.value, one.correct) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("details", "judged_by"),
+    [
+        ({}, "answer"),
+        ({"goal": None}, "answer"),
+        ({"goal": {"state": "s", "answer": "required"}}, "answer"),
+        ({"goal": {"state": "s", "answer": "free"}}, "state"),
+        ({"goal": {"state": "s"}}, "state"),
+    ],
+)
+def test_a_task_says_whether_its_state_or_its_answer_counts(details: dict[str, Any], judged_by: str) -> None:
+    truth = ground_truth(small_tasks()[1].model_copy(update={"details": details}))
+    assert truth.judged_by == judged_by
+    assert read_truth(truth.model_dump_json()).judged_by == judged_by
+    one = reward(FULL, truth)
+    assert (one.value, one.rule) == ((1.0, "exact") if judged_by == "answer" else (None, "state"))
+
+
+def test_no_text_is_rewarded_for_a_state() -> None:
+    truth = BIRTHDAY.model_copy(update={"judged_by": "state"})
+    for one in group_rewards([FULL, WRONG, "", "x" * 100_000], truth):
+        assert (one.value, one.correct, one.rule) == (None, None, "state")
+        assert "/score" in one.evidence
 
 
 ITEMS = tuple(

@@ -202,6 +202,8 @@ def _kto(item: StepOf, about: About, cut: int) -> list[Record]:
 
 
 def _grpo(row: RlRow, about: About, cut: int) -> list[Record]:
+    if row.reward_model.ground_truth.judged_by == "state":
+        raise Inexpressible(Why.JUDGED_BY_STATE)
     return [
         {
             "prompt": [{"role": message.role, "content": message.content} for message in row.prompt],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from synth.exporters.formats.contract import About, Format, Record
+from synth.exporters.formats.why import Inexpressible, Why
 from synth.identity import canonical_json
 from synth.schemas.rl import RlRow
 
@@ -14,6 +15,8 @@ _TEXT = pa.string()
 
 
 def _verl(row: RlRow, about: About, cut: int) -> list[Record]:
+    if row.reward_model.ground_truth.judged_by == "state":
+        raise Inexpressible(Why.JUDGED_BY_STATE)
     info = row.extra_info
     return [
         {

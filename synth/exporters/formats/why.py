@@ -24,6 +24,7 @@ class Why(StrEnum):
     COMPRESSED = "compressed"
     UNLABELLED = "unlabelled"
     EMPTY = "empty"
+    JUDGED_BY_STATE = "judged_by_state"
     TOO_LONG = "too_long"
 
     @property
@@ -48,6 +49,8 @@ _SENTENCES = {
     Why.COMPRESSED: "The agent replaced its history by notes on the way, and the format holds one view of it only.",
     Why.UNLABELLED: "A step has no label, or a neutral one where the format takes good and bad only.",
     Why.EMPTY: "The row has no turn of the agent, or no question before it.",
+    Why.JUDGED_BY_STATE: "Success is the state that the agent leaves behind, which no reward function reads from its "
+    "text: step its environment (`synth serve-env`) and ask that for the score.",
     Why.TOO_LONG: "It is longer than was allowed, also with its observations cut.",
 }
 
