@@ -9,6 +9,7 @@ from synth.recipe.model import Recipe
 from synth.recipe.roles import RoleName, job_of
 from synth.registry import factory_of, find
 from synth.stages.contract import Implementation
+from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, WRITE, WRITE_REQUEST
 from synth.tasks.writing.checker import CHECKS
 from synth.tasks.writing.extraction import EXTRACT
 
@@ -34,14 +35,18 @@ def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any
     Raises:
         InputError: a user's function can't be imported.
     """
-    name = f"{recipe.questions.kind}_tasks"
-    writing, checks = _writing(recipe), _checks(recipe)
+    explored = recipe.questions.kind == "reverse"
+    name = f"{recipe.source.kind if explored else recipe.questions.kind}_tasks"
+    writing, checks = _writing(recipe), None if explored else _checks(recipe)
     if writing is None and checks is None:
         return name, config
     stage = find("stages", name)
+    tasks = Implementation(kind=name, factory=factory_of("stages", name), versions={"stage": stage.version})
     values = stage.config_type.model_validate(config).model_dump(mode="json")
+    if explored:
+        return f"modelled_{name}", {"tasks": tasks, "questions": values, "writing": writing}
     return f"modelled_{name}", {
-        "tasks": Implementation(kind=name, factory=factory_of("stages", name), versions={"stage": stage.version}),
+        "tasks": tasks,
         "path": values.pop("path", None),
         "questions": values,
         "writing": writing,
@@ -53,7 +58,8 @@ def _writing(recipe: Recipe) -> dict[str, Any] | None:
     who = recipe.roles.get("writer")
     if who is None or recipe.questions.kind == "given":
         return None
-    prompt, compare = load_prompt("tasks/write").ref, load_prompt("tasks/confirm").ref
+    jobs = (WRITE_REQUEST, CONFIRM_REQUEST) if recipe.questions.kind == "reverse" else (WRITE, CONFIRM)
+    prompt, compare = (load_prompt(job).ref for job in jobs)
     found: dict[str, Any] = recipe.writing.model_dump()
     found |= {"writer": job_of("writer", who, _ASKER, prompt), "prompt": str(prompt)}
     if recipe.writing.described and recipe.questions.kind == "world":

@@ -48,7 +48,7 @@ _SIMULATED = "synth.environments.search:open_simulated_search"
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
     """The stage runs of a dataset of agents in an environment, in topological order."""
     if recipe.source.kind in EXPLORED:
-        tasks = _node("tasks", _here(recipe, "tasks"), task_values(recipe))
+        tasks = _node("tasks", *modelled(recipe, task_values(recipe)))
         nodes = [replace(tasks, accepting=accepting_of(recipe))]
     else:
         nodes = [*_source_nodes(recipe), *_task_nodes(recipe)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def load_recipe(
     for key, value in (settings or {}).items():
         if key == "source.kind":
             _turn(data, value)
-        _lay(data, key, value)
+        _lay(data, key, deepcopy(value))  # keys below it may be laid over it, and it is the caller's
     return parse_recipe(data, where)
 
 

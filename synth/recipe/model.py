@@ -371,9 +371,8 @@ class Recipe(_Part):
             )
         if source not in EXPLORED:
             return
-        for role in ("writer", "checker"):
-            if role in self.roles:
-                raise ValueError(f"roles.{role}: nobody asks it about an application: leave it out")
+        if self.task_checks != CheckKeys():
+            raise ValueError("task_checks: these ask about pages; tasks in what is explored are proved by doing")
         asked = self.questions
         if isinstance(asked, ReverseQuestions) and source != "mcp" and (asked.book or asked.hints):
             raise ValueError("questions.book and questions.hints go with a source of kind mcp")
@@ -450,15 +449,20 @@ class Recipe(_Part):
 
     def _check_helpers(self) -> None:
         """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""
-        writes = "writer" in self.roles and self.questions.kind not in ("given", "reverse")
+        writes = "writer" in self.roles and self.questions.kind != "given"
         extracts = getattr(self.source, "extract", "none") == "model"
         checks = self.task_checks.closed_book + self.task_checks.alternatives + self.task_checks.answerable
+        if self.source.kind in EXPLORED:
+            checks = 0
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
         if "writer" in self.roles and not writes and not extracts:
             raise ValueError("roles.writer: nobody asks it: questions that are given stay as they are")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
-            raise ValueError("roles.checker: nobody asks it: all of task_checks are 0")
+            why = "all of task_checks are 0"
+            if self.source.kind in EXPLORED:
+                why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"
+            raise ValueError(f"roles.checker: nobody asks it: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:
             raise ValueError("writing: needs somebody who writes; give roles.writer")
         if self.task_checks != CheckKeys() and "checker" not in self.roles:

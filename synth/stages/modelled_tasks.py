@@ -20,7 +20,7 @@ from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import CheckResult, Task
-from synth.schemas.writing import ModelCheck, TaskCheckRow, WordedPart, WordingRow
+from synth.schemas.writing import ModelCheck, TaskCheckRow, WordingRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.checks import run_checks
 from synth.tasks.contract import CheckConfig, Checked, Failed, Surroundings
@@ -33,6 +33,7 @@ from synth.tasks.world.propose import WorldProposer
 from synth.tasks.writing.checker import Found, TaskChecker
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 from synth.tasks.writing.describer import Describer
+from synth.tasks.writing.rows import counted, wording_row
 from synth.tasks.writing.writer import Attempt, QuestionWriter
 
 __all__ = ["Checks", "ModelledDocsTasks", "ModelledGivenTasks", "ModelledTasksConfig", "ModelledWorldTasks", "Writing"]
@@ -240,26 +241,16 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         who, prompt = wanted.writer, wanted.prompt
         if kind == "described" and wanted.describer is not None and wanted.describer_prompt is not None:
             who, prompt = wanted.describer, wanted.describer_prompt
-        return WordingRow(
-            task_id=task.id,
-            kind=kind,
-            attempt=attempt.number,
-            accepted=attempt.reason is None,
-            before=drawn.question,
-            question=attempt.question,
-            parts=tuple(WordedPart(before=cue, after=words) for cue, words in attempt.words.items() if words),
-            reason=attempt.reason,
-            detail=attempt.detail,
-            confirmed=attempt.confirmed,
+        return wording_row(
+            task,
+            drawn.question,
+            attempt,
+            kind,
             model=who.model_name,
             prompt=prompt,
             confirmed_by=None if wanted.reader is None else wanted.reader.model_name,
             confirm_prompt=wanted.reader_prompt,
-            calls=attempt.calls,
-            split=task.split,
-            provenance=self.context.provenance.model_copy(
-                update={**who.origin(), "prompt": prompt},
-            ),
+            provenance=self.context.provenance.model_copy(update={**who.origin(), "prompt": prompt}),
         )
 
     # --- checks ------------------------------------------------------------------------------------------------------
@@ -305,8 +296,7 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         def add(name: str) -> None:
             notes[name] = notes.get(name, 0.0) + 1
 
-        for attempt in attempts:
-            add("wordings accepted" if attempt.reason is None else f"wordings refused: {attempt.reason.value}")
+        counted(attempts, notes)
         for one in found:
             add(f"{one.check} {one.outcome}")
 

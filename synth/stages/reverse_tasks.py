@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import Field
@@ -14,12 +15,14 @@ from synth.identity import digest
 from synth.reverse.app.config import AppTasksConfig
 from synth.reverse.app.drafts import same_request
 from synth.reverse.app.propose import AppProposer
+from synth.reverse.app.values import AppValues
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
 from synth.tasks.contract import Checked
-from synth.tasks.draft import finish, same_question
+from synth.tasks.draft import Draft, finish, same_question
+from synth.tasks.writing.requests import Values, values_of
 
 __all__ = [
     "AppTasks",
@@ -56,17 +59,30 @@ class ReverseTasks(CandidateStage[C]):
         something (none where nobody knows)."""
 
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:
-        indices = range(start, stop)
-        outcomes = []
-        for index, verdict in zip(indices, self._proposer.propose(indices, self.context.seed), strict=True):
+        found = zip(range(start, stop), self.drawn(start, stop), strict=True)
+        return [
+            Outcome(kept=(finish(one.draft, one.checks, self.context.provenance, index),))
+            if isinstance(one, Checked)
+            else Outcome(rejected=(one,))
+            for index, one in found
+        ]
+
+    def drawn(self, start: int, stop: int) -> Sequence[Checked | Rejection]:
+        """What comes of each candidate, before it is a row."""
+        found: list[Checked | Rejection] = []
+        for verdict in self._proposer.propose(range(start, stop), self.context.seed):
             if isinstance(verdict, Checked):
                 details = {**verdict.draft.details, "changing": list(self._changing)}
                 draft = verdict.draft.model_copy(update={"environment": self._environment, "details": details})
-                task = finish(draft, verdict.checks, self.context.provenance, index)
-                outcomes.append(Outcome(kept=(task,)))
+                found.append(replace(verdict, draft=draft))
             else:
-                outcomes.append(Outcome(rejected=(verdict,)))
-        return outcomes
+                found.append(verdict)
+        return found
+
+    @abstractmethod
+    def others(self, draft: Draft) -> Values:
+        """Short texts that stand in the environment where a task begins, and those that its tools choose from: of them
+        a request may say what it said, and no other."""
 
     def duplicate_key(self, row: Any) -> str:
         return same_question(row)
@@ -104,7 +120,11 @@ class AppTasks(ReverseTasks[AppTasksStageConfig]):
         )
         knobs = AppTasksConfig.model_validate({name: getattr(config, name) for name in AppTasksConfig.model_fields})
         changing = tuple(name for name, tool in environment.definition.tools.items() if tool.writes)
+        self._values = AppValues(environment)
         return AppProposer(environment, knobs, stage=self.name), environment.name, changing
+
+    def others(self, draft: Draft) -> Values:
+        return self._values.of(draft)
 
     def duplicate_key(self, row: Any) -> str:
         return same_request(row)
@@ -180,7 +200,12 @@ class McpTasks(ReverseTasks[McpTasksStageConfig]):
             calls=config.tries,
         )
         changing = tuple(sorted({move.tool for move in book.moves if move.tool is not None}))
-        return McpProposer(environment, book, knobs), environment.name, changing
+        proposer = McpProposer(environment, book, knobs)
+        self._values = values_of(proposer.values())
+        return proposer, environment.name, changing
+
+    def others(self, draft: Draft) -> Values:
+        return self._values
 
 
 class WebTasksStageConfig(StageConfig):
@@ -240,4 +265,8 @@ class WebTasks(ReverseTasks[WebTasksStageConfig]):
         knobs = WebTasksConfig(fractions=config.fractions, kinds=kinds, changes=config.writes, attempts=config.attempts)
         # Every step but a look changes the page.
         changing = tuple(tool.name for tool in environment.tools() if tool.name != "read")
+        self._values = values_of(environment.definition.texts())
         return WebProposer(environment, knobs, stage=self.name), environment.name, changing
+
+    def others(self, draft: Draft) -> Values:
+        return self._values

@@ -14,6 +14,7 @@ from synth.schemas.tasks import CheckResult, Hop, Node, Walk
 from synth.tasks.draft import Draft
 from synth.tasks.pattern import Pattern
 from synth.tasks.query import Results
+from synth.tasks.writing.parts import Part
 
 __all__ = [
     "CheckConfig",
@@ -146,6 +147,8 @@ class Checked:
 
     draft: Draft
     checks: tuple[CheckResult, ...]
+    parts: tuple[Part, ...] = ()
+    """Of a request: its stretches, in order, each with the values in it. None where nobody may word it anew."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ A folder without one is a site too: then requests are worded from the names of w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -88,6 +89,11 @@ class SiteDefinition(BaseModel):
     facts: tuple[FactWords, ...] = ()
     """Empty: any term with a value is asked for."""
 
+    def texts(self) -> Iterator[str]:
+        """Texts of what episodes begin with, and of what may be typed: values that requests speak of."""
+        yield from _texts([start.storage for start in self.starts.values()])
+        yield from _texts(list(self.values.values()))
+
     @model_validator(mode="after")
     def _address(self) -> Self:
         parts = urlsplit(self.address)
@@ -95,6 +101,14 @@ class SiteDefinition(BaseModel):
         if not plain or parts.query or parts.fragment or "@" in parts.netloc or not parts.netloc.endswith(".test"):
             raise ValueError("address must be http:// and a name that ends in .test, with nothing behind it")
         return self
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
 
 
 def load_site(site: str) -> tuple[Path, SiteDefinition]:

@@ -32,6 +32,7 @@ from synth.schemas.plans import Plan, UserFact
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.tasks.contract import Checked
+from synth.tasks.writing.requests import parts_in
 
 __all__ = ["AppProposer", "Candidate"]
 
@@ -113,7 +114,7 @@ class AppProposer:
             attempt.close()
         checks = self.auditor.audit(made)
         draft = draft_of(self.asking, made, attempt.candidate.split)
-        return Checked(draft, checks)
+        return Checked(draft, checks, parts_in(made.question, attempt.told) if attempt.told else ())
 
 
 class _Attempt:
@@ -135,6 +136,9 @@ class _Attempt:
         self.speaker = speakers[int(rng.integers(len(speakers)))]
         self.walker = Walker(self.asking, self.episode, self.speaker["speaker"], rng)
         self.teller = Teller(self.asking, self.start, self.speaker, rng)
+        self.told: list[tuple[str, Sequence[str]]] = []
+        """Stretches of the request, each with the words in it that say a value; none of a twin, whose words are not to
+        be changed."""
 
     def close(self) -> None:
         self.start.close()
@@ -384,6 +388,10 @@ class _Attempt:
             if speaker.always or mine:
                 introduction, more = self.teller.introduction()
                 said = (*more, *said)
+        whole = [introduction] if introduction is not None else []
+        for clause in (*clauses, *([further] if further is not None else [])):
+            whole += [clause.text, *([clause.because] if clause.because is not None else [])]
+        self.told = [(text, [one.words for one in said]) for text in whole]
         return message(clauses, introduction, self.rng, ending), said
 
     def _finished(

@@ -32,6 +32,8 @@ class Filled:
     gold: tuple[str, ...]
     """Names of the things that it is about; of what only makes something, that thing's."""
     answer: str = ""
+    said: tuple[str, ...] = ()
+    """Every value that was drawn for it: what of them stands in its words, the words say."""
 
     @property
     def call(self) -> Call:
@@ -106,6 +108,7 @@ class BookProposer:
             dict(filler.seen),
             tuple(dict.fromkeys(names or made)),
             answer,
+            tuple(dict.fromkeys(value for parts in filler.bound.values() for value in parts.values())),
         )
 
 

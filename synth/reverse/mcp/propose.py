@@ -8,7 +8,7 @@ said in the request, shown by an earlier call, or stands in the tool's descripti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,6 +21,7 @@ from synth.identity import canonical_json, derive_generator, digest, split_of
 from synth.reverse.exploring.walks import Explorer, ExplorerConfig, pick
 from synth.reverse.mcp.book import Book, Move, shipped_books
 from synth.reverse.mcp.config import McpTasksConfig
+from synth.reverse.mcp.filling import things
 from synth.reverse.mcp.moving import BookProposer, Filled
 from synth.reverse.mcp.planning import Untold, plan_of, untold_answer
 from synth.reverse.mcp.watching import State, Watch, all_fit, blank, probes_of
@@ -32,6 +33,7 @@ from synth.schemas.row import JsonObject, Split
 from synth.schemas.tasks import CheckResult, Difficulty, Walk
 from synth.tasks.contract import Checked
 from synth.tasks.draft import Draft
+from synth.tasks.writing.requests import parts_in
 
 __all__ = ["STAGE", "McpProposer", "book_for"]
 
@@ -82,6 +84,16 @@ class McpProposer:
         """What the state shows at the beginning."""
         if not self._begin:
             raise InputError("two fresh servers have nothing in common that could be looked at", where="source.servers")
+
+    def values(self) -> Iterator[str]:
+        """Texts of what fresh servers show, and of what the book has to say: values that requests speak of."""
+        for listed in (*self.book.words.values(), *self.book.new.values()):
+            for value in listed:
+                yield from value.values() if isinstance(value, dict) else (str(value),)
+        for record in self.book.records.values():
+            for _, _, result in self._fresh.shown:
+                for parts in things(record, result.content):
+                    yield from parts.values()
 
     def propose(self, indices: Sequence[int], seed: int) -> Sequence[Checked | Rejection]:
         """One outcome per candidate index, in order."""
@@ -266,7 +278,8 @@ class _Candidate:
             surface=_surface(question, moves),
             details=details,
         )
-        return Checked(draft, tuple(checks))
+        said = {value for move in moves for value in move.said}
+        return Checked(draft, tuple(checks), parts_in(question, [(ask, said) for ask in asks]))
 
 
 def book_for(environment: McpEnvironment) -> Book | None:

@@ -33,6 +33,7 @@ from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult, Difficulty, Task, Walk
 from synth.tasks.contract import Checked
 from synth.tasks.draft import Draft
+from synth.tasks.writing.requests import parts_in
 
 __all__ = ["WebProposer", "empty_task"]
 
@@ -130,7 +131,7 @@ class WebProposer:
             surface=made.question.surface,
             details=details,
         )
-        return Checked(draft, checks)
+        return Checked(draft, checks, parts_in(made.question.text, made.question.told))
 
 
 class _Maker:

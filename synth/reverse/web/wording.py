@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class Question:
     text: str
     surface: str
     """Without what it says of its own: what two requests in the same words share."""
+    told: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """Its stretches, each with the words in it that say a value."""
 
 
 def _weeks(before: Any, after: Any) -> int:
@@ -71,6 +73,7 @@ def request_of(
         NotWorded: there are no words for one of them, or there are too many.
     """
     clauses: list[str] = []
+    values = tuple(value for change in changes for value in _texts((change.before, change.after, change.entry)))
     if definition.requests:
         for change in changes:
             if change.field is not None and f"{change.at}.{change.field}" in definition.follows:
@@ -86,9 +89,11 @@ def request_of(
             clauses.append(_render(words, before=change.before, after=change.after, entry=change.entry))
     else:
         clauses = _plain_clauses(actions)
+        values += tuple(str(value) for action in actions for value in (*dict(action.arguments).values(), action.name))
     if not 1 <= len(clauses) <= 4:
         raise NotWorded(f"{len(clauses)} changes are no one request")
-    return _message(clauses, generator)
+    made = _message(clauses, generator)
+    return replace(made, told=tuple((clause, (*values, *_QUOTED.findall(clause))) for clause in clauses))
 
 
 def _message(clauses: Sequence[str], generator: np.random.Generator) -> Question:
@@ -148,6 +153,17 @@ def question_of(
         kind: str = rule.kind
     else:
         text, kind = f"What does the site give as “{term}” of “{heading}”?", "text"
+    rule_words = text
     form = _LOOKS[int(generator.integers(len(_LOOKS)))]
     text = form.replace("{0*}", text[0].lower() + text[1:]).replace("{0}", text)
-    return Question(text, _QUOTED.sub("_", text)), kind
+    told = (rule_words, (heading, term, *_QUOTED.findall(rule_words)))
+    return Question(text, _QUOTED.sub("_", text), (told,)), kind
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text and number in a value."""
+    if isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+        yield str(value)

@@ -22,9 +22,11 @@ __all__ = [
     "ANSWERABLE",
     "CLOSED_BOOK",
     "CONFIRM",
+    "CONFIRM_REQUEST",
     "DESCRIBE",
     "JOBS",
     "WRITE",
+    "WRITE_REQUEST",
     "Alternative",
     "Alternatives",
     "Answered",
@@ -40,6 +42,7 @@ __all__ = [
 ]
 
 WRITE, CONFIRM, DESCRIBE = "tasks/write", "tasks/confirm", "tasks/describe"
+WRITE_REQUEST, CONFIRM_REQUEST = "tasks/write_request", "tasks/confirm_request"
 CLOSED_BOOK, ALTERNATIVES, ANSWERABLE = "tasks/closed_book", "tasks/alternatives", "tasks/answerable"
 
 
@@ -96,6 +99,8 @@ class Alternatives(Row):
 JOBS: dict[str, type[Row]] = {
     WRITE: NewWording,
     CONFIRM: Compared,
+    WRITE_REQUEST: NewWording,
+    CONFIRM_REQUEST: Compared,
     DESCRIBE: NewDescription,
     CLOSED_BOOK: FromMemory,
     ALTERNATIVES: Alternatives,

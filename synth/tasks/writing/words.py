@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens
 from synth.tasks.writing.parts import Part
 
-__all__ = ["problem_with", "strangers"]
+__all__ = ["ASKING", "NUMBER_WORDS", "additions", "names_and_numbers", "problem_with", "strangers", "turns"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DIGIT = re.compile(r"\d")
 _START = re.compile(r"(?:^|[.!?:;]\s+|[“\"(]\s*)$")
 _NEGATIONS = frozenset("not no never none without except neither nor isn't wasn't aren't didn't doesn't don't".split())
-_NUMBER_WORDS = frozenset(
+NUMBER_WORDS = frozenset(
     """two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty hundred
     thousand million half twice dozen double triple second third fourth fifth""".split()
 )
@@ -58,7 +58,7 @@ _DIRECTIONS: tuple[tuple[str, str], ...] = (
     ("parent", "child"),
     ("teacher", "student"),
 )
-_ASKING = frozenset(
+ASKING = frozenset(
     """
     please tell name find out consider give identify think look looking let take could know say state determine help
     question answer quick quiz puzzle riddle trivia here someone somebody something people person one ones thing things
@@ -84,6 +84,22 @@ def problem_with(before: str, question: str, parts: Sequence[Part], words: Mappi
         if found is not None:
             return found
     return None
+
+
+def names_and_numbers(before: str, text: str, openers: Collection[str] = ()) -> str | None:
+    """A name or number of ``text`` that ``before`` does not hold, or a number of ``before`` that is gone; None.
+    ``openers``: more words that are no names where a sentence begins."""
+    return _names(before, text, (), {}, openers) or _numbers(before, text, (), {})
+
+
+def turns(before: str, text: str) -> str | None:
+    """A negation that came or went, or a direction that turned round; None."""
+    return _turns(before, text, (), {})
+
+
+def additions(before: str, text: str, words: Mapping[str, str], asking: Collection[str] = ()) -> str | None:
+    """What stands in ``text`` outside ``words`` and tells something; None. ``asking``: more words that tell nothing."""
+    return _additions(before, text, (), words, asking)
 
 
 def strangers(known: str, phrase: str, words: Mapping[str, str]) -> str | None:
@@ -127,7 +143,9 @@ def _parts(before: str, question: str, parts: Sequence[Part], words: Mapping[str
     return None
 
 
-def _names(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
+def _names(
+    before: str, question: str, parts: Sequence[Part], words: Mapping[str, str], openers: Collection[str] = ()
+) -> str | None:
     known = set(tokens(before))
     for match in _WORD.finditer(question):
         word = match.group()
@@ -135,7 +153,9 @@ def _names(before: str, question: str, parts: Sequence[Part], words: Mapping[str
             continue
         plain = word.casefold().replace("’", "'")
         opening = _START.search(question[: match.start()]) is not None and word[1:] == word[1:].lower()
-        if plain in ("i", "i'd", "i'm", "i've") or (opening and (plain in FUNCTION_WORDS or plain in _ASKING)):
+        if plain in ("i", "i'd", "i'm", "i've", "i'll"):
+            continue
+        if opening and (plain in FUNCTION_WORDS or plain in ASKING or plain in openers):
             continue
         return f"{word!r} may be a name that the question did not hold"
     return None
@@ -144,7 +164,7 @@ def _names(before: str, question: str, parts: Sequence[Part], words: Mapping[str
 def _new_numbers(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
     old = tokens(before)
     for word in dict.fromkeys(tokens(question)):
-        if (_DIGIT.search(word) or word in _NUMBER_WORDS) and word not in old:
+        if (_DIGIT.search(word) or word in NUMBER_WORDS) and word not in old:
             return f"the number {word!r} is new"
     return None
 
@@ -170,7 +190,9 @@ def _turns(before: str, question: str, parts: Sequence[Part], words: Mapping[str
     return None
 
 
-def _additions(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
+def _additions(
+    before: str, question: str, parts: Sequence[Part], words: Mapping[str, str], asking: Collection[str] = ()
+) -> str | None:
     """Outside the parts' words a question only asks."""
     covered = [False] * len(question)
     for said in words.values():
@@ -181,7 +203,9 @@ def _additions(before: str, question: str, parts: Sequence[Part], words: Mapping
     rest = "".join(" " if inside else sign for sign, inside in zip(question, covered, strict=True))
     known = set(tokens(before))
     for word in content_words(rest):
-        if word not in known and word not in _ASKING and _stem(word) not in {_stem(old) for old in known}:
+        if word in ASKING or word in asking:
+            continue
+        if word not in known and _stem(word) not in {_stem(old) for old in known}:
             return f"{word!r} stands outside all parts: it may tell what the question did not"
     if mentions(question, ["as an ai", "language model", "original question", "reworded"]):
         return "it speaks of itself"

@@ -25,7 +25,7 @@ from synth.tasks.writing.asked import CONFIRM, WRITE, Compared, NewWording, sche
 from synth.tasks.writing.parts import Part, parts_of, reworded
 from synth.tasks.writing.words import problem_with
 
-__all__ = ["Attempt", "Confirmed", "QuestionWriter", "differences"]
+__all__ = ["QUESTIONS", "Attempt", "Confirmed", "QuestionWriter", "Rules", "differences"]
 
 Recheck = Callable[[Draft], tuple[Reason, str] | None]
 """What the exact checks of tasks say against a draft; None when they pass."""
@@ -49,11 +49,27 @@ class Attempt:
     thought: str | None = None
 
 
+@dataclass(frozen=True)
+class Rules:
+    """How one kind of text is worded anew: what its parts are, and what speaks against new words for them."""
+
+    parts: Callable[[Draft], Sequence[Part]]
+    """None of them: the text is not to be reworded."""
+    problem: Callable[[str, str, Sequence[Part], Mapping[str, str]], str | None]
+    """``problem(before, after, parts, new words by cue)``: what is wrong, in a line."""
+    reworded: Callable[[Draft, str, Mapping[str, str]], Draft]
+    """The draft in the new words."""
+
+
+QUESTIONS = Rules(parts_of, problem_with, reworded)
+"""Of questions whose walk says what each part of them states."""
+
+
 class QuestionWriter:
     """
     Args:
-        writer: Who writes (``tasks/write``).
-        reader: Who compares (``tasks/confirm``); None = nobody.
+        writer: Who writes (``tasks/write``, or ``tasks/write_request``).
+        reader: Who compares (``tasks/confirm``, or ``tasks/confirm_request``); None = nobody.
         attempts: Wordings that are asked for until one is accepted.
     """
 
@@ -63,24 +79,24 @@ class QuestionWriter:
         self._attempts = attempts
 
     def write(
-        self, draft: Draft, recheck: Recheck, sample: Callable[[int], str]
+        self, draft: Draft, recheck: Recheck, sample: Callable[[int], str], rules: Rules = QUESTIONS
     ) -> tuple[Draft | None, tuple[Attempt, ...]]:
         """The draft in new words (None: it keeps its own), and every attempt at it.
 
         Args:
             sample: Name of the sample of attempt n.
         """
-        parts = parts_of(draft)
+        parts = rules.parts(draft)
         attempts: list[Attempt] = []
         for number in range(self._attempts if parts else 0):
-            made, attempt = self._attempt(draft, parts, recheck, number, sample(number))
+            made, attempt = self._attempt(draft, parts, recheck, number, sample(number), rules)
             attempts.append(attempt)
             if made is not None:
                 return made, tuple(attempts)
         return None, tuple(attempts)
 
     def _attempt(
-        self, draft: Draft, parts: Sequence[Part], recheck: Recheck, number: int, sample: str
+        self, draft: Draft, parts: Sequence[Part], recheck: Recheck, number: int, sample: str, rules: Rules
     ) -> tuple[Draft | None, Attempt]:
         numbered = [{"number": at, "words": part.cue} for at, part in enumerate(parts, 1)]
         asked: Asked[NewWording] = self._writer.ask(
@@ -112,10 +128,10 @@ class QuestionWriter:
 
         if " ".join(question.casefold().split()) == draft.question.casefold():
             return refused(Reason.UNNATURAL, "the words are those of the question")
-        problem = problem_with(draft.question, question, parts, words)
+        problem = rules.problem(draft.question, question, parts, words)
         if problem is not None:
             return refused(Reason.MEANING_CHANGED, problem)
-        made = reworded(draft, question, words)
+        made = rules.reworded(draft, question, words)
         against = recheck(made)
         if against is not None:
             return refused(*against)
