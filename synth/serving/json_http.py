@@ -45,6 +45,8 @@ class JsonServer(ThreadingHTTPServer):
     routes: ClassVar[Mapping[str, Route]] = {}
     """By path."""
     most_bytes: ClassVar[int] = MOST_BYTES
+    headers_read: ClassVar[Mapping[str, str]] = {}
+    """Headers that routes are told of: name -> key of the request's object in which the value is put."""
 
     def __init__(self, host: str, port: int) -> None:
         """``port`` 0 takes a free one.
@@ -164,7 +166,11 @@ class _Handler(BaseHTTPRequestHandler):
         method, act = route
         if self.command != method:
             raise WrongRequest(HTTPStatus.METHOD_NOT_ALLOWED, f"{path} takes {method}")
-        return act(self.server, self._body() if method == "POST" else {})
+        given = dict(self._body()) if method == "POST" else {}
+        for name, key in self.server.headers_read.items():
+            if name in self.headers:
+                given[key] = self.headers[name]
+        return act(self.server, given)
 
     def _body(self) -> Mapping[str, Any]:
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()

@@ -1,0 +1,269 @@
+"""Training: supervised on the agent's turns, and on pairs (DPO, arXiv 2305.18290) with an anchor. Resumes after a kill.
+
+Batch ``n`` is a function of (seed, n) and the rows, so a run that goes on from a checkpoint ends with the same weights.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.efficacy.lazy import functional, torch
+from synth.efficacy.model import DecoderConfig, Weights, hidden_states, logits
+from synth.efficacy.rows import Encoded
+from synth.efficacy.words import PAD
+from synth.identity import derive_generator, digest
+from synth.store.files import write_file
+
+__all__ = ["PairBatch", "TrainConfig", "log_probabilities", "train_pairs", "train_rows"]
+
+
+class TrainConfig(BaseModel):
+    """How long and how fast is trained."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    steps: int = Field(ge=1)
+    """Updates of the weights."""
+    batch: int = Field(default=32, ge=1)
+    """Rows (or pairs) per update."""
+    rate: float = Field(default=2e-3, gt=0)
+    """Greatest learning rate; it rises over ``warmup`` and then falls as a cosine to a tenth."""
+    warmup: float = Field(default=0.05, ge=0, lt=1)
+    """Share of the steps in which the rate rises."""
+    everything: bool = False
+    """Every token is a target, not the agent's alone: how a model learns to read before it learns to act."""
+    decay: float = Field(default=0.01, ge=0)
+    """Weight decay (AdamW, arXiv 1711.05101)."""
+    beta: float = Field(default=0.1, gt=0)
+    """Of DPO."""
+    anchor: float = Field(default=1.0, ge=0)
+    """Weight of the log likelihood of the anchor's rows beside the loss on pairs."""
+    every: int = Field(default=50, ge=1)
+    """A checkpoint is written after so many steps."""
+    shape: Literal["cosine", "constant"] = "cosine"
+    """What the rate does behind the warm-up."""
+
+
+def train_rows(
+    weights: Weights,
+    decoder: DecoderConfig,
+    rows: Sequence[Encoded],
+    slots: range,
+    config: TrainConfig,
+    *,
+    seed: int,
+    checkpoint: Path | None = None,
+    told: Callable[[int, float], None] = lambda step, loss: None,
+) -> Weights:
+    """Weights after training on ``rows``; ``weights`` themselves are not changed.
+
+    Args:
+        slots: The ids that are slots; which of them a row has is drawn anew for each row and epoch.
+        checkpoint: A file from which an interrupted training goes on; one of another training is not used.
+        told: Called after each step with its number and loss.
+
+    Raises:
+        ValueError: there is no row, or one is longer than the context.
+    """
+    _check(rows, decoder)
+    batches = _Batches(rows, slots, config.batch, seed, "rows")
+
+    def loss_of(step: int, now: Weights) -> Any:
+        ids, targets = batches.at(step)
+        return _row_loss(now, decoder, ids, ids != PAD if config.everything else targets)
+
+    return _train(weights, config, loss_of, digest("rows", seed, _identity(rows)), checkpoint, told)
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Pairs as the model reads them."""
+
+    chosen: tuple[Encoded, ...]
+    rejected: tuple[Encoded, ...]
+
+
+def train_pairs(
+    weights: Weights,
+    decoder: DecoderConfig,
+    pairs: PairBatch,
+    anchor: Sequence[Encoded],
+    slots: range,
+    config: TrainConfig,
+    *,
+    seed: int,
+    checkpoint: Path | None = None,
+    told: Callable[[int, float], None] = lambda step, loss: None,
+) -> Weights:
+    """Weights after DPO on ``pairs`` against ``weights`` as the reference, beside log likelihood on ``anchor``.
+
+    Raises:
+        ValueError: there is no pair, or one is longer than the context.
+    """
+    _check([*pairs.chosen, *pairs.rejected], decoder)
+    if len(pairs.chosen) != len(pairs.rejected):
+        raise ValueError("a pair needs both sides")
+    sides = _Batches(pairs.chosen, slots, config.batch, seed, "pairs", beside=pairs.rejected)
+    anchors = _Batches(anchor, slots, config.batch, seed, "anchor") if anchor and config.anchor else None
+
+    def loss_of(step: int, now: Weights) -> Any:
+        chosen, rejected = sides.both(step)
+        gain = log_probabilities(now, decoder, *chosen) - log_probabilities(now, decoder, *rejected)
+        with torch.no_grad():
+            before = log_probabilities(weights, decoder, *chosen) - log_probabilities(weights, decoder, *rejected)
+        loss = -functional.logsigmoid(config.beta * (gain - before)).mean()
+        if anchors is not None:
+            loss = loss + config.anchor * _row_loss(now, decoder, *anchors.at(step))
+        return loss
+
+    name = digest("pairs", seed, _identity(pairs.chosen), _identity(pairs.rejected), _identity(anchor))
+    return _train(weights, config, loss_of, name, checkpoint, told)
+
+
+def log_probabilities(weights: Weights, decoder: DecoderConfig, ids: Any, targets: Any) -> Any:
+    """Sum of the log probabilities of each row's targets: ``(batch,)``."""
+    hidden, _ = hidden_states(weights, decoder, ids[:, :-1])
+    wanted = targets[:, 1:]
+    each = -functional.cross_entropy(logits(weights, hidden[wanted]), ids[:, 1:][wanted], reduction="none")
+    rows = torch.arange(len(ids)).unsqueeze(1).expand_as(wanted)[wanted]
+    return torch.zeros(len(ids)).index_add(0, rows, each)
+
+
+def _row_loss(weights: Weights, decoder: DecoderConfig, ids: Any, targets: Any) -> Any:
+    """Mean over all target tokens of the batch, each weighing the same."""
+    return -log_probabilities(weights, decoder, ids, targets).sum() / targets[:, 1:].sum()
+
+
+def _check(rows: Sequence[Encoded], decoder: DecoderConfig) -> None:
+    if not rows:
+        raise ValueError("there is no row to train on")
+    longest = max(len(row.ids) for row in rows)
+    if longest > decoder.context:
+        raise ValueError(f"a row has {longest} tokens, the context {decoder.context}")
+
+
+def _identity(rows: Sequence[Encoded]) -> str:
+    return digest([digest(row.ids.tolist(), row.targets.tolist()) for row in rows])
+
+
+class _Batches:
+    """Batch ``n`` of endless epochs over rows. Rows of like length go together: less padding."""
+
+    def __init__(
+        self,
+        rows: Sequence[Encoded],
+        slots: range,
+        size: int,
+        seed: int,
+        name: str,
+        beside: Sequence[Encoded] | None = None,
+    ) -> None:
+        self._rows, self._beside = rows, beside
+        self._slots, self._size, self._seed, self._name = slots, size, seed, name
+        self._per_epoch = math.ceil(len(rows) / size)
+        self._epoch: tuple[int, list[list[int]]] = (-1, [])
+
+    def at(self, step: int) -> tuple[Any, Any]:
+        """(ids, targets), both ``(batch, places)``."""
+        places = self._places(step)
+        return self._padded(self._rows, places, step)
+
+    def both(self, step: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """The same of the rows and of those beside them, slots called alike."""
+        assert self._beside is not None
+        places = self._places(step)
+        return self._padded(self._rows, places, step), self._padded(self._beside, places, step)
+
+    def _places(self, step: int) -> list[int]:
+        epoch, number = divmod(step, self._per_epoch)
+        if self._epoch[0] != epoch:
+            generator = derive_generator(self._seed, self._name, "order", epoch)
+            order = generator.permutation(len(self._rows))
+            length = np.array([len(row.ids) for row in self._rows])
+            near = length[order] + generator.normal(0.0, 8.0, len(order))  # like, not always the same ones together
+            order = order[np.argsort(near, kind="stable")]
+            # The last batch of an epoch is filled from the start of the same order.
+            whole = np.resize(order, self._per_epoch * self._size).reshape(self._per_epoch, self._size)
+            self._epoch = (epoch, whole[generator.permutation(self._per_epoch)].tolist())
+        return self._epoch[1][number]
+
+    def _padded(self, rows: Sequence[Encoded], places: Sequence[int], step: int) -> tuple[Any, Any]:
+        longest = max(len(rows[place].ids) for place in places)
+        ids = np.zeros((len(places), longest), dtype=np.int64)
+        targets = np.zeros((len(places), longest), dtype=np.bool_)
+        generator = derive_generator(self._seed, self._name, "slots", step)
+        for number, place in enumerate(places):
+            row = rows[place]
+            own = row.ids.astype(np.int64)
+            slot = own >= self._slots.start
+            renamed = self._slots.start + generator.permutation(len(self._slots))
+            own[slot] = renamed[own[slot] - self._slots.start]
+            ids[number, : len(own)] = own
+            targets[number, : len(own)] = row.targets
+        return torch.from_numpy(ids), torch.from_numpy(targets)
+
+
+def _train(
+    weights: Weights,
+    config: TrainConfig,
+    loss_of: Callable[[int, Weights], Any],
+    name: str,
+    checkpoint: Path | None,
+    told: Callable[[int, float], None],
+) -> Weights:
+    name = digest(name, config.model_dump(mode="json", exclude={"every"}), _sum(weights))
+    now: Weights = {key: tensor.clone().requires_grad_(True) for key, tensor in weights.items()}
+    matrices = [tensor for tensor in now.values() if tensor.ndim > 1]
+    vectors = [tensor for tensor in now.values() if tensor.ndim == 1]
+    groups = [{"params": matrices, "weight_decay": config.decay}, {"params": vectors, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=config.rate, betas=(0.9, 0.98))
+    first = 0
+    if checkpoint is not None and checkpoint.is_file():
+        held = torch.load(checkpoint, weights_only=True)
+        if held["name"] == name:
+            first = held["step"]
+            with torch.no_grad():
+                for key, tensor in now.items():
+                    tensor.copy_(held["weights"][key])
+            optimizer.load_state_dict(held["optimizer"])
+    for step in range(first, config.steps):
+        for group in optimizer.param_groups:
+            group["lr"] = config.rate * _pace(step, config)
+        loss = loss_of(step, now)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(list(now.values()), 1.0)
+        optimizer.step()
+        told(step, float(loss.detach()))
+        if checkpoint is not None and (step + 1) % config.every == 0 and step + 1 < config.steps:
+            held = {"name": name, "step": step + 1, "weights": _plain(now), "optimizer": optimizer.state_dict()}
+            buffer = io.BytesIO()
+            torch.save(held, buffer)
+            write_file(checkpoint, buffer.getvalue())
+    return _plain(now)
+
+
+def _plain(weights: Weights) -> Weights:
+    return {key: tensor.detach().clone() for key, tensor in weights.items()}
+
+
+def _sum(weights: Weights) -> str:
+    return digest([(key, tensor.numpy().tobytes().hex()[:4096]) for key, tensor in sorted(weights.items())])
+
+
+def _pace(step: int, config: TrainConfig) -> float:
+    rising = config.warmup * config.steps
+    if step < rising:
+        return (step + 1) / rising
+    if config.shape == "constant":
+        return 1.0
+    done = (step - rising) / max(1.0, config.steps - rising)
+    return 0.1 + 0.45 * (1 + math.cos(math.pi * done))

@@ -1,0 +1,226 @@
+"""The tiny decoder learns, draws the same with and without its cache, resumes after a kill, plays a role in a build."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="the extra train is not installed")
+
+import torch
+
+import synth
+from synth.efficacy.checkpoints import Trained, load_trained, save_trained
+from synth.efficacy.model import DecoderConfig, Weights, fresh, hidden_states, logits
+from synth.efficacy.rows import Encoded, Row, encode_row
+from synth.efficacy.sampling import Wanted, draw, draw_uncached
+from synth.efficacy.server import TinyServer
+from synth.efficacy.training import PairBatch, TrainConfig, log_probabilities, train_pairs, train_rows
+from synth.efficacy.words import AGENT, Conversation, Vocabulary, WordsConfig
+from synth.errors import InputError
+
+pytestmark = pytest.mark.extras
+
+DECODER = DecoderConfig(layers=2, dim=32, heads=2, context=96)
+TOWNS = ("Mirova", "Chirdestan", "Fennmore", "Dzidovo")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def row(number: int) -> Row:
+    town, name = TOWNS[number % 4], f"Person{number}"
+    call = {"type": "function", "function": {"name": "look", "arguments": {"name": name}}}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": f"Where was {name} born, please?"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {
+            "role": "tool",
+            "name": "look",
+            "content": f"- {name}, born_in: {town}\n- {name}, died_in: {TOWNS[number % 3]}",
+        },
+        {"role": "assistant", "content": town},
+    ]
+    return Row(f"row-{number}", f"task-{number}", tuple(messages))
+
+
+ROWS = [row(number) for number in range(20)]
+VOCABULARY = Vocabulary.learn(
+    [[str(m["content"]) for m in one.messages] + ['look{"name":"x"}'] for one in ROWS],
+    WordsConfig(share=0.2, merges=30, merge_count=5, slots=16),
+)
+TABLES = VOCABULARY.tables()
+ENCODED = [encode_row(one, TABLES, one.id) for one in ROWS]
+START = fresh(DECODER, VOCABULARY.size, 3)
+QUICK = TrainConfig(steps=120, batch=10, rate=5e-3)
+
+
+@pytest.fixture(scope="module")
+def trained() -> Weights:
+    return train_rows(START, DECODER, ENCODED, VOCABULARY.slot_ids, QUICK, seed=5)
+
+
+def same(a: Weights, b: Weights) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[key], b[key]) for key in a)
+
+
+def tensors(encoded: Encoded) -> tuple[Any, Any]:
+    return torch.from_numpy(encoded.ids.astype(np.int64))[None], torch.from_numpy(encoded.targets)[None]
+
+
+def wanted(number: int, sample: str, heat: float) -> Wanted:
+    conversation = Conversation(TABLES, ROWS[number].id)
+    ids = conversation.ids(str(ROWS[number].messages[0]["content"]))
+    return Wanted((1, *ids, 5, AGENT), conversation.used, sample, most=12, temperature=heat)
+
+
+def test_two_layers_learn_twenty_rows_by_heart(trained: Weights) -> None:
+    for encoded in ENCODED:
+        ids, targets = tensors(encoded)
+        hidden, _ = hidden_states(trained, DECODER, ids[:, :-1])
+        found = logits(trained, hidden).argmax(-1)
+        assert torch.equal(found[targets[:, 1:]], ids[:, 1:][targets[:, 1:]])
+
+
+@pytest.mark.parametrize("weights", ["trained", "fresh"])
+def test_the_cache_changes_no_draw(trained: Weights, weights: str) -> None:
+    """Fresh weights draw long turns of nonsense; trained ones the turns that were learned."""
+    model = trained if weights == "trained" else START
+    asked = [wanted(number, f"sample {number}", heat) for number in range(12) for heat in (0.0, 1.0)]
+    together = draw(model, DECODER, VOCABULARY.first_slot, asked, chunk=8)
+    assert together == [draw_uncached(model, DECODER, VOCABULARY.first_slot, one) for one in asked]
+    assert together == [draw(model, DECODER, VOCABULARY.first_slot, [one])[0] for one in asked]
+    used = {one for drawn, ask in zip(together, asked, strict=True) for one in drawn.ids if one not in ask.slots}
+    assert not used & set(VOCABULARY.slot_ids)
+
+
+def test_other_samples_are_other_draws() -> None:
+    asked = [wanted(0, f"sample {number}", 1.0) for number in range(8)]
+    assert len({one.ids for one in draw(START, DECODER, VOCABULARY.first_slot, asked)}) > 4
+
+
+def test_a_prompt_that_fills_the_context_is_refused() -> None:
+    long = Wanted(tuple([AGENT] * DECODER.context), frozenset(), "s")
+    with pytest.raises(ValueError, match="context"):
+        draw(START, DECODER, VOCABULARY.first_slot, [long])
+
+
+def test_dpo_raises_the_margin_and_the_anchor_holds_the_rest(trained: Weights) -> None:
+    wrong = [
+        encode_row(
+            Row(one.id, one.task_id, (*one.messages[:3], {"role": "assistant", "content": TOWNS[3 - n % 4]}), 3),
+            TABLES,
+            one.id,
+        )
+        for n, one in enumerate(ROWS)
+    ]
+    right = [encode_row(Row(one.id, one.task_id, one.messages, 3), TABLES, one.id) for one in ROWS]
+
+    def margin(weights: Weights) -> float:
+        gaps = [
+            log_probabilities(weights, DECODER, *tensors(good)) - log_probabilities(weights, DECODER, *tensors(bad))
+            for good, bad in zip(right, wrong, strict=True)
+        ]
+        return float(torch.cat(gaps).mean())
+
+    half = train_rows(START, DECODER, ENCODED, VOCABULARY.slot_ids, QUICK.model_copy(update={"steps": 40}), seed=5)
+    config = TrainConfig(steps=15, batch=10, rate=5e-4, shape="constant")
+    pairs = PairBatch(tuple(right), tuple(wrong))
+    after = train_pairs(half, DECODER, pairs, ENCODED, VOCABULARY.slot_ids, config, seed=5)
+    assert margin(after) > margin(half) + 0.5
+    alone = train_pairs(half, DECODER, pairs, (), VOCABULARY.slot_ids, config, seed=5)
+    assert margin(alone) > margin(half) + 0.5
+    assert not same(alone, after)
+
+
+_SCRIPT = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import torch
+torch.set_num_threads(1)
+import test_extra_efficacy as t
+def told(step, loss):
+    if step == int(sys.argv[3]):
+        os.kill(os.getpid(), signal.SIGKILL)
+config = t.QUICK.model_copy(update={"steps": 20, "every": 4})
+file = Path(sys.argv[2]) / "state.pt"
+slots = t.VOCABULARY.slot_ids
+weights = t.train_rows(t.START, t.DECODER, t.ENCODED, slots, config, seed=5, checkpoint=file, told=told)
+t.save_trained(Path(sys.argv[2]) / "done", t.Trained(t.DECODER, t.VOCABULARY, weights))
+"""
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+    for step in (6, 13, 10_000):
+        done = subprocess.run([sys.executable, "-c", _SCRIPT, str(Path(__file__).parent), str(tmp_path), str(step)])
+        assert done.returncode == (-9 if step < 10_000 else 0)
+    config = QUICK.model_copy(update={"steps": 20})
+    undisturbed = train_rows(START, DECODER, ENCODED, VOCABULARY.slot_ids, config, seed=5)
+    assert same(load_trained(tmp_path / "done").weights, undisturbed)
+
+
+def test_a_checkpoint_of_another_training_is_not_used(tmp_path: Path) -> None:
+    config = QUICK.model_copy(update={"steps": 6, "every": 2})
+    file = tmp_path / "state.pt"
+    train_rows(START, DECODER, ENCODED, VOCABULARY.slot_ids, config, seed=1, checkpoint=file)
+    assert file.is_file()
+    other = train_rows(START, DECODER, ENCODED, VOCABULARY.slot_ids, config, seed=2, checkpoint=file)
+    assert same(other, train_rows(START, DECODER, ENCODED, VOCABULARY.slot_ids, config, seed=2))
+
+
+def test_a_damaged_model_is_no_model(tmp_path: Path) -> None:
+    save_trained(tmp_path / "one", Trained(DECODER, VOCABULARY, START))
+    assert same(load_trained(tmp_path / "one").weights, START)
+    save_trained(tmp_path / "two", Trained(DECODER, VOCABULARY, fresh(DECODER, VOCABULARY.size, 4)))
+    (tmp_path / "one" / "weights.pt").write_bytes((tmp_path / "two" / "weights.pt").read_bytes())
+    with pytest.raises(InputError, match="not those"):
+        load_trained(tmp_path / "one")
+    with pytest.raises(InputError, match="no trained model"):
+        load_trained(tmp_path / "none")
+
+
+@pytest.mark.filterwarnings("default")
+def test_it_plays_the_policy_of_a_build_and_says_the_same_again(tmp_path: Path) -> None:
+    decoder = DecoderConfig(layers=1, dim=32, heads=2, context=256)
+    server = TinyServer(Trained(decoder, VOCABULARY, fresh(decoder, VOCABULARY.size, 3)))
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        policy = {
+            "backend": "openai",
+            "model": server.trained.name,
+            "base_url": f"{server.url}/v1",
+            "sampling": {"temperature": 1.0, "max_tokens": 24},
+            "options": {"correct": False},
+        }
+        settings: dict[str, Any] = {
+            "source.entities": 600,
+            "roles.policy": policy,
+            "critical": None,
+            "limits.max_turns": 3,
+        }
+        runs = []
+        for number in range(2):
+            folder = tmp_path / str(number)
+            made = synth.build("graph-walk", tasks=4, settings=settings, out=folder / "out", store=folder / "store")
+            dataset = synth.load(made.path)
+            rows = [one for one in dataset.rows("trajectories") if one.role == "policy"]
+            rejected = sorted((one.row_id, one.detail) for one in dataset.rows("rejected") if "policy" in one.detail)
+            runs.append(([(one.task_id, one.content) for one in rows], rejected))
+            assert all(one.model == server.trained.name for one in rows)
+        assert runs[0] == runs[1]
+        assert runs[0][0] or runs[0][1]
+    finally:
+        server.stop()
