@@ -15,13 +15,14 @@ import yaml
 from synth.exporters.columns import columns
 from synth.exporters.configs import CONFIGS, SPLITS, Config
 from synth.exporters.figures import TITLES, figures
+from synth.exporters.files import COLUMNS, PLOTS, RECIPE_FILE
 from synth.exporters.licences import licence_of
 from synth.identity import canonical_json
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
 from synth.schemas.rejections import Reason
 from synth.schemas.reports import BuildReport, OutcomeReport
 
-__all__ = ["card_text", "front_matter", "render_card"]
+__all__ = ["beside_card", "card_text", "front_matter", "render_card"]
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -35,8 +36,36 @@ _SIZES = (
 
 def render_card(report: BuildReport) -> str:
     """The text of README.md: the same report gives the same bytes."""
-    matter = yaml.safe_dump(front_matter(report), sort_keys=False, allow_unicode=True, width=120)
-    return f"---\n{matter}---\n\n{card_text(report)}"
+    matter = front_matter(report)
+    for info in matter["dataset_info"]:
+        info["features"] = _Short(info["features"])
+    head = yaml.dump(matter, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
+    return f"---\n{head}---\n\n{card_text(report)}"
+
+
+def beside_card(report: BuildReport) -> dict[str, str]:
+    """Path inside the dataset folder -> text of what the card shows and does not hold: plots, lists of columns, the
+    recipe."""
+    drawn = {f"{PLOTS}/{name}.svg": svg for name, svg in figures(report).items()}
+    page = _environment().get_template("columns.md.j2")
+    if report.recipe:
+        drawn[RECIPE_FILE] = yaml.safe_dump(report.recipe, sort_keys=True, allow_unicode=True, width=110)
+    return drawn | {
+        f"{COLUMNS}/{table['name']}.md": page.render(table=table).strip() + "\n" for table in _context(report)["tables"]
+    }
+
+
+class _Short(list[Any]):
+    """A list that YAML writes in one line, with all that is in it: features take a third of what they take else."""
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+_Dumper.add_representer(
+    _Short, lambda dumper, value: dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=True)
+)
 
 
 def card_text(report: BuildReport) -> str:
@@ -157,7 +186,6 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "compared": any("contamin" in stage.stage for stage in report.stages),
         "reasons": [(reason.value, reason.sentence, count) for reason, count in _reasons(report)],
         "licence": licence_of(report.document_licences),
-        "recipe": yaml.safe_dump(report.recipe, sort_keys=True, allow_unicode=True, width=110).strip(),
     }
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import yaml
 
-from synth.exporters.card import card_text, front_matter
-from synth.exporters.figures import figures
-from synth.exporters.files import PLOTS, plot_files
+from synth.exporters.card import beside_card, card_text, front_matter
+from synth.exporters.files import COLUMNS, PLOTS, RECIPE_FILE, card_files
 from synth.exporters.problems import Problems
 from synth.schemas.reports import BuildReport
 
@@ -40,23 +39,30 @@ def check_card(path: Path, report: BuildReport | None, counts: dict[str, dict[st
     for key in ("license", "size_categories", "language"):
         if matter.get(key) != wanted_matter[key]:
             found.add(path.name, None, f"{key} is {matter.get(key)!r}; the report gives {wanted_matter[key]!r}")
-    _plots(path, body, report, found)
+    _beside(path, body, report, found)
     present = set(body.splitlines())
     for line in wanted.split("\n## Tables\n")[0].splitlines():
         if line.startswith("|") and any(sign.isdigit() for sign in line) and line not in present:
             found.add(path.name, None, f"lacks a line that the report gives: {line}")
 
 
-def _plots(card: Path, body: str, report: BuildReport, found: Problems) -> None:
-    """Those that the card shows are there, and those that are there draw the report's numbers."""
-    drawn = figures(report)
-    there = {path.stem: path for path in plot_files(card.parent)}
+_SAYS_OTHER = {
+    PLOTS: "draws other numbers than the report's",
+    COLUMNS: "lists other columns than the rows have",
+    RECIPE_FILE: "is another recipe than the report's",
+}
+
+
+def _beside(card: Path, body: str, report: BuildReport, found: Problems) -> None:
+    """Plots and lists of columns that the card shows are there, and those that are there say what the report says."""
+    drawn = beside_card(report)
+    there = card_files(card.parent)
     for name in sorted({*drawn, *there}):
-        shown = f"({PLOTS}/{name}.svg)" in body
+        shown = f"({name})" in body
         if name in there and there[name].read_bytes() != drawn.get(name, "").encode():
-            found.add(f"{PLOTS}/{name}.svg", None, "draws other numbers than the report's")
+            found.add(name, None, _SAYS_OTHER[name.partition("/")[0]])
         elif shown and name not in there:
-            found.add(card.name, None, f"shows {PLOTS}/{name}.svg, which is missing")
+            found.add(card.name, None, f"shows {name}, which is missing")
 
 
 def _parted(text: str) -> tuple[dict[str, Any] | None, str]:

@@ -56,7 +56,7 @@ def _success(report: BuildReport) -> Iterator[Bar]:
     for of in report.outcomes:
         if of.trajectories:
             share = of.successes / of.trajectories
-            hops = f"{of.hops} hop{'s' * (of.hops > 1)}" if of.hops else "given question"
+            hops = f"{of.hops} hop{'s' * (of.hops > 1)}" if of.hops else "no walk"
             yield Bar(f"{of.role}, {hops}", share, f"{share:.1%} of {of.trajectories:,}", of.role)
 
 

@@ -6,14 +6,29 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CARD_FILE", "PLOTS", "REPORT_FILE", "DataFile", "data_files", "file_name", "is_ours", "plot_files"]
+__all__ = [
+    "CARD_FILE",
+    "COLUMNS",
+    "PLOTS",
+    "RECIPE_FILE",
+    "REPORT_FILE",
+    "DataFile",
+    "card_files",
+    "data_files",
+    "file_name",
+    "is_ours",
+]
 
 CARD_FILE = "README.md"
 REPORT_FILE = "report.json"
+RECIPE_FILE = "recipe.yaml"
 PLOTS = "plots"
 """Folder of the card's plots."""
+COLUMNS = "columns"
+"""Folder of the card's lists of columns, a page per config."""
 
-_PLOT = re.compile(r"[a-z_]+\.svg")
+_BESIDE = {PLOTS: re.compile(r"[a-z_]+\.svg"), COLUMNS: re.compile(r"[a-z_]+\.md")}
+"""Folders of what the card shows -> names that stand in them."""
 _NAME = re.compile(r"(?P<split>\w+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
 
 
@@ -42,7 +57,7 @@ def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
     for place in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
         for path in sorted(place.iterdir()):
             match = _NAME.fullmatch(path.name)
-            if place.name == PLOTS and path.is_file() and _PLOT.fullmatch(path.name):
+            if place.name in _BESIDE and path.is_file() and _BESIDE[place.name].fullmatch(path.name):
                 continue
             if match and path.is_file():
                 number, count = int(match["number"]), int(match["count"])
@@ -53,17 +68,27 @@ def data_files(folder: Path) -> tuple[list[DataFile], list[Path]]:
 
 
 def is_ours(name: str) -> bool:
-    """Whether a path inside a dataset folder is one that a dataset may write: report, card, a plot, or rows of a
-    config."""
-    if name in (CARD_FILE, REPORT_FILE):
+    """Whether a path inside a dataset folder is one that a dataset may write: report, card, what the card shows,
+    or rows of a config."""
+    if name in (CARD_FILE, REPORT_FILE, RECIPE_FILE):
         return True
     config, _, rest = name.partition("/")
-    if config == PLOTS:
-        return bool(_PLOT.fullmatch(rest))
+    if config in _BESIDE:
+        return bool(_BESIDE[config].fullmatch(rest))
     return bool(re.fullmatch(r"[a-z_]+", config) and _NAME.fullmatch(rest))
 
 
-def plot_files(folder: Path) -> list[Path]:
-    """The card's plots in a dataset folder, by name."""
-    place = folder / PLOTS
-    return sorted(path for path in place.iterdir() if _PLOT.fullmatch(path.name)) if place.is_dir() else []
+def card_files(folder: Path) -> dict[str, Path]:
+    """What the card shows and stands beside it, by its path inside the dataset folder: plots, lists of columns, the
+    recipe."""
+    places = ((name, shape, folder / name) for name, shape in _BESIDE.items())
+    found = {
+        f"{name}/{path.name}": path
+        for name, shape, place in places
+        if place.is_dir()
+        for path in place.iterdir()
+        if shape.fullmatch(path.name)
+    }
+    if (folder / RECIPE_FILE).is_file():
+        found[RECIPE_FILE] = folder / RECIPE_FILE
+    return dict(sorted(found.items()))

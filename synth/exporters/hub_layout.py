@@ -3,6 +3,8 @@
     README.md                                        the card
     report.json                                      the numbers behind it
     plots/<name>.svg                                 some of them drawn, for the card
+    columns/<config>.md                              its columns, for the card
+    recipe.yaml                                      what makes it again
     <config>/<split>-00000-of-000NN.parquet
 
 The bytes depend on the rows and on nothing else: input is cut anew into row groups of a fixed number of rows, so it
@@ -24,11 +26,10 @@ import pyarrow.parquet as pq
 
 from synth.errors import StoreError
 from synth.exporters.calibration import Calibrations, targets_of
-from synth.exporters.card import render_card
+from synth.exporters.card import beside_card, render_card
 from synth.exporters.configs import CONFIGS, Config, config_named
 from synth.exporters.criticals import Criticals
-from synth.exporters.figures import figures
-from synth.exporters.files import CARD_FILE, PLOTS, REPORT_FILE, file_name
+from synth.exporters.files import CARD_FILE, REPORT_FILE, file_name
 from synth.exporters.outcomes import Outcomes
 from synth.exporters.yields import Yields
 from synth.schemas.arrow import arrow_schema
@@ -102,9 +103,9 @@ def write_dataset(
     )
     with store_errors(folder):
         write_file(folder / REPORT_FILE, done.to_json().encode())
-        for name, svg in figures(done).items():
-            (folder / PLOTS).mkdir(exist_ok=True)
-            write_file(folder / PLOTS / f"{name}.svg", svg.encode())
+        for name, text in beside_card(done).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            write_file(folder / name, text.encode())
         write_file(folder / CARD_FILE, render_card(done).encode())
         sync_folder(folder)
     return done

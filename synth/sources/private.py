@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Literal, NamedTuple
 
 from synth.schemas.documents import Document
+from synth.sources.keys import PEM, issued
 
 __all__ = ["PrivateData", "PrivateKind", "Sighting", "find_private", "handled", "masked"]
 
@@ -70,19 +71,13 @@ _CARDS = re.compile(
 _IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)", re.A)
 _IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{0,4}(?![\w:])", re.A)
 _VERSION = re.compile(r"(?:\bv|\bver\.?|\bversions?|\brelease|\bsection|§)\s*$", re.I)
-_ISSUED = re.compile(
-    r"(?<![A-Za-z0-9])(?:"
-    r"sk-[A-Za-z0-9_-]{20,}|[sr]k_live_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{40,}|"
-    r"glpat-[A-Za-z0-9_-]{20,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|xox[abeprs]-[A-Za-z0-9-]{10,}|"
-    r"hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|"
-    r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})(?![A-Za-z0-9])"
-)
+_ISSUED = re.compile(rf"(?<![A-Za-z0-9])(?:{issued()})[A-Za-z0-9]*")
 _NAMED = re.compile(
     r"(?:api[ _-]?key|secret|token|passw(?:or)?d|access[ _-]?key)[\"']?\s{0,3}(?:=|:|=>)\s{0,3}[\"']?"
     r"([A-Za-z0-9/+_=.-]{16,})",
     re.I,
 )
-_PEM = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+_PEM = re.compile(PEM)
 _BITS = 3.5
 """Bits per character from which a value that is named a secret looks random: words of a language have less."""
 

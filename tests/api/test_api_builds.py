@@ -120,7 +120,7 @@ def test_gold_entities_of_splits_never_meet(small: BuildResult) -> None:
 
 def test_the_side_table_of_errors_is_not_in_the_dataset(small: BuildResult) -> None:
     folders = {path.name for path in small.path.iterdir() if path.is_dir()}
-    assert folders <= {config.name for config in CONFIGS} | {"plots"}
+    assert folders <= {config.name for config in CONFIGS} | {"plots", "columns"}
     assert "injected_errors" not in folders
     stages = {stage.label: stage for stage in small.report.stages}
     assert stages["policy-rollouts"].rows["injected_errors"] > 0, "there is something to hide"

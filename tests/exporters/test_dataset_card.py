@@ -10,7 +10,7 @@ import yaml
 from exporter_samples import sample_report, sample_tables
 from huggingface_hub import DatasetCard
 
-from synth.exporters.card import front_matter, render_card
+from synth.exporters.card import beside_card, front_matter, render_card
 from synth.exporters.columns import columns
 from synth.exporters.configs import CONFIGS
 from synth.exporters.licences import licence_of
@@ -250,10 +250,11 @@ def test_a_dataset_without_them_does_not_speak_of_them() -> None:
 
 
 def test_values_of_enums_are_explained() -> None:
-    card = render_card(report(tables={config.name: {config.splits[0]: 1} for config in CONFIGS}, sizes=_sizes()))
-    assert "Values of `label_reason`:\n\n* `progress`: New evidence of the task came into view" in card
-    assert "* `ending.late`: Had no turn left to end with." in card
-    assert "* `shortcut`: A part of the question is enough to find the answer." in card
+    pages = beside_card(report(tables={config.name: {config.splits[0]: 1} for config in CONFIGS}, sizes=_sizes()))
+    steps = pages["columns/steps.md"]
+    assert "Values of `label_reason`:\n\n* `progress`: New evidence of the task came into view" in steps
+    assert "* `ending.late`: Had no turn left to end with." in steps
+    assert "* `shortcut`: A part of the question is enough to find the answer." in pages["columns/rejected.md"]
     for config in CONFIGS:
         for column in columns(config.row_type):
             assert all(text for _, text in column.values), column
@@ -262,12 +263,10 @@ def test_values_of_enums_are_explained() -> None:
 def test_every_number_of_the_text_follows_the_report() -> None:
     """No number of a row, a rate or a stage is written into the template or the prose."""
     text = render_card(report()).split("\n---\n", 1)[1]
-    text = re.sub(r"```.*?```|`[^`]*`|https?://\S+|<details>.*?</details>", " ", text, flags=re.S)
+    text = re.sub(r"```.*?```|`[^`]*`|https?://\S+", " ", text, flags=re.S)
     numbers = set(re.findall(r"\d[\d,.]*\d|\d", text))
     empty = render_card(report(tables={}, sizes={}, outcomes=(), stages=(), split_fractions={}, source=source()))
-    empty = re.sub(
-        r"```.*?```|`[^`]*`|https?://\S+|<details>.*?</details>", " ", empty.split("\n---\n", 1)[1], flags=re.S
-    )
+    empty = re.sub(r"```.*?```|`[^`]*`|https?://\S+", " ", empty.split("\n---\n", 1)[1], flags=re.S)
     left = set(re.findall(r"\d[\d,.]*\d|\d", empty))
     assert "98,765" in numbers
     # Seed and schema version, zero rows, generation 2 of ADP, sha256, the licence's name.
@@ -314,13 +313,17 @@ def test_prose_for_known_and_unknown_datasets(dataset: str) -> None:
 
 
 def test_every_column_is_explained() -> None:
-    card = render_card(report(tables={config.name: {config.splits[0]: 1} for config in CONFIGS}, sizes=_sizes()))
+    full = report(tables={config.name: {config.splits[0]: 1} for config in CONFIGS}, sizes=_sizes())
+    card, pages = render_card(full), beside_card(full)
+    # The Hub shows a card in full; the lists of columns stand beside it.
+    assert len(card.encode()) < 45_000
     for config in CONFIGS:
+        assert f"(columns/{config.name}.md)" in card
         explained = columns(config.row_type)
         assert [column.path for column in explained if "." not in column.path] == arrow_schema(config.row_type).names
         for column in explained:
             assert column.text, column
-            assert f"| `{column.path}` |" in card
+            assert f"| `{column.path}` |" in pages[f"columns/{config.name}.md"]
 
 
 def _sizes() -> dict[str, dict[str, SplitSize]]:
@@ -339,8 +342,9 @@ def test_exempt_entities_are_listed() -> None:
 def test_what_reproduces_it_is_there() -> None:
     card = render_card(report())
     assert "synth build world-search --tasks 20 --seed 7" in card
-    assert "kind: world" in card
-    assert "f" * 64 in card
+    assert "(recipe.yaml)" in card
+    assert yaml.safe_load(beside_card(report())["recipe.yaml"]) == report().recipe
+    assert "kind: world" in beside_card(report())["recipe.yaml"]
     assert "5" * 64 in card
 
 

@@ -52,7 +52,12 @@ def shattered(table: pa.Table, seed: int) -> Iterator[pa.RecordBatch]:
 
 
 def test_names(finished: Path) -> None:
-    assert sorted(hashes(finished)) == [
+    names = sorted(hashes(finished))
+    pages = [name for name in names if name.startswith("columns/")]
+    assert pages == [
+        f"columns/{config}.md" for config in sorted({name.split("/")[0] for name in names if "-of-" in name})
+    ]
+    assert [name for name in names if name not in pages] == [
         "README.md",
         "branches/test-00000-of-00001.parquet",
         "branches/train-00000-of-00001.parquet",
@@ -69,6 +74,7 @@ def test_names(finished: Path) -> None:
         "preferences/test-00000-of-00001.parquet",
         "preferences/train-00000-of-00001.parquet",
         "preferences/validation-00000-of-00001.parquet",
+        "recipe.yaml",
         "rejected/rejected-00000-of-00001.parquet",
         "report.json",
         "steps/test-00000-of-00001.parquet",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,9 +13,13 @@ from exporter_samples import sample_report, sample_tables
 
 from synth.api import push
 from synth.errors import DatasetError, InputError
+from synth.exporters.configs import CONFIGS, Config
 from synth.exporters.hub.contents import contents
 from synth.exporters.hub.leaks import Machine, leaks, this_machine, without_licence
 from synth.exporters.hub_layout import write_dataset
+from synth.schemas.arrow import arrow_schema
+from synth.sources.keys import ISSUED
+from synth.sources.private import PrivateKind, find_private, masked
 
 REPO = "ann/world-search"
 SECRET = "correct horse battery staple"
@@ -81,9 +86,43 @@ def test_a_dataset_that_says_too_much_is_not_pushed(little: Callable[[], Path]) 
     assert str(folder) not in str(caught.value).removeprefix(str(folder))
 
 
+KEYS = {
+    "endpoint": ["sk-" + "ant-api03-" + "aB3_" * 9, "sk-" + "a1" * 12],
+    "payments": ["sk_" + "live_" + "a1" * 9],
+    "forge": ["gh" + "p_" + "a1" * 18, "github_" + "pat_" + "a1" * 20, "gl" + "pat-" + "a1" * 10],
+    "cloud": ["AK" + "IA" + "A1" * 8, "AI" + "za" + "a1-_b" * 7],
+    "chat": ["xo" + "xb-" + "12-ab" * 4],
+    "hub": ["h" + "f_" + "a1" * 15],
+    "packages": ["np" + "m_" + "a1" * 18, "py" + "pi-AgE" + "a1" * 25],
+    "mail": ["S" + "G." + "a1" * 10 + "." + "b2" * 20],
+    "signed": ["ey" + "J" + "a1" * 6 + ".ey" + "J" + "b2" * 9 + "." + "c3" * 9],
+}
+
+
+@pytest.mark.parametrize("form", ISSUED)
+def test_a_push_and_the_scan_know_the_same_keys(form: str, tmp_path: Path) -> None:
+    for number, key in enumerate(KEYS[form]):
+        for text in (f"see {key}.", key, f"key={key} and more"):
+            assert [one.kind for one in find_private(text)] == [PrivateKind.API_KEY]
+            assert key not in masked(text)
+            (tmp_path / "tasks").mkdir(exist_ok=True)
+            path = tmp_path / "tasks/train-00000-of-00001.parquet"
+            pq.write_table(pa.table({"id": [f"t{number}"], "content": [[{"text": text}]]}), path)
+            (found,) = leaks(contents(tmp_path)[0], Machine())
+            assert str(found).endswith("content holds a key or token")
+        assert not find_private(f"x{key}"[:9])
+
+
 @pytest.mark.parametrize(
     "line",
-    ["See https://example.org/a/b.", "and/or/home", "a risk-based-approach-to-everything-else", "./tmp/x", "half-life"],
+    [
+        "See https://example.org/a/b.",
+        "and/or/home",
+        "a risk-based-approach-to-everything-else",
+        "a sk-learn-compatible-estimator-of-densities",
+        "./tmp/x",
+        "half-life",
+    ],
 )
 def test_what_is_harmless_is_let_through(line: str, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(line)
@@ -103,6 +142,57 @@ def test_rows_are_searched_to_their_leaves(tmp_path: Path) -> None:
         "tasks/train-00000-of-00001.parquet: the footer's made in holds a folder or the name of this machine",
         "tasks/train-00000-of-00001.parquet, row 2: content holds a secret of this machine's environment",
     ]
+
+
+def _leaves(kind: pa.DataType, path: str) -> Iterator[str]:
+    if pa.types.is_string(kind):
+        yield path
+    elif pa.types.is_list(kind):
+        yield from _leaves(kind.value_type, path)
+    elif pa.types.is_struct(kind):
+        for field in kind:
+            yield from _leaves(field.type, f"{path}.{field.name}")
+
+
+def _planted(kind: pa.DataType, path: str, text: str) -> Any:
+    """A value of ``kind`` that holds nothing but ``text`` at ``path``."""
+    if pa.types.is_list(kind):
+        return [_planted(kind.value_type, path, text)]
+    if pa.types.is_struct(kind):
+        name, _, rest = path.partition(".")
+        return {name: _planted(kind.field(name).type, rest, text)}
+    return text
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda config: config.name)
+def test_no_text_of_any_table_is_overlooked(config: Config, tmp_path: Path) -> None:
+    schema = arrow_schema(config.row_type)
+    paths = [path for field in schema for path in _leaves(field.type, field.name)]
+    assert paths
+    text = "made in /mnt/cluster/ann/x on gpu-node-7 with gh" + "p_" + "a1" * 18
+    (tmp_path / config.name).mkdir()
+    for number, path in enumerate(paths):  # a file for each, as one that was found hides the next in its column
+        name, _, rest = path.partition(".")
+        column = pa.array([_planted(schema.field(name).type, rest, text)], schema.field(name).type)
+        file = tmp_path / config.name / f"train-{number:05d}-of-{len(paths):05d}.parquet"
+        pq.write_table(pa.table({name: column}), file)
+    found = [
+        str(one) for one in leaks(contents(tmp_path)[0], Machine(paths=("/mnt/cluster/ann",), secrets=("node-7 w",)))
+    ]
+    assert len(found) == 3 * len(paths)
+    for what in ("a key or token", "a secret of this machine's environment", "a folder or the name of this machine"):
+        assert sum(line.endswith(f"holds {what}") for line in found) == len(paths)
+
+
+def test_no_text_beside_the_tables_is_overlooked(little: Callable[[], Path]) -> None:
+    folder = little()
+    assert not leaks(contents(folder)[0], this_machine(folder, None))
+    beside = [file for file in contents(folder)[0] if file.path.suffix != ".parquet"]
+    assert {file.path.suffix for file in beside} == {".md", ".json", ".svg", ".yaml"}
+    for file in beside:
+        file.path.write_bytes(file.path.read_bytes() + f"\n{folder}\n".encode())
+    found = leaks(beside, Machine(paths=(str(folder),)))
+    assert {problem.file for problem in found} == {file.name for file in beside}
 
 
 def test_what_a_machine_knows_of_itself(tmp_path: Path) -> None:

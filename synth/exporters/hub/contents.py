@@ -9,7 +9,7 @@ from pathlib import Path
 
 from synth.errors import DatasetError
 from synth.exporters.configs import CONFIGS
-from synth.exporters.files import CARD_FILE, REPORT_FILE, data_files, is_ours, plot_files
+from synth.exporters.files import CARD_FILE, REPORT_FILE, card_files, data_files, is_ours
 
 __all__ = ["LocalFile", "RemoteFile", "contents", "differences"]
 
@@ -51,7 +51,7 @@ def contents(folder: Path) -> tuple[list[LocalFile], list[str]]:
     """
     known = {config.name for config in CONFIGS}
     found = [file.path for file in data_files(folder)[0] if file.config in known]
-    found += plot_files(folder)
+    found += card_files(folder).values()
     found += [folder / name for name in (CARD_FILE, REPORT_FILE) if (folder / name).is_file()]
     sent = {path.relative_to(folder).as_posix(): path for path in sorted(found)}
     beside = [

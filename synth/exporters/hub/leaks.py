@@ -20,22 +20,12 @@ import pyarrow.parquet as pq
 from synth.errors import DatasetError
 from synth.exporters.hub.contents import LocalFile
 from synth.exporters.problems import Problem, Problems
+from synth.sources.keys import PEM, issued
 
 __all__ = ["Machine", "leaks", "this_machine", "without_licence"]
 
-_KEYS = "|".join(
-    [
-        r"hf_[A-Za-z0-9]{30,}",
-        r"AKIA[0-9A-Z]{16}",
-        r"gh[pousr]_[A-Za-z0-9]{36}",
-        r"glpat-[A-Za-z0-9_-]{20}",
-        r"xox[abprs]-[A-Za-z0-9-]{12,}",
-        r"AIza[0-9A-Za-z_-]{35}",
-        r"(?:^|[^A-Za-z0-9_-])sk-[A-Za-z0-9_-]{24,}",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----",
-    ]
-)
-"""Keys that say themselves what they are: model hubs and endpoints, clouds, forges, chats. In RE2's dialect."""
+_KEYS = rf"(?:^|[^A-Za-z0-9])(?:{issued()})|{PEM}"
+"""Keys that say themselves what they are. In RE2's dialect."""
 _TOPS = "home|root|Users|tmp|var|mnt|media|data|opt|srv|scratch|work|workspace|private"
 _PATH = rf"(?<![\w.:/~-])/(?:{_TOPS})/[\w.-]+|(?<!\w)[A-Za-z]:\\\\?(?:Users|Documents)\b"
 _HOST = (
