@@ -1,6 +1,7 @@
-"""Near pairs of a set of vectors: all of them by comparing every two, or nearly all by FAISS with the recall measured.
+"""Near pairs of a set of vectors: all of them by comparing every two, or nearly all with the recall measured.
 
-Memory beside the vectors: blocks of a fixed shape, whatever the number of rows.
+Memory beside the vectors: blocks of a fixed shape, whatever the number of rows, where every two are compared; what
+:mod:`synth.retrieval.cells` says for ``cells``; a copy of the vectors for FAISS.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from synth.retrieval.cells import Sample, fill, near_pairs, open_cells, sample_pairs
 from synth.retrieval.vectors import FaissJoin, JoinKind
 
 __all__ = ["SCALE", "SMALL", "Block", "Join", "join"]
@@ -46,7 +48,7 @@ class Join:
     """Share of the true pairs that is found, measured on ``sampled`` queries; 1 where every two are compared."""
     sampled: int = 0
     probes: int = 0
-    """How hard FAISS looks (see :class:`synth.retrieval.vectors.FaissJoin`)."""
+    """Cells that are looked into, or how hard FAISS looks else (see :class:`synth.retrieval.vectors.FaissJoin`)."""
     cut: int = 0
     """Rows with more neighbours than FAISS gives (2,048). Known once all pairs were read."""
     _blocks: Iterator[Block] = field(default_factory=lambda: iter(()), repr=False)
@@ -69,7 +71,7 @@ def join(
     Args:
         vectors: of length 1 (or 0: a row of zeros is near to none); may be memory-mapped and of half precision.
         threshold: more than 0.
-        kind: beyond ``exact``, FAISS is made to look harder until the recall on sampled queries is ``least``.
+        kind: beyond ``exact`` and ``faiss-flat``, it is looked harder until the recall on sampled rows is ``least``.
         small: up to so many rows every two are compared, whatever the kind.
 
     Raises:
@@ -83,6 +85,11 @@ def join(
     wanted = round(threshold * SCALE)
     if kind == "exact" or len(vectors) <= small:
         return Join(kind, exact=True, _blocks=_every_two(vectors, wanted))
+    if kind == "cells":
+        sample = sample_pairs(vectors, wanted, _SAMPLE, _ENOUGH)
+        cells = open_cells(vectors, sample, least)
+        seen = len(sample.rows)
+        return Join(kind, False, cells.recall, seen, cells.probes, _blocks=near_pairs(vectors, cells, wanted))
     index = FaissJoin(vectors, kind)
     found = Join(kind, exact=kind == "faiss-flat")
     if kind != "faiss-flat":
@@ -98,20 +105,14 @@ def _every_two(vectors: NDArray[np.floating[Any]], wanted: int) -> Iterator[Bloc
     product = np.empty((_LEFT, width), np.float32)
     least = np.float32((wanted - 1) / SCALE)
     for right in range(0, rows, width):
-        _fill(other, vectors, right)
+        fill(other, vectors, right)
         for left in range(0, min(right + width, rows), _LEFT):
-            _fill(one, vectors, left)
+            fill(one, vectors, left)
             np.matmul(one, other.T, out=product)
             if product.max() < least:
                 continue
             at, place = np.nonzero(product >= least)
             yield _kept(left + at, right + place, product[at, place], wanted)
-
-
-def _fill(block: Floats, vectors: NDArray[np.floating[Any]], start: int) -> None:
-    part = vectors[start : start + len(block)]
-    block[: len(part)] = part
-    block[len(part) :] = 0
 
 
 def _kept(left: Rows, right: Rows, scores: Floats, wanted: int) -> Block:
@@ -123,7 +124,7 @@ def _kept(left: Rows, right: Rows, scores: Floats, wanted: int) -> Block:
 def _searched(found: Join, index: FaissJoin, vectors: NDArray[np.floating[Any]], wanted: int) -> Iterator[Block]:
     queries = np.zeros((_RIGHT, vectors.shape[1]), np.float32)
     for start in range(0, len(vectors), _RIGHT):
-        _fill(queries, vectors, start)
+        fill(queries, vectors, start)
         at, row, scores = index.above(queries, (wanted - 1) / SCALE)
         at = at + start
         yield _kept(np.minimum(at, row), np.maximum(at, row), scores, wanted)
@@ -132,42 +133,20 @@ def _searched(found: Join, index: FaissJoin, vectors: NDArray[np.floating[Any]],
 
 def _tune(found: Join, index: FaissJoin, vectors: NDArray[np.floating[Any]], wanted: int, least: float) -> None:
     """Look harder until enough is found of what the sampled rows are truly near to."""
-    chosen = np.linspace(0, len(vectors) - 1, min(_SAMPLE, len(vectors))).astype(np.int64)
-    queries = np.ascontiguousarray(vectors[chosen], dtype=np.float32)
-    true: set[tuple[int, int]] = set()
-    nearest = np.full(len(chosen), -1, np.int64)
-    best = np.full(len(chosen), -np.inf, np.float32)
-    block = np.zeros((_RIGHT, vectors.shape[1]), np.float32)
-    for start in range(0, len(vectors), _RIGHT):
-        _fill(block, vectors, start)
-        scores = queries @ block.T
-        itself = (chosen >= start) & (chosen < start + _RIGHT)
-        scores[np.flatnonzero(itself), chosen[itself] - start] = -np.inf
-        at, place = np.nonzero(np.rint(scores.astype(np.float64) * SCALE) >= wanted)
-        true.update(zip(at.tolist(), (place + start).tolist(), strict=True))
-        top = scores.argmax(axis=1)
-        better = scores[np.arange(len(top)), top] > best
-        best[better], nearest[better] = scores[np.arange(len(top)), top][better], top[better] + start
-    floor = (wanted - 1) / SCALE
-    if len(true) < _ENOUGH:
-        true, floor = {(at, int(row)) for at, row in enumerate(nearest) if best[at] > 0}, 0.0
-    found.sampled, found.probes = len(chosen), min(8, index.most) if found.kind == "faiss-ivf" else 64
+    sample = sample_pairs(vectors, wanted, _SAMPLE, _ENOUGH)
+    found.sampled, found.probes = len(sample.rows), min(8, index.most) if found.kind == "faiss-ivf" else 64
     while True:
         index.look(found.probes)
-        found.recall = _share(index, queries, floor, true)
+        found.recall = _share(index, vectors, sample)
         if found.recall >= least or found.probes >= index.most:
             return
         found.probes = min(2 * found.probes, index.most)
 
 
-def _share(index: FaissJoin, queries: Floats, floor: float, true: set[tuple[int, int]]) -> float:
+def _share(index: FaissJoin, vectors: NDArray[np.floating[Any]], sample: Sample) -> float:
+    true = set(zip(sample.left.tolist(), sample.right.tolist(), strict=True))
     if not true:
         return 1.0
-    if floor > 0:
-        at, row, _ = index.above(queries, floor)
-        return len(true & set(zip(at.tolist(), row.tolist(), strict=True))) / len(true)
-    hit = 0
-    for start in range(0, len(queries), 256):  # the nearest beside itself: the first two
-        at, row, _ = index.nearest(queries[start : start + 256])
-        hit += len(true & set(zip((at + start).tolist(), row.tolist(), strict=True)))
-    return hit / len(true)
+    queries = np.ascontiguousarray(vectors[sample.rows], dtype=np.float32)
+    at, row, _ = index.above(queries, sample.floor - 1 / SCALE)
+    return len(true & set(zip(at.tolist(), row.tolist(), strict=True))) / len(true)

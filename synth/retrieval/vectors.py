@@ -35,9 +35,9 @@ IndexKind = Literal["exact", "faiss-flat", "faiss-hnsw"]
 """``exact`` compares with every vector and needs nothing; ``faiss-flat`` does the same in FAISS; ``faiss-hnsw`` walks a
 graph (Malkov & Yashunin, arXiv 1603.09320) and misses some: measure it with :func:`recall`."""
 
-JoinKind = Literal["exact", "faiss-flat", "faiss-ivf", "faiss-hnsw"]
-"""How all near pairs of a set are found: as :data:`IndexKind`; ``faiss-ivf`` looks into the nearest cells of a
-partition only (Jegou et al., TPAMI 2011)."""
+JoinKind = Literal["exact", "cells", "faiss-flat", "faiss-ivf", "faiss-hnsw"]
+"""How all near pairs of a set are found: as :data:`IndexKind`; ``cells`` and ``faiss-ivf`` look into the nearest cells
+of a partition only (Jegou et al., TPAMI 2011), the first for all rows together and without FAISS."""
 
 _DECIMALS = 4
 _BLOCK = 16_384
@@ -197,12 +197,6 @@ class FaissJoin:
             return none, none, np.zeros(0, dtype=np.float32)
         first, second, third = zip(*found, strict=True)
         return np.concatenate(first), np.concatenate(second), np.concatenate(third)
-
-    def nearest(self, queries: Floats, k: int = 2) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-        """(query, row, score) of the ``k`` best each; three arrays of one length."""
-        scores, rows = self._index.search(np.ascontiguousarray(queries, dtype=np.float32), k)
-        at, place = np.nonzero(rows >= 0)
-        return at, rows[at, place].astype(np.int64), scores[at, place]
 
 
 def open_index(vectors: Vectors, kind: IndexKind) -> VectorIndex:

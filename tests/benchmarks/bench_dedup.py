@@ -1,259 +1,183 @@
 """Duplicates: what is found of what was planted, how fast, in how much memory; beside FAISS, semhash and datatrove.
 
-    python tests/benchmarks/bench_dedup.py planted --rows 20000     precision and recall of each kind
-    python tests/benchmarks/bench_dedup.py accept --rows 100000     memory of the acceptance loop, and its prediction
-    python tests/benchmarks/bench_dedup.py vectors --rows 100000 [--peers]    near pairs of vectors (256 numbers each)
-    python tests/benchmarks/bench_dedup.py near --rows 20000 [--peers]        MinHash on texts of 150 words
+    python tests/benchmarks/bench_dedup.py planted --rows 20000    precision and recall of each kind
+    python tests/benchmarks/bench_dedup.py vectors --rows 100000   near pairs of vectors (256 numbers each)
+    python tests/benchmarks/bench_dedup.py near --rows 100000      MinHash on texts of 150 words
+    python tests/benchmarks/bench_dedup.py predict --rows 100000   memory that `synth plan` predicts, and that it takes
 
-Each command runs in a process of its own, so that peaks of memory are its own. Peers and FAISS must be installed
-(semhash, datatrove); without them their lines say so. Seconds are CPU seconds of the process, which a busy machine
-stretches less than those of the clock; both are printed.
+Every contender runs in a process of its own over the same rows, which lie in a file or are made anew from their number;
+memory is what a process grows by while it works (at its peak, memory-mapped files apart). `--only` names contenders,
+`--limit` ends one after so many seconds. The last lines compare them. CPU seconds are of all threads; on a busy machine
+they stretch less than those of the clock.
+
+Recall: of vectors, the share of the true pairs of 2,000 rows (drawn otherwise than those that ours tunes itself on),
+all of which are known by comparing them with every row; of texts, the share of the planted pairs. semhash and datatrove
+tell one pair per row that they drop, so "rows" counts rows that have a true pair and stand in any pair that was found.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from dedup_contenders import MEMORY, NEAR, THRESHOLD, VECTORS, measured, run
+from dedup_data import Texts, write_vectors
 
 from synth.identity import derive_generator
 
-DIM = 256
-THRESHOLD = 0.9
+_EVERY_TWO = 200_000
+"""Rows up to which every two are compared unless it is asked for by name."""
+_SAMPLED = 2_000
 
 
-def memory() -> int:
-    """Resident bytes now."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+def say(**facts: Any) -> None:
+    print(json.dumps(facts), flush=True)
 
 
-def timed(name: str, work: Callable[[], Any], **facts: Any) -> Any:
-    wall, cpu, before = time.perf_counter(), time.process_time(), memory()
-    result = work()
-    report = {
-        "what": name,
-        "cpu_s": round(time.process_time() - cpu, 2),
-        "wall_s": round(time.perf_counter() - wall, 2),
-        "grown_mb": round((memory() - before) / 1e6, 1),
-        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
-    }
-    print(json.dumps({**report, **facts}), flush=True)
-    return result
+def contend(given: argparse.Namespace, names: list[str], folder: Path) -> dict[str, dict[str, Any]]:
+    """The reports of all contenders that come to an end, in the order in which they run."""
+    reports: dict[str, dict[str, Any]] = {}
+    probes = given.probes
+    for name in names:
+        asked = [sys.executable, __file__, "contender", "--name", name, "--folder", str(folder)]
+        asked += ["--rows", str(given.rows), "--words", str(given.words), "--probes", str(probes)]
+        began = time.perf_counter()
+        try:
+            done = subprocess.run(asked, capture_output=True, text=True, timeout=given.limit, check=False)
+        except subprocess.TimeoutExpired:
+            say(who=name, more_than_wall_s=round(time.perf_counter() - began))
+            continue
+        if done.returncode:
+            say(who=name, failed=(done.stderr.strip().splitlines() or ["without a word"])[-1])
+            continue
+        reports[name] = json.loads(done.stdout)
+        if name == "faiss-ivf":
+            probes = reports[name]["probes"]
+        say(**reports[name])
+    return reports
 
 
-def words(name: str, count: int, vocabulary: int = 20_000) -> list[str]:
-    drawn = derive_generator(11, name).zipf(1.2, count) % vocabulary
-    return [f"w{number}" for number in drawn.tolist()]
+def vectors(given: argparse.Namespace) -> None:
+    names = given.only or [name for name in VECTORS if given.rows <= _EVERY_TWO or name not in ("exact", "bare-flat")]
+    with tempfile.TemporaryDirectory(dir=given.folder) as made:
+        folder = Path(made)
+        write_vectors(folder / "vectors.npy", given.rows)
+        matrix = np.load(folder / "vectors.npy", mmap_mode="r")
+        rows, true = _true(matrix)
+        say(rows=given.rows, dim=matrix.shape[1], sampled=len(rows), true_pairs=len(true))
+        reports = contend(given, names, folder)
+        for name, report in reports.items():
+            found = np.load(folder / f"{name}.npy")
+            own = found[np.isin(found, rows).any(axis=1)]
+            pairs = set(map(tuple, own.tolist()))
+            hit = sum(pair in pairs for pair in true)
+            wanted = {row for pair in true for row in pair if row in rows}
+            seen = wanted & set(own.ravel().tolist())
+            wrong = _wrong(matrix, found)
+            report |= {"recall": round(hit / max(1, len(true)), 4), "rows": round(len(seen) / max(1, len(wanted)), 4)}
+            say(who=name, recall_of_pairs=report["recall"], recall_of_rows=report["rows"], below_the_threshold=wrong)
+    compare(reports, ("cells", "faiss-ivf"), ("semhash", "bare-ivf", "bare-flat"))
 
 
-def planted_texts(rows: int, size: int) -> tuple[list[str], list[str], dict[str, set[tuple[int, int]]]]:
-    """Ids and texts; by kind the planted pairs (numbers in the order of ids): a fifth each exact, near, shuffled."""
-    texts: list[str] = []
-    true: dict[str, set[tuple[int, int]]] = {"exact": set(), "near": set(), "shuffled": set()}
-    number = 0
-    while len(texts) < rows:
-        own = words(str(number), size)
-        texts.append(" ".join(own))
-        kind = ("exact", "near", "shuffled", None, None)[number % 5]
-        if kind is not None:
-            true[kind].add((len(texts) - 1, len(texts)))
-            generator = derive_generator(12, number)
-            if kind == "exact":
-                texts.append(", ".join(own).upper())
-            elif kind == "near":
-                changed = generator.choice(size, max(1, size // 50), replace=False)
-                texts.append(" ".join(f"x{at}" if at in changed else word for at, word in enumerate(own)))
-            else:
-                texts.append(" ".join(generator.permutation(own).tolist()))
-        number += 1
-    return [f"{row:08}" for row in range(len(texts))], texts, true
+def _true(matrix: np.ndarray) -> tuple[set[int], set[tuple[int, int]]]:
+    """Sampled rows, and their pairs by comparing them with every row."""
+    drawn = derive_generator(14, "sample").choice(len(matrix), min(_SAMPLED, len(matrix)), replace=False)
+    queries = np.array(matrix[drawn])
+    pairs: set[tuple[int, int]] = set()
+    for start in range(0, len(matrix), 10_000):
+        scores = queries @ np.array(matrix[start : start + 10_000]).T
+        at, place = np.nonzero(np.round(scores, 4) >= THRESHOLD)
+        for one, other in zip(drawn[at].tolist(), (place + start).tolist(), strict=True):
+            if one != other:
+                pairs.add((min(one, other), max(one, other)))
+    return set(drawn.tolist()), pairs
 
 
-def planted(rows: int) -> None:
+def _wrong(matrix: np.ndarray, found: np.ndarray) -> int:
+    """Pairs whose cosine is below the threshold, rounding apart."""
+    wrong = 0
+    for start in range(0, len(found), 10_000):
+        one, other = found[start : start + 10_000].T
+        wrong += int(((matrix[one] * matrix[other]).sum(axis=1) < THRESHOLD - 1e-4).sum())
+    return wrong
+
+
+def near(given: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory(dir=given.folder) as made:
+        folder = Path(made)
+        reports = contend(given, given.only or list(NEAR), folder)
+        texts = Texts(given.rows, given.words)
+        true = texts.planted("near") | texts.planted("exact")
+        for name in [name for name in reports if name != "texts alone"]:
+            found = set(map(tuple, np.load(folder / f"{name}.npy").tolist()))
+            report = {"recall": round(len(found & true) / len(true), 4), "wrong": len(found - true)}
+            reports[name] |= report
+            say(who=name, **report)
+    compare(reports, ("ours",), ("datatrove", "texts alone"))
+
+
+def compare(reports: dict[str, dict[str, Any]], ours: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """Time and memory of ours as multiples of others'."""
+    for one in [name for name in ours if name in reports]:
+        for other in [name for name in others if name in reports]:
+            ratios = {
+                what: round(reports[one][what] / max(0.01, reports[other][what]), 3)
+                for what in ("wall_s", "cpu_s", "grown_mb")
+            }
+            say(ours=one, beside=other, **ratios)
+
+
+def planted(given: argparse.Namespace) -> None:
     from synth.dedup import Corpus, Rules, find_duplicates
     from synth.retrieval.encoder import HashedEncoder
 
-    ids, texts, true = planted_texts(rows, 60)
+    texts = Texts(given.rows, given.words)
     encoder = HashedEncoder()
     encoder.fit(texts)
-    found = timed(
-        f"find_duplicates, {rows:,} texts",
-        lambda: find_duplicates(Corpus(ids, texts), Rules(near=0.7, semantic=0.95), encoder),
-    )
-    kinds = {"exact": "exact", "near": "near", "semantic": "shuffled"}
-    for kind, plant in kinds.items():
+    report: dict[str, Any] = {"who": "find_duplicates"}
+    with measured(report):
+        ids = [f"{row:08}" for row in range(given.rows)]
+        found = find_duplicates(Corpus(ids, texts), Rules(near=0.7, semantic=0.95), encoder)
+    say(**report)
+    for kind, plant in {"exact": "exact", "near": "near", "semantic": "shuffled"}.items():
         pairs = {(pair.left, pair.right) for pair in found.pairs if pair.kind == kind}
-        every = true[plant] | (true["near"] if kind == "semantic" else set())
-        print(
-            json.dumps(
-                {
-                    "kind": kind,
-                    "precision": round(len(pairs & every) / max(1, len(pairs)), 4),
-                    "recall": round(len(pairs & true[plant]) / len(true[plant]), 4),
-                    "pairs": len(pairs),
-                }
-            )
-        )
+        true = texts.planted(plant)
+        every = true | (texts.planted("near") if kind == "semantic" else set())
+        precision = len(pairs & every) / max(1, len(pairs))
+        say(kind=kind, precision=round(precision, 4), recall=round(len(pairs & true) / len(true), 4), pairs=len(pairs))
     for method in found.methods:
-        print(json.dumps({"kind": method.kind, "said": method.words, "recall": method.recall}))
+        say(kind=method.kind, recall=method.recall, how=method.words)
 
 
-def accept(rows: int) -> None:
-    """Questions of 18 words; a tenth repeat an earlier one with a word more."""
-    from synth.dedup import Asked, TaskFilter, TaskRules
-    from synth.dedup.estimate import filter_bytes
-
-    def run() -> tuple[TaskFilter, int]:
-        judged, accepted = TaskFilter(TaskRules()), 0
-        for number in range(rows):
-            of = number - 3 if number % 10 == 9 else number
-            question = " ".join(words(f"q{of}", 18)) + (" indeed" if of != number else "")
-            accepted += judged.take(Asked(f"task-{number:016x}", question, f"a{of % 5000}", "train")) is None
-        return judged, accepted
-
-    before = memory()
-    judged, accepted = timed(f"acceptance of {rows:,} tasks", run)
-    measured, predicted = memory() - before, filter_bytes(accepted, TaskRules(), words=18)
-    print(
-        json.dumps(
-            {
-                "accepted": accepted,
-                "measured_mb": round(measured / 1e6, 1),
-                "predicted_mb": round(predicted / 1e6, 1),
-                "off": round(predicted / measured - 1, 3),
-            }
-        )
-    )
-    del judged
-
-
-def near_vectors(rows: int) -> np.ndarray:
-    """A tenth are near another one."""
-    generator = derive_generator(13, rows)
-    centres = generator.normal(size=(rows // 20, DIM)).astype(np.float32)
-    found = 0.6 * centres[generator.integers(0, len(centres), rows)]
-    found += generator.normal(size=(rows, DIM)).astype(np.float32)
-    tenth = rows // 10
-    found[:tenth] = found[tenth : 2 * tenth] + 0.2 * generator.normal(size=(tenth, DIM)).astype(np.float32)
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-
-def vectors(rows: int, peers: bool) -> None:
-    from synth.retrieval.joins import join
-
-    drawn = near_vectors(rows)
-
-    def pairs_of(kind: Any) -> tuple[set[tuple[int, int]], float]:
-        asked = join(drawn, THRESHOLD, kind)
-        found: set[tuple[int, int]] = set()
-        for left, right, _ in asked:
-            found.update(zip(left.tolist(), right.tolist(), strict=True))
-        return found, asked.recall
-
-    true, _ = timed("every two compared", lambda: pairs_of("exact"))
-    print(json.dumps({"pairs": len(true)}))
-    try:
-        import faiss
-    except ImportError:
-        print("FAISS is not installed")
-    else:
-
-        def bare() -> int:
-            index = faiss.IndexFlatIP(DIM)
-            index.add(drawn)
-            return len(index.range_search(drawn, THRESHOLD)[1])
-
-        timed("FAISS flat alone (range search)", bare)
-        found, said = timed("faiss-ivf", lambda: pairs_of("faiss-ivf"))
-        print(json.dumps({"recall": round(len(found & true) / len(true), 5), "said": said, "extra": len(found - true)}))
-    if peers:
-        semhash_peer(drawn, true)
-
-
-def semhash_peer(drawn: np.ndarray, true: set[tuple[int, int]]) -> None:
-    """semhash on the same vectors: flags of its ``self_deduplicate``, against ours (a row near to an earlier one)."""
-    try:
-        from semhash import SemHash
-    except ImportError:
-        print("semhash is not installed")
-        return
-    records = [f"row {number}" for number in range(len(drawn))]
-
-    class Nothing:
-        def encode(self, inputs: Any, **_: Any) -> np.ndarray:
-            raise RuntimeError("vectors are given")
-
-    made = timed("semhash: index", lambda: SemHash.from_embeddings(embeddings=drawn, records=records, model=Nothing()))  # type: ignore[arg-type]
-    result = timed("semhash: self_deduplicate", lambda: made.self_deduplicate(threshold=THRESHOLD))
-    flagged = {int(item.record.split()[1]) for item in result.filtered}
-    ours = {right for _, right in true} | {left for left, _ in true}
-    print(
-        json.dumps({"flagged": len(flagged), "of_rows_in_pairs": round(len(flagged & ours) / max(1, len(flagged)), 4)})
-    )
-
-
-def near(rows: int, peers: bool) -> None:
-    from synth.dedup import Corpus, Rules, find_duplicates
-
-    ids, texts, true = planted_texts(rows, 150)
-    found = timed(f"MinHash, {rows:,} texts", lambda: find_duplicates(Corpus(ids, texts), Rules(near=0.7)))
-    pairs = {(pair.left, pair.right) for pair in found.pairs if pair.kind == "near"}
-    print(
-        json.dumps(
-            {
-                "recall": round(len(pairs & true["near"]) / len(true["near"]), 4),
-                "precision": round(len(pairs & true["near"]) / max(1, len(pairs)), 4),
-            }
-        )
-    )
-    if not peers:
-        return
-    try:
-        from datatrove.pipeline.dedup.minhash import MinhashConfig, MinhashDedupSignature
-        from datatrove.utils.hashing import HashConfig
-    except ImportError:
-        print("datatrove is not installed")
-        return
-    from synth.dedup.text import shingles
-
-    class Signatures(MinhashDedupSignature):  # type: ignore[misc]
-        """Its signatures without its reader, writer and tokenizer (which wants spaCy)."""
-
-        def __init__(self) -> None:
-            self.config = MinhashConfig(n_grams=3, hash_config=HashConfig(precision=64))
-            self.num_hashes = self.config.num_buckets * self.config.hashes_per_bucket
-            self._parameters = None
-
-    def datatrove() -> set[tuple[int, int]]:
-        own, buckets, met = Signatures(), {}, set()  # type: ignore[var-annotated]
-        for row, text in enumerate(texts):
-            for number, key in enumerate(own.get_signature(shingles(text, 3).reshape(-1, 1))):
-                first = buckets.setdefault((number, tuple(key)), row)
-                if first != row:
-                    met.add((first, row))
-        return met
-
-    met = timed("datatrove's signatures (14 x 8), our n-grams, in one dictionary", datatrove)
-    print(json.dumps({"recall": round(len(met & true["near"]) / len(true["near"]), 4)}))
+def predict(given: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory(dir=given.folder) as made:
+        contend(given, given.only or list(MEMORY), Path(made))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("planted", "accept", "vectors", "near"))
+    parser.add_argument("what", choices=("planted", "vectors", "near", "predict", "contender"))
     parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--peers", action="store_true", help="run semhash or datatrove on the same rows too")
+    parser.add_argument("--words", type=int, help="per text (150; of planted 60, of predict 18)")
+    parser.add_argument("--only", nargs="+", choices=[*VECTORS, *NEAR, *MEMORY], help="contenders")
+    parser.add_argument("--limit", type=float, default=540, help="seconds for a contender")
+    parser.add_argument("--probes", type=int, default=8, help="of FAISS alone, where ours did not run before it")
+    parser.add_argument("--folder", help="where the vectors are written (1 GB for 10^6); the temporary folder else")
+    parser.add_argument("--name", choices=[*VECTORS, *NEAR, *MEMORY], help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.what in ("vectors", "near"):
-        {"vectors": vectors, "near": near}[given.what](given.rows, given.peers)
+    if given.words is None:
+        given.words = {"planted": 60, "predict": 18}.get(given.what, 150)
+    if given.what == "contender":
+        say(**run(given.name, Path(given.folder), given.rows, given.words, given.probes))
     else:
-        {"planted": planted, "accept": accept}[given.what](given.rows)
+        {"planted": planted, "vectors": vectors, "near": near, "predict": predict}[given.what](given)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,48 @@ def test_rows_of_zeros_are_near_to_none_and_bad_arguments_are_named() -> None:
         join(vectors[0], 0.5)
 
 
+def test_a_partition_finds_nearly_all_pairs_without_faiss() -> None:
+    """Pairs of every score from the threshold on, in vectors that have clusters; no place of a row counts."""
+    generator = np.random.Generator(np.random.Philox(key=5))
+    centres = generator.normal(size=(40, 24))
+    drawn = centres[generator.integers(0, 40, 6_000)] + generator.normal(size=(6_000, 24))
+    drawn[:1_500] = drawn[1_500:3_000] + generator.uniform(0, 0.7, (1_500, 1)) * generator.normal(size=(1_500, 24))
+    drawn = drawn[generator.permutation(6_000)].astype(np.float32)
+    drawn[77] = 0
+    vectors = drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-9)
+    true = _found(vectors, 0.93)
+    assert 800 < len(true) < 8_000
+    asked = join(vectors, 0.93, "cells", small=1_000)
+    assert (asked.exact, asked.sampled, asked.cut) == (False, 2_000, 0)
+    assert 0.985 <= asked.recall < 1
+    assert 1 <= asked.probes < 154 // 2
+    found = {}
+    for left, right, scores in asked:
+        assert (left < right).all()
+        found |= dict(zip(zip(left.tolist(), right.tolist(), strict=True), scores.tolist(), strict=True))
+    assert len(found.keys() & true.keys()) >= 0.99 * len(true)
+    # A pair whose cosine lies between two ten-thousandths may be rounded the other way, and stand in one of both only.
+    assert all(abs(score - true.get(pair, 9_300)) <= 1 for pair, score in found.items())
+    halves = join(vectors.astype(np.float16), 0.93, "cells", small=1_000)
+    assert sum(len(left) for left, _, _ in halves) > 0.9 * len(true)
+
+
+def test_a_partition_is_opened_wide_enough_for_what_is_hard_to_find() -> None:
+    """Nothing is near: the nearest pairs that there are stand in, and crowds do not fill the sample."""
+    lonely = _vectors(3_000, dim=16)
+    asked = join(lonely, 0.99, "cells", small=100)
+    assert asked.recall >= 0.98
+    assert asked.probes > 2
+    assert [len(left) for left, _, _ in asked] == []
+    crowd = np.repeat(_vectors(2, dim=16), 400, axis=0) + 0.001 * _vectors(800, dim=16)
+    crowd /= np.linalg.norm(crowd, axis=1, keepdims=True)
+    pairs = set()
+    for left, right, _ in join(crowd, 0.99, "cells", small=100):
+        pairs.update(zip(left.tolist(), right.tolist(), strict=True))
+    assert len(pairs) >= 0.95 * 400 * 399
+    assert {row for pair in pairs for row in pair} == set(range(800))
+
+
 class _Index:
     """What we use of a FAISS index: exhaustive, but for ``nprobe`` cells of every 50 rows."""
 

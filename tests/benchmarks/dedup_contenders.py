@@ -1,0 +1,272 @@
+"""Who takes part in bench_dedup.py: each reads the same rows and writes the pairs that it finds. One process each."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dedup_data import Texts
+
+THRESHOLD = 0.9
+Pairs = np.ndarray
+Result = tuple[Pairs, dict[str, Any]]
+
+
+def resident() -> int:
+    """Bytes of this process that no file holds: a memory-mapped matrix is not counted."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        fields = dict(line.split(":", 1) for line in file)
+    return int(fields["RssAnon"].split()[0]) * 1024
+
+
+@contextmanager
+def measured(report: dict[str, Any]) -> Iterator[None]:
+    """Adds seconds and the growth of memory at its peak, looked at a hundred times a second."""
+    before, stop = resident(), threading.Event()
+    peak = [before]
+
+    def watch() -> None:
+        while not stop.wait(0.01):
+            peak[0] = max(peak[0], resident())
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    wall, cpu = time.perf_counter(), time.process_time()
+    try:
+        yield
+    finally:
+        report["wall_s"] = round(time.perf_counter() - wall, 2)
+        report["cpu_s"] = round(time.process_time() - cpu, 2)
+        peak[0] = max(peak[0], resident())
+        stop.set()
+        watcher.join()
+        report["grown_mb"] = round((peak[0] - before) / 1e6, 1)
+
+
+def _joined(vectors: np.ndarray, kind: Any) -> Result:
+    from synth.retrieval.joins import join
+
+    asked = join(vectors, THRESHOLD, kind)
+    blocks = [np.stack([left, right], axis=1) for left, right, _ in asked]
+    pairs = np.unique(np.concatenate(blocks), axis=0) if blocks else np.zeros((0, 2), np.int64)
+    return pairs, {"probes": asked.probes, "said": round(asked.recall, 4)}
+
+
+def ours(kind: str) -> Callable[[np.ndarray, int], Result]:
+    return lambda vectors, probes: _joined(vectors, kind)
+
+
+def bare_flat(vectors: np.ndarray, probes: int) -> Result:
+    import faiss
+
+    index = faiss.IndexFlatIP(vectors.shape[1])
+    index.add(np.asarray(vectors))
+    return _range(index, vectors), {}
+
+
+def bare_ivf(vectors: np.ndarray, probes: int) -> Result:
+    """As one would write it with FAISS alone: the partition of its documentation (4 * sqrt(n) cells, 40 vectors each to
+    train on), its defaults else, and a number of probes that somebody has found out before."""
+    import faiss
+
+    rows, dim = vectors.shape
+    cells = int(4 * rows**0.5)
+    index = faiss.IndexIVFFlat(faiss.IndexFlatIP(dim), dim, cells, faiss.METRIC_INNER_PRODUCT)
+    index.train(np.ascontiguousarray(vectors[:: max(1, rows // (40 * cells))]))
+    index.add(np.asarray(vectors))
+    index.nprobe = probes
+    return _range(index, vectors), {"probes": probes}
+
+
+def _range(index: Any, vectors: np.ndarray) -> Pairs:
+    found = []
+    for start in range(0, len(vectors), 8192):
+        ends, _, rows = index.range_search(np.ascontiguousarray(vectors[start : start + 8192]), THRESHOLD)
+        at = np.repeat(np.arange(start, start + len(ends) - 1), np.diff(ends).astype(np.int64))
+        found.append(np.stack([at, rows], axis=1)[at < rows])
+        found.append(np.stack([rows, at], axis=1)[rows < at])
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def semhash(vectors: np.ndarray, probes: int) -> Result:
+    """Its index and ``self_deduplicate``; pairs of what it drops with what it drops it for."""
+    from semhash import SemHash
+
+    class Nothing:
+        def encode(self, inputs: Any, **_: Any) -> np.ndarray:
+            raise RuntimeError("vectors are given")
+
+    records = [str(number) for number in range(len(vectors))]
+    made = SemHash.from_embeddings(embeddings=np.asarray(vectors), records=records, model=Nothing())  # type: ignore[arg-type]
+    found = made.self_deduplicate(threshold=THRESHOLD)
+    pairs = [sorted((int(item.record), int(item.duplicate_of))) for item in found.filtered]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2), {}
+
+
+VECTORS: dict[str, Callable[[np.ndarray, int], Result]] = {
+    "exact": ours("exact"),
+    "cells": ours("cells"),
+    "faiss-ivf": ours("faiss-ivf"),
+    "bare-flat": bare_flat,
+    "bare-ivf": bare_ivf,
+    "semhash": semhash,
+}
+"""``exact``, ``cells`` and ``faiss-ivf`` are ours."""
+
+
+def ours_near(texts: Texts) -> Result:
+    """All that ``find_duplicates`` does: copies first, then signatures, candidates and their Jaccard similarity."""
+    from synth.dedup import Corpus, Rules, find_duplicates
+
+    ids = [f"{row:08}" for row in range(len(texts))]
+    found = find_duplicates(Corpus(ids, texts), Rules(near=0.7))
+    pairs = [(pair.left, pair.right) for pair in found.pairs]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2), {"bands": found.methods[-1].words}
+
+
+def datatrove_near(texts: Texts) -> Result:
+    """datatrove's signatures (14 buckets of 8) of our n-grams, since its tokenizer wants spaCy; what meets in a bucket
+    is a pair. Its files between the steps are left out: a dictionary stands for them."""
+    from datatrove.pipeline.dedup.minhash import MinhashConfig, MinhashDedupSignature
+    from datatrove.utils.hashing import HashConfig
+
+    from synth.dedup.text import shingles
+
+    class Signatures(MinhashDedupSignature):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.config = MinhashConfig(n_grams=3, hash_config=HashConfig(precision=64))
+            self.num_hashes = self.config.num_buckets * self.config.hashes_per_bucket
+            self._parameters = None
+
+    own, met = Signatures(), set()
+    buckets: dict[tuple[int, bytes], int] = {}
+    for row in range(len(texts)):
+        signature = own.get_signature(shingles(texts[row], 3).reshape(-1, 1))
+        for number, key in enumerate(signature):
+            first = buckets.setdefault((number, np.array(key, dtype=np.uint64).tobytes()), row)
+            if first != row:
+                met.add((first, row))
+    return np.array(sorted(met), dtype=np.int64).reshape(-1, 2), {}
+
+
+def only_texts(texts: Texts) -> Result:
+    """What making the texts and their n-grams takes, which all others do too."""
+    from synth.dedup.text import shingles
+
+    for row in range(len(texts)):
+        shingles(texts[row], 3)
+    return np.zeros((0, 2), np.int64), {}
+
+
+NEAR: dict[str, Callable[[Texts], Result]] = {
+    "ours": ours_near,
+    "datatrove": datatrove_near,
+    "texts alone": only_texts,
+}
+
+
+class _Drawn:
+    """An encoder that costs nothing: a vector drawn by a hash of the text. Memory does not ask what it means."""
+
+    name, dim = "drawn", 256
+
+    def fit(self, texts: Any) -> dict[str, Any]:
+        return {}
+
+    def load(self, arrays: Any) -> None:
+        pass
+
+    def encode(self, texts: Any) -> np.ndarray:
+        from zlib import crc32
+
+        seeds = np.array([crc32(text.encode()) for text in texts], dtype=np.uint64)[:, None]
+        with np.errstate(over="ignore"):
+            mixed = (seeds + np.arange(self.dim, dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        found = (mixed >> np.uint64(40)).astype(np.float32) - np.float32(1 << 23)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def tables(kind: str) -> Callable[[int, int], dict[str, Any]]:
+    """What ``find_duplicates`` takes with that kind alone, beside ids (given) and texts (made when asked for)."""
+
+    def measure(rows: int, words: int) -> dict[str, Any]:
+        from synth.dedup import Corpus, Rules, find_duplicates
+        from synth.dedup.estimate import table_bytes
+
+        rules = Rules(
+            exact=kind == "exact",
+            structural=kind == "structural",
+            near=0.8 if kind == "near" else None,
+            semantic=0.95 if kind == "semantic" else None,
+        )
+
+        def corpus(count: int) -> Corpus:
+            keys = [f"{row - row % 8 // 5 * 5:032x}" for row in range(count)] if kind == "structural" else None
+            return Corpus([f"{row:012}" for row in range(count)], Texts(count, words), keys)
+
+        find_duplicates(corpus(2_000), rules, _Drawn())
+        given, report = corpus(rows), {"rows": rows}
+        with measured(report):
+            found = find_duplicates(given, rules, _Drawn())
+        report["pairs"] = len(found.pairs)
+        memory, _ = table_bytes(rows, rules, dim=_Drawn.dim, share=len(found.pairs) / rows)
+        predicted = round(memory / 1e6, 1)
+        return {**report, "predicted_mb": predicted, "ratio": round(predicted / report["grown_mb"], 3)}
+
+    return measure
+
+
+def accepting(rows: int, words: int) -> dict[str, Any]:
+    """The acceptance loop: questions of ``words`` words; a tenth repeat an earlier one with a word more."""
+    from synth.dedup import Asked, TaskFilter, TaskRules
+    from synth.dedup.estimate import filter_bytes
+
+    def loop(count: int) -> tuple[TaskFilter, int]:
+        judged, accepted = TaskFilter(TaskRules()), 0
+        for number in range(count):
+            of = number - 3 if number % 10 == 9 else number
+            question = texts[8 * of] + (" indeed" if of != number else "")
+            asked = Asked(f"task-{number:016x}", question, f"answer {of % 5000}", "train", f"{number:032x}")
+            accepted += judged.take(asked) is None
+        return judged, accepted
+
+    texts = Texts(8 * rows, words)
+    loop(2_000)
+    report: dict[str, Any] = {"rows": rows}
+    with measured(report):
+        judged, accepted = loop(rows)
+    report["accepted"] = accepted
+    del judged
+    predicted = round(filter_bytes(accepted, TaskRules(), words=words) / 1e6, 1)
+    return {**report, "predicted_mb": predicted, "ratio": round(predicted / report["grown_mb"], 3)}
+
+
+MEMORY: dict[str, Callable[[int, int], dict[str, Any]]] = {
+    **{f"table: {kind}": tables(kind) for kind in ("exact", "structural", "near", "semantic")},
+    "accepted tasks": accepting,
+}
+
+
+def run(name: str, folder: Path, rows: int, words: int, probes: int) -> dict[str, Any]:
+    """One contender in this process; its pairs go to ``folder``."""
+    if name in MEMORY:
+        return {"who": name, **MEMORY[name](rows, words)}
+    report: dict[str, Any] = {"who": name}
+    if name in VECTORS:
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+        VECTORS[name](np.array(vectors[: min(rows, 4_000)]), 1)  # imports are done, and threads there
+        with measured(report):
+            pairs, more = VECTORS[name](vectors, probes)
+    else:
+        NEAR[name](Texts(500, words))
+        texts = Texts(rows, words)
+        with measured(report):
+            pairs, more = NEAR[name](texts)
+    np.save(folder / f"{name}.npy", pairs)
+    return {**report, "pairs": len(pairs), **more}
