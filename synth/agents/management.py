@@ -11,7 +11,6 @@ Both are tools of an environment around the real one, which never learns of them
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -255,10 +254,7 @@ class ManagedEpisode(Episode):
         return inner.model_copy(update={"state": state})
 
     def restore(self, snapshot: Snapshot) -> None:
-        mine = (self.environment.name, self.environment.version, self.task.id)
-        if mine != (snapshot.environment, snapshot.version, snapshot.task_id):
-            raise ValueError(f"the snapshot is of another environment, version or task than {mine}")
-        state = json.loads(snapshot.state)
+        state = self.environment.unpack(self.task, snapshot)
         if not isinstance(state, dict) or set(state) != {"inner", "notes", "delegated"}:
             raise ValueError("the snapshot was taken where agents have no actions of their own")
         self._inner.restore(snapshot.model_copy(update={"state": state["inner"]}))

@@ -7,12 +7,14 @@ one task and holds all the state that calls can change.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from synth.identity import canonical_json
 from synth.schemas.row import Json, JsonObject, NonEmpty, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -172,8 +174,24 @@ class Environment(ABC):
 
     def resume(self, task: Task, recorded: JsonObject) -> Episode:
         """A fresh episode for making the calls of a recorded run once more; ``recorded`` is what its ``settings`` and
-        ``facts`` were."""
+        ``facts`` were. Until ``begin`` or ``restore`` it may leave out what two equal observations may differ in."""
         return self.reset(task)
+
+    def pack(self, task: Task, state: Any) -> Snapshot:
+        """``state``, which is JSON, as a snapshot of an episode of ``task``."""
+        return Snapshot(environment=self.name, version=self.version, task_id=task.id, state=canonical_json(state))
+
+    def unpack(self, task: Task, snapshot: Snapshot) -> Any:
+        """The state that :meth:`pack` was given.
+
+        Raises:
+            ValueError: the snapshot is of another environment, version or task.
+        """
+        mine = (self.name, self.version, task.id)
+        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
+        if mine != theirs:
+            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
+        return json.loads(snapshot.state)
 
 
 def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | None:

@@ -7,7 +7,6 @@ Everything is read from memory-mapped arrays; an episode holds no copy of anythi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -30,7 +29,6 @@ from synth.environments.identifiers import Identifiers
 from synth.environments.triples import End, Listed, heading, listed, triple, written
 from synth.environments.values import normalize
 from synth.graph.graph import Graph
-from synth.identity import canonical_json
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
@@ -347,19 +345,10 @@ class GraphEpisode(Episode):
         return max(1, -(-items // self.environment.page_size))
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(
-            environment=self.environment.name,
-            version=self.environment.version,
-            task_id=self.task.id,
-            state=canonical_json({"calls": self._calls}),
-        )
+        return self.environment.pack(self.task, {"calls": self._calls})
 
     def restore(self, snapshot: Snapshot) -> None:
-        mine = (self.environment.name, self.environment.version, self.task.id)
-        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
-        if mine != theirs:
-            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
-        self._calls = int(json.loads(snapshot.state)["calls"])
+        self._calls = int(self.environment.unpack(self.task, snapshot)["calls"])
 
     def check(self, answer: str | None) -> Verdict:
         return check_task(self.task, answer)

@@ -5,7 +5,6 @@ Observations are whole: a long document comes in pages, and every page says whic
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
@@ -27,7 +26,6 @@ from synth.environments.contract import (
 from synth.environments.identifiers import Identifiers
 from synth.environments.rendering import link, page_borders, render
 from synth.environments.simulated import SimulatedResults, Simulation, Simulator
-from synth.identity import canonical_json
 from synth.models.asking import AskConfig
 from synth.models.contract import Model
 from synth.retrieval.noise import Noise, noisy
@@ -382,17 +380,10 @@ class SearchEpisode(Episode):
             plain["noise"] = self.environment.settings(self.task)
         if self._written is not None:
             plain["simulated"] = self._written.state
-        state = canonical_json(plain)
-        return Snapshot(
-            environment=self.environment.name, version=self.environment.version, task_id=self.task.id, state=state
-        )
+        return self.environment.pack(self.task, plain)
 
     def restore(self, snapshot: Snapshot) -> None:
-        mine = (self.environment.name, self.environment.version, self.task.id)
-        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
-        if mine != theirs:
-            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
-        state = json.loads(snapshot.state)
+        state = self.environment.unpack(self.task, snapshot)
         if state.get("noise", {}) != self.environment.settings(self.task):
             raise ValueError(f"the snapshot was taken with noise {state.get('noise')}, this episode has another")
         self._document, self._page, self._calls = state["document"], int(state["page"]), int(state["calls"])

@@ -134,10 +134,10 @@ def test_an_episode_does_not_restore_what_it_can_not_reach() -> None:
     saved = episode.snapshot()
     episode.restore(saved)  # it stands there still
     episode.step(ToolCall(id="2", name="titles", arguments={}))
-    with pytest.raises(ValueError, match="call 0 \\(clock\\) answers otherwise"):
+    with pytest.raises(ValueError, match="call 0 \\(clock\\) comes out otherwise"):
         episode.restore(saved)
     other = make(replay_safe=True, servers={"notes": {"command": command("notes")}}).reset(TASK)
-    with pytest.raises(ValueError, match="other servers or other tools"):
+    with pytest.raises(ValueError, match="another mcp, or with other settings"):
         other.restore(saved)
     episode.close()
     unsafe = make().reset(TASK)

@@ -23,6 +23,25 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "I start by looking things up.",
     ),
     # On a web page.
+    "p_open_named": (
+        "The request is about {name}. I open the site first.",
+        "It is {name} that the user speaks of, so I open the first page of the site.",
+        "I need the page on which {name} can be dealt with. The first page should lead there.",
+        "The user speaks of {name}. I begin on the first page and see where it leads.",
+        "For {name} I need the site before me, so I open it.",
+    ),
+    "p_open_ask": (
+        "The answer should stand somewhere on the site, so I open it.",
+        "That is something to look up on the site. I open the first page.",
+        "I do not know this yet. The first page should lead to it.",
+        "I open the site and see where this is told.",
+    ),
+    "p_open_do": (
+        "I open the site to see where this can be done.",
+        "This has to be done on the site, so I begin with its first page.",
+        "First I need the site before me. From its first page I can see where to go.",
+        "Let me open the site and find the place for this.",
+    ),
     "p_link": (
         "“{name}” should lead there.",
         "I follow “{name}”.",

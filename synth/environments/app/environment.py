@@ -8,7 +8,6 @@ rules may be hidden (TTExplore).
 
 from __future__ import annotations
 
-import json
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -31,7 +30,7 @@ from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile
 from synth.environments.app.user import ASK_USER, asked, schema
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
 from synth.errors import InputError
-from synth.identity import canonical_json, derive_generator, digest
+from synth.identity import derive_generator, digest
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -306,21 +305,11 @@ class AppEpisode(Episode):
             "settings": self._settings,
             "world": self.world.digest,
         }
-        environment = self.environment
-        return Snapshot(
-            environment=environment.name,
-            version=environment.version,
-            task_id=self.task.id,
-            state=canonical_json(state),
-        )
+        return self.environment.pack(self.task, state)
 
     def restore(self, snapshot: Snapshot) -> None:
         environment = self.environment
-        mine = (environment.name, environment.version, self.task.id)
-        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
-        if mine != theirs:
-            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
-        state = json.loads(snapshot.state)
+        state = environment.unpack(self.task, snapshot)
         if (state["world"], state["settings"]) != (self.world.digest, self._settings):
             raise ValueError(f"the snapshot was taken with {state['settings']}, this episode has {self._settings}")
         rows = [RowChange(table, tuple(key), before, changed) for table, key, before, changed in state["rows"]]

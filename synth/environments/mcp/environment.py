@@ -1,15 +1,12 @@
 """The environment ``mcp``: the tools of any Model Context Protocol servers, a fresh server for each rollout.
 
 A server over stdio is a process of its own per episode, in a folder of its own; one over HTTP has a session per
-episode. They start with the first call that needs them. Snapshots are the calls that were made: going back means making
-them again on fresh servers, so it is done only where the recipe says ``replay_safe``, and every answer must be the one
-that it was. Without it an episode that a snapshot was taken of makes no further call, so whoever branches from a
-recorded run gets ``refused`` where the run has an observation, and nothing is sent twice.
+episode. They start with the first call that needs them. Snapshots are the calls that were made
+(``synth.environments.replay``), so there is a way back only where the recipe says ``replay_safe``.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import weakref
@@ -21,8 +18,6 @@ from typing import Any, ClassVar
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
-    Episode,
-    Snapshot,
     ToolCall,
     ToolError,
     ToolResult,
@@ -34,6 +29,7 @@ from synth.environments.mcp.connection import Broken, Connection, connect
 from synth.environments.mcp.goals import McpGoal, call_of, difference, fits
 from synth.environments.mcp.results import result_text
 from synth.environments.mcp.tools import McpTool, read_tools, tool_digest
+from synth.environments.replay import ReplayedEpisode
 from synth.errors import InputError
 from synth.identity import canonical_json, digest
 from synth.schemas.row import JsonObject
@@ -44,7 +40,6 @@ __all__ = ["McpEnvironment", "McpEpisode", "open_mcp"]
 
 _MAX_ARGUMENTS = 1_000_000
 """Characters of a call's arguments."""
-NOT_REPLAYED = "The call is not made: the recipe does not say that calls to these servers may be made again."
 
 
 class McpEnvironment(Environment):
@@ -157,20 +152,19 @@ class _Held:
             shutil.rmtree(Path(folder).parent, ignore_errors=True)
 
 
-class McpEpisode(Episode):
+class McpEpisode(ReplayedEpisode):
     """State: the calls that reached a server, with a hash of each answer."""
 
     def __init__(self, environment: McpEnvironment, task: Task) -> None:
-        super().__init__(task)
+        safe = environment.config.replay_safe
+        super().__init__(environment, task, identity=environment.identity, replay_safe=safe)
         self.environment = environment
         self._held = _Held()
-        self._made: list[list[Any]] = []
         self._gone: set[str] = set()
-        self._kept = False
         # Who forgets to close an episode leaves no process behind either.
         self._forgotten = weakref.finalize(self, self._held.drop)
 
-    def step(self, call: ToolCall) -> ToolResult:
+    def refusal(self, call: ToolCall) -> ToolResult | None:
         tool = self.environment.tool(call.name)
         if tool is None:
             names = ", ".join(schema.name for schema in self.environment.tools())
@@ -178,14 +172,12 @@ class McpEpisode(Episode):
         problem = _check(tool, call.arguments)
         if problem is not None:
             return _result(call, f"Wrong arguments for {call.name}: {problem}.", "bad_arguments")
-        if self._kept and not self.environment.config.replay_safe:
-            return _result(call, NOT_REPLAYED, "refused")
-        return self._make(call, tool)
+        return None
 
-    def _make(self, call: ToolCall, tool: McpTool) -> ToolResult:
-        result = self._answer(call, tool)
-        self._made.append([call.name, call.arguments, _seen(result)])
-        return result
+    def answer(self, call: ToolCall) -> ToolResult:
+        tool = self.environment.tool(call.name)
+        assert tool is not None  # it was not refused
+        return self._answer(call, tool)
 
     def _answer(self, call: ToolCall, tool: McpTool) -> ToolResult:
         key, config = tool.server, self.environment.config
@@ -217,42 +209,9 @@ class McpEpisode(Episode):
             return _failed(call, "its answer is not what the protocol allows")
         return _result(call, text, "refused" if reply.is_error else None)
 
-    def snapshot(self) -> Snapshot:
-        self._kept = True
-        environment = self.environment
-        state = canonical_json({"calls": self._made, "identity": environment.identity})
-        return Snapshot(environment=environment.name, version=environment.version, task_id=self.task.id, state=state)
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """As the contract says; the calls are made again.
-
-        Raises:
-            ValueError: also when the recipe does not allow that, or a server answers otherwise than it did.
-        """
-        mine = (self.environment.name, self.environment.version, self.task.id)
-        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
-        if mine != theirs:
-            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
-        state = json.loads(snapshot.state)
-        if state["identity"] != self.environment.identity:
-            raise ValueError("the snapshot was taken with other servers or other tools")
-        wanted: list[list[Any]] = state["calls"]
-        if self._made == wanted:
-            return
-        if not self.environment.config.replay_safe:
-            raise ValueError("the recipe does not say that calls to these servers may be made again (replay_safe)")
-        if self._made != wanted[: len(self._made)]:
-            self._begin_anew()
-        for number, (name, arguments, seen) in enumerate(wanted[len(self._made) :], start=len(self._made)):
-            call = ToolCall(id=f"replay_{number}", name=name, arguments=arguments)
-            tool = self.environment.tool(name)
-            assert tool is not None  # the identity holds the tools
-            if _seen(self._make(call, tool)) != seen:
-                raise ValueError(f"call {number} ({name}) answers otherwise than it did when it was made")
-
-    def _begin_anew(self) -> None:
+    def begin_anew(self) -> None:
         self._held.drop(wait=True)
-        self._made, self._gone = [], set()
+        self._gone = set()
 
     def look(self, call: ToolCall) -> ToolResult:
         """The answer to a call that is not on record: for who watches an episode. Of tools that change nothing."""
@@ -315,10 +274,6 @@ def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:
 
 def _failed(call: ToolCall, why: str) -> ToolResult:
     return _result(call, f"The tool failed: {why}.", "failure")
-
-
-def _seen(result: ToolResult) -> str:
-    return digest("mcp-observation", result.content, result.error)
 
 
 def _without(words: str, folder: str) -> str:

@@ -32,7 +32,8 @@ class WebConfig(BaseModel):
     replay_safe: bool = True
     """Of a command: False = calls must not be made again, so there are no branches and no critical steps."""
     executable: str | None = None
-    """Chromium's program; None = the first of chromium, chromium-browser, google-chrome that is there."""
+    """Chromium's program; None = the first of chromium-headless-shell (the fastest), chromium, chromium-browser,
+    google-chrome that is there."""
     sandbox: bool | None = None
     """Chromium's own sandbox; None = on, except for root, as whom it does not start with it."""
     viewport: tuple[Pixels, Pixels] = (1000, 700)

@@ -1,26 +1,26 @@
 """The environment ``web``: a real Chromium on a folder of pages, or on a local application.
 
-An episode is a browser context of its own. Its snapshots are the calls that were made, with a hash of what each of them
-showed and of what the site kept after it: going back means making them again in a fresh context, which costs what the
-calls cost (tens of milliseconds each, and as much as five of them for the context), and every hash must be the one that
-it was. Success is what the site keeps at the end (localStorage, cookies, IndexedDB, an application's own state), or an
-answer that stands on a page.
+An episode is a browser context of its own. Its snapshots are the calls that were made (``synth.environments.replay``),
+with a hash of what each of them showed and of what the site kept after it: going back means making them again in a
+fresh context, which costs what the calls cost (tens of milliseconds each, and as much as three of them for the
+context), without their pictures. Success is what the site keeps at the end (localStorage, cookies, IndexedDB, an
+application's own state), or an answer that stands on a page.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
-    Episode,
     Snapshot,
     ToolCall,
     ToolError,
@@ -28,6 +28,7 @@ from synth.environments.contract import (
     ToolSchema,
     validate_arguments,
 )
+from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
 from synth.environments.web.application import Application, ApplicationFailed
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
@@ -142,6 +143,11 @@ class WebEnvironment(Environment):
     def reset(self, task: Task) -> WebEpisode:
         return WebEpisode(self, task)
 
+    def resume(self, task: Task, recorded: JsonObject) -> WebEpisode:
+        """As the contract says. A picture costs more than all else that is seen of a page, and is no part of what is
+        compared: until ``begin`` or ``restore`` none is taken."""
+        return WebEpisode(self, task, pictured=False)
+
 
 class _Held:
     """What an episode has to give back."""
@@ -204,23 +210,30 @@ class _Held:
             application.close()
 
 
-class WebEpisode(Episode):
+class WebEpisode(ReplayedEpisode):
     """State: the calls that reached the page, with a hash of what came of each."""
 
-    def __init__(self, environment: WebEnvironment, task: Task) -> None:
-        super().__init__(task)
+    def __init__(self, environment: WebEnvironment, task: Task, *, pictured: bool = True) -> None:
+        """
+        Args:
+            pictured: False = pictures are left out until a run begins or a snapshot is gone back to.
+        """
+        safe = environment.config.replay_safe
+        super().__init__(environment, task, identity=environment.identity, replay_safe=safe)
         self.environment = environment
+        self._pictured = pictured
         self._start = environment.start(task)
         self._held = _Held(environment, self._start)
-        self._made: list[list[Any]] = []
         self._warnings: dict[str, dict[str, str]] = {}
         self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]})
         self._beginning = self._state
         self._gone: str | None = None
-        self._kept = False
         self._forgotten = weakref.finalize(self, self._held.drop)
 
-    def step(self, call: ToolCall) -> ToolResult:
+    def begin(self, system: str, generator_for_turn: Callable[[int], np.random.Generator]) -> None:
+        self._pictured = True
+
+    def refusal(self, call: ToolCall) -> ToolResult | None:
         tool = self.environment.tool(call.name)
         if tool is None:
             names = ", ".join(schema.name for schema in self.environment.tools())
@@ -231,32 +244,30 @@ class WebEpisode(Episode):
             return _result(call, f"Wrong arguments for {call.name}: {problem[:500]}.", "bad_arguments")
         if self.seen is None and call.name != "open":
             return _result(call, f"No page is open. Begin with open: {self.environment.address}/.", "refused")
-        if self._kept and not self.environment.config.replay_safe:
-            return _result(call, "The call is not made: the recipe does not allow to make calls again.", "refused")
-        return self._make(call)
+        return None
 
-    def _make(self, call: ToolCall) -> ToolResult:
-        result = self._answer(call)
-        mark = digest("web-observation", result.content, result.error, self.state_hash())
-        self._made.append([call.name, call.arguments, mark])
-        return result
+    def mark(self, result: ToolResult) -> str:
+        return digest("web-observation", result.content, result.error, self.state_hash())
 
     @property
     def seen(self) -> Seen | None:
         """The page as it was last seen; None where none is open."""
         return self._held.session.seen if self._held.session is not None else None
 
-    def _answer(self, call: ToolCall) -> ToolResult:
+    def answer(self, call: ToolCall) -> ToolResult:
         if self._gone is not None:
             return _result(call, f"The tool failed: {self._gone}.", "failure")
         try:
             session = self._held.begin()
             part = int(call.arguments.get("part", 1))
+            pictured = self._pictured and not self.replaying
             if call.name == "read" and part > 1 and session.seen is not None:
+                if self.environment.config.screenshots and pictured and session.seen.page.screenshot is None:
+                    self._held.run(session.look_again())
                 return self._shown(call, session.seen, part)
             refused = None
             try:
-                seen: Seen | None = self._held.run(session.act(call.name, call.arguments))
+                seen: Seen | None = self._held.run(session.act(call.name, call.arguments, picture=pictured))
             except Refused as error:
                 seen, refused = session.seen, error
             if seen is not None:
@@ -321,51 +332,18 @@ class WebEpisode(Episode):
         """The present state as what a task wants."""
         return WebGoal(state=self.state_hash(), changes=tuple(self.changes()), answer=answer)
 
-    def snapshot(self) -> Snapshot:
-        self._kept = True
-        environment, seen = self.environment, self.seen
-        state: dict[str, Any] = {
-            "calls": self._made,
-            "identity": environment.identity,
-            "kept": self.state_hash(),
-            "page": None if seen is None else digest("web page", seen.address, seen.title, seen.tree.lines),
-        }
-        return Snapshot(
-            environment=environment.name,
-            version=environment.version,
-            task_id=self.task.id,
-            state=canonical_json(state),
-        )
+    def noted(self) -> JsonObject:
+        seen = self.seen
+        page = None if seen is None else digest("web page", seen.address, seen.title, seen.tree.lines)
+        return {"kept": self.state_hash(), "page": page}
 
     def restore(self, snapshot: Snapshot) -> None:
-        """As the contract says; the calls are made again.
+        super().restore(snapshot)
+        self._pictured = True
 
-        Raises:
-            ValueError: also when the recipe does not allow that, or the site answers otherwise than it did.
-        """
-        mine = (self.environment.name, self.environment.version, self.task.id)
-        theirs = (snapshot.environment, snapshot.version, snapshot.task_id)
-        if mine != theirs:
-            raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
-        state = json.loads(snapshot.state)
-        if state["identity"] != self.environment.identity:
-            raise ValueError("the snapshot was taken with another site, or with other settings")
-        wanted: list[list[Any]] = state["calls"]
-        if self._made == wanted:
-            return
-        if not self.environment.config.replay_safe:
-            raise ValueError("the recipe does not say that calls to this application may be made again (replay_safe)")
-        if self._made != wanted[: len(self._made)]:
-            self._begin_anew()
-        for number, (name, arguments, mark) in enumerate(wanted[len(self._made) :], start=len(self._made)):
-            self._make(ToolCall(id=f"replay_{number}", name=name, arguments=arguments))
-            if self._made[-1][2] != mark:
-                raise ValueError(f"call {number} ({name}) comes out otherwise than it did when it was made")
-
-    def _begin_anew(self) -> None:
+    def begin_anew(self) -> None:
         self._held.drop()
-        self._made, self._gone, self._state = [], None, self._beginning
-        self._warnings = {}
+        self._gone, self._state, self._warnings = None, self._beginning, {}
 
     def check(self, answer: str | None) -> Verdict:
         """Does the site keep what the task wants, and is the answer right where one is asked for? A task without a goal

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -56,8 +58,39 @@ _IN_PAGES = """
   addEventListener('click', here, true);
   addEventListener('submit', here, true);
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete window[name];
+  // A connection that stays open has no end that one could wait for: it fails, and what it asked for is asked for once,
+  // so that the border of the site says what it says of any request.
+  for (const [name, closed] of [['WebSocket', 3], ['EventSource', 2]]) {
+    window[name] = class extends EventTarget {
+      constructor(url) {
+        super();
+        const to = new URL(url, location.href);
+        Object.assign(this, { url: to.href, readyState: 0, bufferedAmount: 0, protocol: '', extensions: '' });
+        to.protocol = to.protocol.replace('ws', 'http');
+        const asked = to.origin === location.origin ? Promise.resolve() : fetch(to, { mode: 'no-cors' });
+        asked.catch(() => 0).then(() => { this.fail('error'); this.fail('close'); });
+      }
+      fail(kind) {
+        this.readyState = closed;
+        const event = new Event(kind);
+        this.dispatchEvent(event);
+        if (typeof this[`on${kind}`] === 'function') this[`on${kind}`](event);
+      }
+      send() { if (!this.readyState) throw new DOMException('It is not open.', 'InvalidStateError'); }
+      close() { this.readyState = closed; }
+    };
+  }
 })();
 """
+_START = """
+(() => {
+  // The first document of the site finds what an episode begins with; one that it goes on to finds what it left.
+  if (window !== top || location.origin !== ADDRESS || document.referrer || localStorage.length) return;
+  for (const { name, value } of ENTRIES) localStorage.setItem(name, value);
+})();
+"""
+"""In place of Playwright's ``storage_state``, which opens and closes a page of its own for it: half of what a context
+costs. It is taken out when the first page stands."""
 
 _READ_PAGE = """
 async (whole) => {
@@ -110,6 +143,8 @@ class Session:
         self._start = start
         self._context: Any = None
         self._page: Any = None
+        self._starting: Any = None
+        """The script that puts the start into the storage, until a page of the site stands."""
         self._open: set[Any] = set()
         self._notes: list[str] = []
         self.seen: Seen | None = None
@@ -117,7 +152,6 @@ class Session:
 
     async def begin(self) -> None:
         width, height = self.config.viewport
-        local = [{"origin": self.address, "localStorage": self._start}] if self._start else []
         context = self._context = await self.browser.context(
             viewport={"width": width, "height": height},
             proxy={"server": self._proxy},
@@ -127,12 +161,15 @@ class Session:
             accept_downloads=False,
             reduced_motion="reduce",
             color_scheme="light",
-            storage_state={"cookies": [], "origins": local},
         )
         context.set_default_timeout(self.config.element_seconds * 1000)
         context.set_default_navigation_timeout(self.config.call_seconds * 1000)
         await context.add_init_script(_IN_PAGES.replace("SEED", str(self.config.seed % 2**31)))
-        await context.route(self._outside, self._hold_back)
+        if self._start:
+            script = _START.replace("ADDRESS", json.dumps(self.address))
+            self._starting = await context.add_init_script(script.replace("ENTRIES", json.dumps(self._start)))
+        # A pattern, not a function: what is inside never comes by here.
+        await context.route(re.compile(f"^(?!{re.escape(self.address)}/|data:|blob:)"), self._hold_back)
         await context.clock.install(time=self.config.now)
         await context.clock.pause_at(self.config.now)
         page = self._page = await context.new_page()
@@ -153,9 +190,6 @@ class Session:
     def _inside(self, url: str) -> bool:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}" == self.address
-
-    def _outside(self, url: str) -> bool:
-        return not self._inside(url) and not url.startswith(("data:", "blob:"))
 
     async def _hold_back(self, route: Any) -> None:
         request = route.request
@@ -188,8 +222,11 @@ class Session:
         if words not in self._notes and len(self._notes) < _MOST_NOTES:
             self._notes.append(words)
 
-    async def act(self, tool: str, arguments: Mapping[str, Any]) -> Seen:
+    async def act(self, tool: str, arguments: Mapping[str, Any], *, picture: bool = True) -> Seen:
         """Carry out one call and look at the page.
+
+        Args:
+            picture: Whether a picture is taken, of those that the recipe asks for.
 
         Raises:
             Refused: it can't be carried out; the page stands as it did, but for what the try itself did.
@@ -210,7 +247,7 @@ class Session:
             else:
                 words = "The element can't be used: it is covered, hidden, disabled or takes no such value."
                 await self._settle()
-                self.seen = await self._look()
+                self.seen = await self._look(picture)
                 raise Refused(words) from None
         await self._settle()
         if not self._inside(self._page.url):
@@ -218,7 +255,21 @@ class Session:
             with contextlib.suppress(Error):
                 await self._page.goto(before if self._inside(before) else f"{self.address}/")
             await self._settle()
-        self.seen = await self._look()
+        self.seen = await self._look(picture)
+        starting, self._starting = self._starting, None
+        if starting is not None:
+            await starting.close()
+        return self.seen
+
+    async def look_again(self) -> Seen:
+        """The page as it was last seen, with its picture: nothing has moved since.
+
+        Raises:
+            BrowserGone: it can't be read any more.
+        """
+        assert self.seen is not None
+        self._notes = list(self.seen.notes)
+        self.seen = await self._look(True)
         return self.seen
 
     async def _do(self, tool: str, arguments: Mapping[str, Any]) -> None:
@@ -305,7 +356,7 @@ class Session:
                 return
             await asyncio.sleep(0.005)
 
-    async def _look(self) -> Seen:
+    async def _look(self, picture: bool) -> Seen:
         """
         Raises:
             BrowserGone: the page can't be read any more.
@@ -313,11 +364,11 @@ class Session:
         from playwright.async_api import Error
 
         try:
-            return await self._read()
+            return await self._read(picture)
         except Error as error:
             raise BrowserGone(f"the page can't be read ({type(error).__name__})") from None
 
-    async def _read(self) -> Seen:
+    async def _read(self, pictured: bool) -> Seen:
         page, config = self._page, self.config
         limit = config.call_seconds * 1000
         tree = _tree(str(await page.aria_snapshot(mode="ai", timeout=limit)))
@@ -327,7 +378,7 @@ class Session:
         else:
             state = {"cookies": await self._context.cookies(), "origins": [{"localStorage": local}]}
         picture = None
-        if config.screenshots:
+        if config.screenshots and pictured:
             shot = await page.screenshot(animations="disabled", caret="hide", scale="css", timeout=limit)
             picture = f"data:image/png;base64,{base64.b64encode(shot).decode()}"
         url = str(page.url)

@@ -18,11 +18,12 @@ import numpy as np
 from synth.environments.contract import Episode
 from synth.environments.web.environment import START, WebEnvironment, WebEpisode
 from synth.environments.web.storage import Change, WebGoal, changes_in_words
+from synth.environments.web.tree import Page
 from synth.identity import canonical_json, derive_generator, split_of
 from synth.reverse.blank import blank_task
 from synth.reverse.exploring.walks import Explorer, ExplorerConfig, pick
 from synth.reverse.minimal import minimal
-from synth.reverse.web.acting import Action, Run, instruction, run
+from synth.reverse.web.acting import Action, Run, instruction, resolve, run
 from synth.reverse.web.config import WebTasksConfig
 from synth.reverse.web.exploring import SiteProposer, Taken
 from synth.reverse.web.wording import NotWorded, Question, question_of, request_of
@@ -141,7 +142,9 @@ class _Maker:
         self, environment: WebEnvironment, config: WebTasksConfig, task: Task, rng: np.random.Generator
     ) -> None:
         self.environment, self.config, self.task, self.rng = environment, config, task, rng
-        self._known: dict[tuple[Action, ...], bool] = {}
+        self._known: dict[tuple[Action, ...], tuple[Page, str] | None] = {}
+        """Steps that were carried out -> the page and the hash of what is kept behind them; None where one of them
+        could not be made. Every beginning of steps that were carried out stands here too."""
 
     def done(self, wanted: int) -> _Made:
         taken = self._walk(wanted, self.config.steps * wanted)
@@ -150,7 +153,7 @@ class _Maker:
             raise _Nothing(Reason.NO_WALK, "nothing was changed")
         end = taken[last].kept
         changing = [at for at in range(1, last + 1) if taken[at].kept != taken[at - 1].kept]
-        kept = self._least(taken[: last + 1], changing, lambda made: made.states[-1] == end)
+        kept = self._least(taken[: last + 1], changing, lambda page, kept: kept == end)
         made = run(self.environment, self.task, kept, keep=True)
         try:
             if not made.clean or made.states[-1] != end:
@@ -181,8 +184,8 @@ class _Maker:
         if fact[2].casefold() in question.text.casefold():
             raise _Nothing(Reason.ANSWER_IN_QUESTION, "the question says the answer")
 
-        def good(made: Run) -> bool:
-            return fact in made.pages[-1].facts and made.states[-1] == made.states[0]
+        def good(page: Page, kept: str) -> bool:
+            return fact in page.facts and kept == taken[0].kept
 
         kept = self._least(taken, [len(taken) - 1], good)
         made = run(self.environment, self.task, kept, keep=True)
@@ -210,7 +213,26 @@ class _Maker:
             raise _Nothing(Reason.NO_WALK, "no step had an effect")
         return taken
 
-    def _least(self, taken: Sequence[Taken], goals: Sequence[int], good: Callable[[Run], bool]) -> tuple[Action, ...]:
+    def _behind(self, steps: tuple[Action, ...]) -> tuple[Page, str] | None:
+        """The page and the hash of what is kept behind ``steps`` in a fresh episode; None where one can't be made.
+
+        Only steps of which that is not known are carried out: equal steps lead to equal pages, so what was carried out
+        tells of every beginning of it, and of a step whose element is not on the page that it would come to.
+        """
+        known = next(at for at in range(len(steps), -1, -1) if steps[:at] in self._known or at == 0)
+        before = self._known.get(steps[:known])
+        if known == len(steps) or (known and (before is None or resolve(before[0], steps[known]) is None)):
+            return before if known == len(steps) else None
+        made = run(self.environment, self.task, steps)
+        for number, found in enumerate(zip(made.pages, made.states, strict=True), start=1):
+            self._known[steps[:number]] = found
+        if not made.clean:
+            self._known[steps[: len(made.pages) + 1]] = None
+        return self._known.get(steps)
+
+    def _least(
+        self, taken: Sequence[Taken], goals: Sequence[int], good: Callable[[Page, str], bool]
+    ) -> tuple[Action, ...]:
         """The steps behind ``open`` cut down until none can be left out.
 
         Args:
@@ -218,17 +240,14 @@ class _Maker:
         """
 
         def reaches(part: Sequence[int]) -> bool:
-            steps = (_OPEN, *(taken[at].action for at in part))
-            if steps not in self._known:
-                made = run(self.environment, self.task, steps)
-                self._known[steps] = made.clean and good(made)
-            return self._known[steps]
+            found = self._behind((_OPEN, *(taken[at].action for at in part)))
+            return found is not None and good(*found)
 
         whole = list(range(1, len(taken)))
-        if reaches([]):
-            raise _Nothing(Reason.NO_WALK, "it is so from the beginning")
         straight = _straight(taken, goals)
         kept = list(minimal(straight if straight != whole and reaches(straight) else whole, reaches))
+        if reaches([]):
+            raise _Nothing(Reason.NO_WALK, "it is so from the beginning")
         if any(reaches([*kept[:at], *kept[at + 1 :]]) for at in range(len(kept))):
             raise _Nothing(Reason.NOT_MINIMAL, "a step can be left out")
         return (_OPEN, *(taken[at].action for at in kept))

@@ -310,7 +310,7 @@ def test_a_snapshot_that_does_not_come_out_again_is_refused(tmp_path: Path) -> N
     do(episode, "open", url="/")
     saved = episode.snapshot()
     page.write_text("<h1>two</h1>")
-    with pytest.raises(ValueError, match="another site"):
+    with pytest.raises(ValueError, match="another web, or with other settings"):
         open_web(site=str(tmp_path)).reset(TASK).restore(saved)
     tampered = saved.model_copy(update={"state": re.sub(r'"/"},"[0-9a-f]{8}', '"/"},"00000000', saved.state)})
     with pytest.raises(ValueError, match="comes out otherwise"):

@@ -18,6 +18,7 @@ from synth.agents.scripted.doer.telling import (
     joined,
     line_with,
     listed,
+    named_in,
     rule_for,
     said_by,
     shown_values,
@@ -298,6 +299,12 @@ class Doing:
         call = self.plan.calls[number]
         if self.last is not None and any(result.page is not None for result in self.last.results):
             self._on_page(call.tool, arguments)
+            return
+        if not self.history and arguments == {"url": "/"}:
+            # A site is opened before anything else: why is all in the request.
+            name = named_in(self.task.question)
+            asks = "p_open_ask" if self.plan.outcome == "answered" else "p_open_do"
+            self.thoughts.add(asks if name is None else "p_open_named", name=name)
             return
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)

@@ -24,6 +24,7 @@ __all__ = [
     "joined",
     "line_with",
     "listed",
+    "named_in",
     "rule_for",
     "said_by",
     "shown_values",
@@ -40,6 +41,7 @@ _SMALL = frozenset(
     "the and for with that this from has have are was were you your not can will may who what which when where one two "
     "all any its his her their them they other into than then there here please would like could i'm i'd".split()
 )
+_NAMED = re.compile(r"“[^”]+”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d")
 _DETAIL = re.compile(
     r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
 )
@@ -108,6 +110,13 @@ def details_of(question: str, line: str) -> list[str]:
                 found.setdefault(f"${form}" if name and f"${form}" in question else form)
                 break
     return list(found)[:3]
+
+
+def named_in(question: str) -> str | None:
+    """What a request is about, as it writes it: what it quotes, else an address or a number of it. None where it has
+    neither."""
+    found = _NAMED.search(question)
+    return found.group() if found is not None else None
 
 
 def rule_for(system: str, tool: ToolSchema) -> str | None:
