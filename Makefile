@@ -55,7 +55,7 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
-	$(BIN)/python -m pytest -q -rs --no-fold-skipped $(ARGS)
+	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile $(ARGS)
 
 check: format lint types layers locks ## formatting, lint, types, layers, locks of prompts and stages
 
