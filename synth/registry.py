@@ -145,9 +145,11 @@ FORMATS: Mapping[str, str] = {
     "sts": "synth.exporters.formats.chat:STS",
     "trl-dpo": "synth.exporters.formats.trl:TRL_DPO",
     "trl-grpo": "synth.exporters.formats.trl:TRL_GRPO",
+    "trl-grpo-env": "synth.exporters.formats.environments:TRL_GRPO_ENV",
     "trl-rft": "synth.exporters.formats.trl:TRL_RFT",
     "trl-sft": "synth.exporters.formats.trl:TRL_SFT",
     "verl": "synth.exporters.formats.verl:VERL",
+    "verl-env": "synth.exporters.formats.environments:VERL_ENV",
 }
 IMPORTERS: Mapping[str, str] = {
     "adp": "synth.exporters.importing.adp:ADP",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -69,6 +70,11 @@ def test_tasks_that_are_judged_by_their_state_get_no_reward_for_texts(built: Bui
     for name in ("trl-grpo", "verl"):
         with pytest.raises(InputError, match="6 judged_by_state"):
             synth.export(built.path, name, tmp_path / name)
+        done = synth.export(built.path, f"{name}-env", tmp_path / name)
+        assert (done.report.exported, done.report.inexpressible) == (6, {})
+        loaded = datasets.load_dataset(str(done.path), cache_dir=str(tmp_path / "cache"))
+        asked_of = {row["extra_info"]["task_id"] for split in loaded.values() for row in split}
+        assert asked_of == {row.task_id for row in rows}
 
 
 def test_bytes_do_not_depend_on_workers(built: BuildResult, tmp_path: Path) -> None:

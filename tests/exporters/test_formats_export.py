@@ -16,7 +16,7 @@ from synth.errors import InputError, StoreError
 from synth.exporters.formats.selection import Selection, parse_selection
 from synth.registry import FORMATS, find
 
-HERE = sorted(set(FORMATS) - {"trl-grpo", "verl"})
+HERE = sorted(set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env"})
 """The sample has no table ``rl``."""
 
 

@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 from critical_samples import run_pair, step_pair
 from exporter_samples import TOOLS, trajectory
 from format_samples import ABOUT, ANSWER, PLAIN, QUESTION, called, gave_up, run_of, seen, task_of
 
+from synth.errors import InputError
 from synth.exporters.formats.contract import About, Run, StepOf
 from synth.exporters.formats.why import Inexpressible, Why
 from synth.registry import FORMATS, find
@@ -294,6 +296,26 @@ def test_a_state_is_no_ground_truth_for_a_text() -> None:
     assert line["reward_model"]["ground_truth"] == json.loads(row["reward_model"]["ground_truth"])
     for name in ("trl-grpo", "verl"):
         assert refused(name, task_of(judged_by="state")) is Why.JUDGED_BY_STATE
+        assert len(records(f"{name}-env", task_of(judged_by="state"))) == 1, "the environment tells"
+
+
+def test_tasks_for_environments_name_their_task() -> None:
+    row = task_of(judged_by="state")
+    (line,) = records("trl-grpo-env", row)
+    assert (line["task_id"], line["reward_model"]["ground_truth"]["judged_by"]) == (row.task_id, "state")
+    (record,) = records("verl-env", row)
+    assert record["extra_info"]["tools_kwargs"] == {"environment": {"task": row.task_id}}
+    assert record["agent_name"] == "tool_agent"
+
+
+def test_one_file_of_tools_is_of_one_environment() -> None:
+    beside = find("formats", "verl-env").beside
+    other = ({"type": "function", "function": {"name": "fly", "parameters": {}}},)
+    config = yaml.safe_load(beside("mixed", ["train"], [TOOLS])["tools.yaml"])
+    names = [tool["function"]["name"] for tool in TOOLS]
+    assert [entry["tool_schema"]["function"]["name"] for entry in config["tools"]] == names
+    with pytest.raises(InputError, match="2 environments"):
+        beside("mixed", ["train"], [TOOLS, other])
 
 
 def test_every_format_says_what_it_is() -> None:

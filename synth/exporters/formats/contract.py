@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from synth.exporters.formats.selection import Selection
 from synth.schemas.rl import RlRow
+from synth.schemas.row import JsonList
 from synth.schemas.steps import PreferenceRow, StepRow
 from synth.schemas.trajectories import TrajectoryRow
 
@@ -90,5 +91,6 @@ class Format:
     """What is exported when the user selects nothing else."""
     index: bool = False
     """Whether a side file says, line by line, which row each record comes from: its lines have no place for that."""
-    beside: Callable[[str, Sequence[str]], Mapping[str, bytes]] | None = None
-    """(name of the dataset, splits that have records) -> more files by name."""
+    beside: Callable[[str, Sequence[str], Sequence[JsonList]], Mapping[str, bytes]] | None = None
+    """(name of the dataset, splits that have records, the different lists of tools of exported tasks) -> more files by
+    name."""

@@ -24,7 +24,9 @@ from synth.exporters.formats.selection import Selection
 from synth.exporters.formats.why import Inexpressible, Why
 from synth.exporters.formats.writing import Writer, json_line, open_writer
 from synth.exporters.reader import Dataset
-from synth.schemas.row import SCHEMA_VERSION
+from synth.identity import canonical_json
+from synth.schemas.rl import RlRow
+from synth.schemas.row import SCHEMA_VERSION, JsonList
 from synth.store import check_destination, publish
 from synth.store.files import file_sha256, remove_folder, store_errors, temporary_name
 
@@ -45,6 +47,8 @@ class _Tally:
 
     licences: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
+    tools: dict[str, JsonList] = field(default_factory=dict)
+    """The different lists of tools that exported tasks have, by their text."""
     cut_rows: int = 0
     cut_observations: int = 0
 
@@ -160,6 +164,8 @@ def _split(
                 continue
             _write(made, writer, index, item, cuts)
             exported += 1
+            if isinstance(item, RlRow):
+                tally.tools.setdefault(canonical_json(list(item.tools)), item.tools)
             records += len(made)
             tally.cut_rows += cuts > 0
             tally.cut_observations += cuts
@@ -230,7 +236,7 @@ def _report(
             raise DatasetError(f"rows of {split} went astray on the way", where=about.dataset)
     there = [split for split, one in splits.items() if one.records]
     if format_.beside is not None and there:
-        for name, data in format_.beside(about.dataset, there).items():
+        for name, data in format_.beside(about.dataset, there, list(tally.tools.values())).items():
             (folder / name).write_bytes(data)
     reasons = sorted({reason for one in splits.values() for reason in one.inexpressible})
     return ExportReport(

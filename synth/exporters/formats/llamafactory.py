@@ -154,7 +154,7 @@ LLAMAFACTORY_SFT = Format(
     layout="jsonl",
     convert=_sft,
     default=Selection(success=True),
-    beside=lambda dataset, splits: _info(dataset, splits, ranking=False),
+    beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=False),
     usage=_USAGE + " It has no mask for single turns: runs that need one are counted as inexpressible.",
 )
 LLAMAFACTORY_DPO = Format(
@@ -163,6 +163,6 @@ LLAMAFACTORY_DPO = Format(
     source="preferences",
     layout="jsonl",
     convert=_dpo,
-    beside=lambda dataset, splits: _info(dataset, splits, ranking=True),
+    beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=True),
     usage=_USAGE,
 )

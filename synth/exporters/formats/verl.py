@@ -9,37 +9,53 @@ from synth.exporters.formats.why import Inexpressible, Why
 from synth.identity import canonical_json
 from synth.schemas.rl import RlRow
 
-__all__ = ["VERL"]
+__all__ = ["VERL", "verl_columns", "verl_record"]
 
 _TEXT = pa.string()
+
+
+def verl_record(row: RlRow, about: About) -> Record:
+    """A task in verl's columns."""
+    info = row.extra_info
+    return {
+        "data_source": row.data_source,
+        "agent_name": row.agent_name,
+        "prompt": [{"role": message.role, "content": message.content} for message in row.prompt],
+        "ability": row.ability,
+        # Text, because verl's workers hand it around as a plain value; our reward function reads both forms.
+        "reward_model": {
+            "style": row.reward_model.style,
+            "ground_truth": canonical_json(row.reward_model.ground_truth.model_dump(mode="json")),
+        },
+        "extra_info": {
+            "index": info.index,
+            "split": info.split,
+            "id": info.id,
+            "task_id": info.task_id,
+            "tools": canonical_json(list(row.tools)),
+            "source": about.dataset,
+            "licence": row.licence,
+        },
+    }
+
+
+def verl_columns(*more: tuple[str, pa.DataType]) -> dict[str, pa.DataType]:
+    """The columns of :func:`verl_record`; ``more``: of ``extra_info``."""
+    info = [(name, _TEXT) for name in ("split", "id", "task_id", "tools", "source", "licence")]
+    return {
+        "data_source": _TEXT,
+        "agent_name": _TEXT,
+        "prompt": pa.list_(pa.struct([("role", _TEXT), ("content", _TEXT)])),
+        "ability": _TEXT,
+        "reward_model": pa.struct([("style", _TEXT), ("ground_truth", _TEXT)]),
+        "extra_info": pa.struct([("index", pa.int64()), *info, *more]),
+    }
 
 
 def _verl(row: RlRow, about: About, cut: int) -> list[Record]:
     if row.reward_model.ground_truth.judged_by == "state":
         raise Inexpressible(Why.JUDGED_BY_STATE)
-    info = row.extra_info
-    return [
-        {
-            "data_source": row.data_source,
-            "agent_name": row.agent_name,
-            "prompt": [{"role": message.role, "content": message.content} for message in row.prompt],
-            "ability": row.ability,
-            # Text, because verl's workers hand it around as a plain value; our reward function reads both forms.
-            "reward_model": {
-                "style": row.reward_model.style,
-                "ground_truth": canonical_json(row.reward_model.ground_truth.model_dump(mode="json")),
-            },
-            "extra_info": {
-                "index": info.index,
-                "split": info.split,
-                "id": info.id,
-                "task_id": info.task_id,
-                "tools": canonical_json(list(row.tools)),
-                "source": about.dataset,
-                "licence": row.licence,
-            },
-        }
-    ]
+    return [verl_record(row, about)]
 
 
 VERL = Format(
@@ -48,24 +64,7 @@ VERL = Format(
     source="rl",
     layout="parquet",
     convert=_verl,
-    columns={
-        "data_source": _TEXT,
-        "agent_name": _TEXT,
-        "prompt": pa.list_(pa.struct([("role", _TEXT), ("content", _TEXT)])),
-        "ability": _TEXT,
-        "reward_model": pa.struct([("style", _TEXT), ("ground_truth", _TEXT)]),
-        "extra_info": pa.struct(
-            [
-                ("index", pa.int64()),
-                ("split", _TEXT),
-                ("id", _TEXT),
-                ("task_id", _TEXT),
-                ("tools", _TEXT),
-                ("source", _TEXT),
-                ("licence", _TEXT),
-            ]
-        ),
-    },
+    columns=verl_columns(),
     usage="```sh\npython -m verl.trainer.main_ppo data.train_files={folder}/train-00000-of-00001.parquet \\\n"
     "  custom_reward_function.path=$(python -c 'import synth.rewards.adapters as a; print(a.__file__)') \\\n"
     "  custom_reward_function.name=compute_score data.max_prompt_length=4096\n```\n\n"

@@ -50,7 +50,7 @@ _SENTENCES = {
     Why.UNLABELLED: "A step has no label, or a neutral one where the format takes good and bad only.",
     Why.EMPTY: "The row has no turn of the agent, or no question before it.",
     Why.JUDGED_BY_STATE: "Success is the state that the agent leaves behind, which no reward function reads from its "
-    "text: step its environment (`synth serve-env`) and ask that for the score.",
+    "text: `trl-grpo-env` and `verl-env` ask the environment.",
     Why.TOO_LONG: "It is longer than was allowed, also with its observations cut.",
 }
 

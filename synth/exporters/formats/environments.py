@@ -1,0 +1,148 @@
+"""Tasks for trainers that step our environments: TRL's ``environment_factory``, verl's tool agent loop.
+
+All tasks are here, those that are judged by their state too: the environment says what a rollout came to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from synth.errors import InputError
+from synth.exporters.formats.contract import JSON, JSONS, About, Format, Record
+from synth.exporters.formats.verl import verl_columns, verl_record
+from synth.identity import canonical_json
+from synth.schemas.rl import RlRow
+from synth.schemas.row import JsonList
+
+__all__ = ["TRL_GRPO_ENV", "VERL_ENV", "tool_config"]
+
+_TEXT = pa.string()
+
+
+def _grpo(row: RlRow, about: About, cut: int) -> list[Record]:
+    return [
+        {
+            "prompt": [{"role": message.role, "content": message.content} for message in row.prompt],
+            "reward_model": row.reward_model.model_dump(mode="json"),
+            "extra_info": row.extra_info.model_dump(mode="json"),
+            "id": row.id,
+            "task_id": row.task_id,
+            "source": about.dataset,
+            "licence": row.licence,
+        }
+    ]
+
+
+def _verl(row: RlRow, about: About, cut: int) -> list[Record]:
+    record = verl_record(row, about)
+    # By one name instead of each tool's, so that the type of the column does not hang on the tools.
+    record["extra_info"] |= {"need_tools_kwargs": True, "tools_kwargs": {"environment": {"task": row.task_id}}}
+    return [record]
+
+
+def tool_config(tools: Sequence[Mapping[str, Any]]) -> bytes:
+    """verl's ``tool_config_path``: each tool with what verl reads of its schema, and with the whole of it."""
+    entries = [
+        {
+            "class_name": "synth.training.verl.EnvironmentTool",
+            "config": {"type": "native", "function": _plain(canonical_json(dict(tool)))},
+            "tool_schema": {"type": "function", "function": _narrow(tool["function"])},
+        }
+        for tool in tools
+    ]
+    told = (
+        "# Tools of the environment that `synth serve-env` serves: where SYNTH_ENV_URL says, or a key `url` beside\n"
+        "# `function`; else at http://127.0.0.1:8178. `function` is the whole schema, `tool_schema` what verl reads.\n"
+    )
+    return (told + yaml.safe_dump({"tools": entries}, sort_keys=False, allow_unicode=True, width=120)).encode()
+
+
+def _narrow(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Type, description and choices of each parameter: verl's classes take no more, and want a type."""
+    schema = function.get("parameters") or {}
+    properties = {
+        str(key): {
+            "type": _type(value),
+            **({"description": _plain(value["description"])} if value.get("description") else {}),
+            **({"enum": value["enum"]} if value.get("enum") else {}),
+        }
+        for key, value in (schema.get("properties") or {}).items()
+    }
+    return {
+        "name": function["name"],
+        "description": _plain(function.get("description") or str(function["name"])),
+        "parameters": {"type": "object", "properties": properties, "required": list(schema.get("required", ()))},
+    }
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    """One type: verl before 0.9 takes no list of them. What is not said may be anything, so a text."""
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next((one for one in kind if one != "null"), None)
+    return kind if isinstance(kind, str) else "string"
+
+
+def _plain(text: str) -> str:
+    """OmegaConf, which reads the file, would fill in ``${...}``."""
+    return text.replace("${", "\\${")
+
+
+def _beside(dataset: str, splits: Sequence[str], tools: Sequence[JsonList]) -> Mapping[str, bytes]:
+    if len(tools) > 1:
+        what = f"the tasks have tools of {len(tools)} environments, and one of them is served at a time"
+        raise InputError(what, where=dataset, mend="export the datasets that were mixed one by one")
+    return {"tools.yaml": tool_config(tools[0])}
+
+
+_LOAD = 'from datasets import load_dataset\n\ndata = load_dataset("{folder}")\n'
+TRL_GRPO_ENV = Format(
+    name="trl-grpo-env",
+    summary="All tasks for TRL's GRPOTrainer with our environment in the loop, which gives the reward.",
+    source="rl",
+    layout="parquet",
+    convert=_grpo,
+    columns={
+        "prompt": JSONS,
+        "reward_model": JSON,
+        "extra_info": JSON,
+        "id": _TEXT,
+        "task_id": _TEXT,
+        "source": _TEXT,
+        "licence": _TEXT,
+    },
+    usage=f"```python\n{_LOAD}from synth.training import TrlEnvironments, environment_reward\n\n"
+    'environments = TrlEnvironments("DATASET")  # the folder that was exported, or the URL of a `synth serve-env`\n'
+    "args = GRPOConfig(remove_unused_columns=False)\n"
+    "GRPOTrainer(model, reward_funcs=environment_reward, environment_factory=environments, args=args, "
+    'train_dataset=data["train"]).train()\n```\n\n'
+    "TRL shows the model the tools as our environment names and describes them, without bounds of numbers and lengths "
+    "of texts; a call outside them is answered in words. The reward is the environment's verdict on the state and on "
+    "the answer; a right answer is weighed by its rubric.",
+)
+VERL_ENV = Format(
+    name="verl-env",
+    summary="All tasks for verl's tool agent loop with our environment served beside it, which gives the reward.",
+    source="rl",
+    layout="parquet",
+    convert=_verl,
+    columns=verl_columns(
+        ("need_tools_kwargs", pa.bool_()),
+        ("tools_kwargs", pa.struct([("environment", pa.struct([("task", _TEXT)]))])),
+    ),
+    beside=_beside,
+    usage="```sh\nsynth serve-env DATASET --sessions 2000 &  # the folder that was exported\n"
+    "python -m verl.trainer.main_ppo data.train_files={folder}/train-00000-of-00001.parquet \\\n"
+    "  custom_reward_function.path=$(python -c 'import synth.training.verl as a; print(a.__file__)') \\\n"
+    "  custom_reward_function.name=compute_score data.max_prompt_length=4096 data.return_raw_chat=True \\\n"
+    "  actor_rollout_ref.rollout.multi_turn.enable=True \\\n"
+    "  actor_rollout_ref.rollout.multi_turn.tool_config_path={folder}/tools.yaml \\\n"
+    "  actor_rollout_ref.rollout.multi_turn.max_tool_response_length=8192 \\\n"
+    "  actor_rollout_ref.rollout.multi_turn.max_parallel_calls=8\n```\n\n"
+    "As many sessions are open at once as rollouts are under way. Unless told otherwise, verl cuts what a tool says at "
+    "256 characters, makes the first call of a turn only, and drops prompts over 1,024 tokens without a word.",
+)
