@@ -10,10 +10,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from types import MethodType
 from typing import Any, Literal, Union
 
 from synth.errors import InputError
+from synth.identity import canonical_json
 from synth.rewards.adapters import batch_rewards
 from synth.rewards.response import read_response
 from synth.schemas.trajectories import Verdict
@@ -33,31 +33,33 @@ class TrlEnvironments:
         """``where``: the folder of a dataset, whose environment is stepped in this process, or the URL of a
         ``synth serve-env``; or episodes that are open."""
         self._where = where
-        self._episodes: Episodes | None = None
+        self._made: type[TrlEnvironment] | None = None
 
     def __call__(self) -> TrlEnvironment:
         """
         Raises:
             InputError: the environment can't be opened or reached, or has a tool that TRL can't offer.
         """
-        if self._episodes is None:
-            self._episodes = open_episodes(self._where) if isinstance(self._where, str | Path) else self._where
-        return TrlEnvironment(self._episodes)
+        if self._made is None:
+            episodes = open_episodes(self._where) if isinstance(self._where, str | Path) else self._where
+            methods = {tool["function"]["name"]: _method(tool["function"]) for tool in episodes.tools()}
+            # A class of its own: newer releases (1.16) look for methods there, and older ones at the object.
+            self._made = type("TrlEnvironment", (TrlEnvironment,), {**methods, "_episodes": episodes})
+        return self._made()
 
     def __reduce__(self) -> tuple[type[TrlEnvironments], tuple[Any]]:
         return TrlEnvironments, (self._where,)
 
 
 class TrlEnvironment:
-    """One rollout after the other. Its public methods are ``reset`` and the tools: TRL takes all that it finds."""
+    """One rollout after the other. Its public methods are ``reset`` and, in the subclass that :class:`TrlEnvironments`
+    makes, the tools: TRL takes all that it finds."""
 
-    def __init__(self, episodes: Episodes) -> None:
-        self._episodes = episodes
+    _episodes: Episodes
+
+    def __init__(self) -> None:
         self._session: str | None = None
         self._verdict: Verdict | None = None
-        for tool in episodes.tools():
-            method = _method(tool["function"])
-            setattr(self, method.__name__, MethodType(method, self))
 
     def reset(self, task_id: str | None = None, **columns: Any) -> None:
         """Begin with a row of ``trl-grpo-env``. Its prompt says all, so nothing is added to it.
@@ -130,8 +132,8 @@ def environment_reward(
 def _method(function: Mapping[str, Any]) -> Any:
     """A function (self, **arguments) whose signature and docstring say what ``function``, a JSON Schema function, does.
 
-    What a type hint can't say of a parameter (bounds, patterns, what stands in an object) is left to the description
-    and to the environment, which checks every call and answers a wrong one in words.
+    What a type hint can't say of a parameter (bounds, patterns) is left to the environment, which checks every call and
+    answers a wrong one in words; what stands in an object, and nobody could guess, is told in the description.
 
     Raises:
         InputError: TRL can't offer it.
@@ -151,7 +153,7 @@ def _method(function: Mapping[str, Any]) -> Any:
         default = inspect.Parameter.empty if key in required else None
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters.append(inspect.Parameter(key, kind, default=default, annotation=hints[key]))
-        told.append(f"    {key}: {_one_line(value.get('description')) or key.replace('_', ' ')}")
+        told.append(f"    {key}: {_about(key, value)}")
 
     def method(self: TrlEnvironment, **arguments: Any) -> str:
         return self._call(name, arguments)
@@ -163,6 +165,12 @@ def _method(function: Mapping[str, Any]) -> Any:
     method.__annotations__ = hints  # none of what it returns: that would be shown to the model, and says nothing
     method.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return method
+
+
+def _about(key: str, schema: Any) -> str:
+    said = _one_line(schema.get("description") if isinstance(schema, Mapping) else None) or key.replace("_", " ")
+    text = canonical_json(schema)
+    return f"{said} JSON Schema: {text}" if '"properties":' in text else said
 
 
 def _one_line(text: Any) -> str:

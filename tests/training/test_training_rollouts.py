@@ -109,6 +109,10 @@ def test_methods_say_what_the_tools_say() -> None:
         name for name, _ in inspect.getmembers(environment, predicate=inspect.ismethod) if not name.startswith("_")
     }
     assert public == {"reset", *(tool.name for tool in desk().tools())}
+    # TRL 1.9 looks at the object, 1.16 at its class.
+    assert public == {
+        name for name, _ in inspect.getmembers(type(environment), inspect.isfunction) if not name.startswith("_")
+    }
     prolong = environment.prolong  # type: ignore[attr-defined]
     signature = inspect.signature(prolong)
     assert {name: one.annotation for name, one in signature.parameters.items()} == {"loan_id": str, "days": int}
@@ -141,6 +145,7 @@ def test_types_of_parameters_become_hints() -> None:
         "either": {"anyOf": [{"type": "number"}, {"type": "boolean"}]},
         "free": {},
         "thing": {"type": "object"},
+        "people": {"type": "array", "items": {"type": "object", "properties": {"born": {"type": "string"}}}},
     }
     method = TrlEnvironments(Odd("act", **schemas))().act  # type: ignore[arg-type, attr-defined]
     hints = {name: str(one.annotation) for name, one in inspect.signature(method).parameters.items()}
@@ -151,7 +156,9 @@ def test_types_of_parameters_become_hints() -> None:
         "either": "typing.Union[float, bool]",
         "free": "typing.Any",
         "thing": "<class 'dict'>",
+        "people": "list[dict]",
     }
+    assert '"born"' in method.__doc__.splitlines()[-1], "what no hint can say"
 
 
 def test_a_factory_goes_to_another_process(server: EpisodeServer) -> None:

@@ -14,8 +14,8 @@ pytest.importorskip("trl", reason="the extra train is not installed")
 import datasets
 import torch
 import trl
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from tiny import tiny_config, tiny_tokenizer
+from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 import synth
 from synth.api import BuildResult
@@ -50,40 +50,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
 
 @pytest.fixture(scope="module")
 def tokenizer(built: BuildResult) -> PreTrainedTokenizerFast:
-    """Bytes and 700 merges, with the chat template of a model that thinks and calls tools."""
     texts = [document.text for document in synth.load(built.path).rows("documents")][:300]
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    made.train_from_iterator(
-        texts, trainers.BpeTrainer(vocab_size=960, initial_alphabet=alphabet, special_tokens=special)
-    )
-    template = (Path(trl.__file__).parent / "chat_templates" / "qwen3.jinja").read_text()
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, eos_token="<|im_end|>", pad_token="<|endoftext|>", chat_template=template
-    )
+    return tiny_tokenizer(texts)
 
 
 @pytest.fixture(scope="module")
 def model(tokenizer: PreTrainedTokenizerFast, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of a random model of about 60,000 parameters: some trainers load it a second time."""
+    """The folder of a random model: some trainers load it a second time."""
     torch.manual_seed(7)
-    config = Qwen3Config(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        head_dim=16,
-        max_position_embeddings=16_384,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-    )
     folder = tmp_path_factory.mktemp("model")
-    Qwen3ForCausalLM(config).save_pretrained(folder)
+    Qwen3ForCausalLM(tiny_config(tokenizer)).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(folder)
 
@@ -149,10 +125,16 @@ def test_pairs_train_with_dpo(
     built: BuildResult, tokenizer: PreTrainedTokenizerFast, model: str, tmp_path: Path
 ) -> None:
     rows = opened(built, "trl-dpo", tmp_path)
-    rows = rows.select(range(min(8, len(rows))))
+    assert len(rows) > 8
     args = trl.DPOConfig(output_dir=str(tmp_path / "run"), max_length=None, **QUICK)
     trainer = trl.DPOTrainer(model, args=args, train_dataset=rows, processing_class=tokenizer)
-    assert len(trainer.train_dataset) == len(rows)
+    assert len(trainer.train_dataset) == len(rows), "every pair is tokenized, and none is dropped"
+    for row, tokens in zip(rows, trainer.train_dataset, strict=True):
+        chosen, rejected = (tokenizer.decode(tokens[name]) for name in ("chosen_ids", "rejected_ids"))
+        assert chosen != rejected
+        for side, text in (("chosen", chosen), ("rejected", rejected)):
+            for message in row[side]:
+                assert message["content"] in text
     check(trainer, model)
 
 
