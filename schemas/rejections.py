@@ -71,6 +71,7 @@ class Reason(StrEnum):
     BAD_CITATION = "bad_citation"
     # pairs
     NO_PAIR = "no_pair"
+    DUPLICATE_PAIR = "duplicate_pair"
     # distractors
     NO_DISTRACTOR = "no_distractor"
     # contexts
@@ -99,7 +100,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NOT_RETRIEVABLE: "Search does not find a page with the names that are known at that hop.",
     Reason.UNNATURAL: "The question could not be worded in a way that a person would.",
     Reason.DUPLICATE_TASK: "An earlier candidate asks the same.",
-    Reason.NEAR_DUPLICATE: "A row that was accepted before is nearly the same.",
+    Reason.NEAR_DUPLICATE: "Another row that was accepted is nearly the same.",
     Reason.SPLIT_CONFLICT: "The walk's gold entities belong to different splits, or a task that is like it belongs to "
     "another.",
     Reason.NO_EVIDENCE: "The answer was not found in any document of the source.",
@@ -138,6 +139,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.BAD_CITATION: "The model that was asked rests its verdict on steps that there are not, or on none.",
     Reason.NO_CONTEXT: "The pages that its context needs go over the budget, or those that it may hold do not fill it.",
     Reason.NO_DISTRACTOR: "No page that its runs met, and none near its evidence, could stand as a distractor.",
+    Reason.DUPLICATE_PAIR: "Another pair has the same words, or the same calls, in its prefix and on both sides.",
     Reason.NO_PAIR: "No pair could be made of it whose rejected side was shown to be worse.",
 }
 

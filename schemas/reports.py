@@ -348,6 +348,8 @@ class BuildReport(Row):
     """Tasks asked for (``--tasks``); None when all given tasks were taken."""
     recipe: JsonObject = {}
     """The resolved recipe: no path, key or host. What ``synth build`` needs to do it again."""
+    benchmarks: dict[str, str] = {}
+    """File that the tasks were kept away from -> its sha256. ``synth validate --deep`` compares with it again."""
     source: SourceReport
     roles: tuple[RoleReport, ...] = ()
     stages: tuple[StageReport, ...] = ()

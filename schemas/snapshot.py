@@ -22,6 +22,7 @@ from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
 from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document, Edge, Entity
+from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.extracted import ExtractedRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.injected import InjectedError
@@ -45,6 +46,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "difficulty": DifficultyRow,
     "distractors": Distractor,
     "documents": Document,
+    "duplicates": DuplicateRow,
     "edges": Edge,
     "entities": Entity,
     "extracted": ExtractedRow,

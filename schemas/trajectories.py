@@ -68,6 +68,9 @@ class TrajectoryRow(Row):
     """Id of the failed run that this one tries again, with a reflection on it in the system prompt
     (``details["reflection"]``); the failed run may have been rejected itself. A second try is no independent sample:
     success rates leave it out. None for a first try."""
+    duplicate_of: str | None = None
+    """Id of the run of the same role that this one is like, and that stands for both. It stays, since it is a sample
+    that success rates count; exports leave it out. None where it stands for itself, or nobody looked."""
     role: Role
     """Who acted: ``teacher``, ``policy`` or ``expert``."""
     model: str | None

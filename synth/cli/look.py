@@ -121,6 +121,13 @@ def validate(
             help="Also ask every task again, by brute force, from the facts and documents of the dataset alone.",
         ),
     ] = False,
+    benchmark: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="With --deep: a benchmark that no task may overlap with; give each one that the recipe names.",
+            metavar="FILE",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Prove every row again: layout, schemas, ADP rules, evidence, splits, and that the card tells the truth."""
@@ -129,8 +136,10 @@ def validate(
     from synth.exporters.deep import audit, render_audit
     from synth.exporters.validate import validate as check
 
+    if benchmark and not deep:
+        raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")
     problems = check(folder)
-    audited = audit(folder) if deep else None
+    audited = audit(folder, benchmarks=benchmark or ()) if deep else None
     if as_json:
         listed = [{"file": p.file, "row": p.row, "what": p.what} for p in problems]
         print(

@@ -7,7 +7,7 @@ Memory: 8 bytes per row and band of MinHash, 4 per row and dimension where texts
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from synth.dedup.minhash import MinHasher, bands_for, candidates, caught
 from synth.dedup.pairs import UNIT, Clusters, Kind, Pair, PairForest, clusters_of
 from synth.dedup.rules import Rules
+from synth.dedup.sketch import Sketch
 from synth.dedup.text import jaccard, shingles, text_hash
 from synth.retrieval.encoder import Encoder
 from synth.retrieval.joins import join
@@ -86,18 +87,24 @@ class Found:
         return clusters_of(len(self.ids), self.chosen(near=near, semantic=semantic), self.quality)
 
 
-def find_duplicates(corpus: Corpus, rules: Rules, encoder: Encoder | None = None) -> Found:
+def find_duplicates(
+    corpus: Corpus, rules: Rules, encoder: Encoder | None = None, *, sketch: Sketch | None = None
+) -> Found:
     """All duplicates of ``corpus`` by ``rules``. The result does not depend on the order of its rows.
 
     Args:
         encoder: fitted; needed where ``rules.semantic`` is given.
+        sketch: What was computed of the rows before, in the order of ``corpus``: nothing of it is made again, and a
+            text is asked for only where a candidate of MinHash is scored.
 
     Raises:
         InputError: ``rules.index`` needs FAISS, which is not installed.
-        ValueError: there is no encoder, and one is needed.
+        ValueError: there is no encoder, and one is needed; or the sketch lacks what the rules need.
     """
     if rules.semantic is not None and encoder is None:
         raise ValueError("semantic duplicates need an encoder")
+    if sketch is not None:
+        _fits(sketch, corpus, rules)
     order = sorted(range(len(corpus.ids)), key=corpus.ids.__getitem__)
     texts = _Ordered(corpus.texts, order)
     n = len(order)
@@ -105,18 +112,42 @@ def find_duplicates(corpus: Corpus, rules: Rules, encoder: Encoder | None = None
     methods: list[Method] = []
     distinct = list(range(n))
     if rules.exact:
-        hashes = [text_hash(text) for text in texts]
+        hashes: list[Hashable] = [text_hash(text) for text in texts] if sketch is None else _keys(sketch.texts, order)
         distinct = _groups(hashes, "exact", pairs)
         methods.append(Method("exact", True, 1.0, "hashes of canonical texts"))
-    if rules.structural and corpus.structures is not None:
-        _groups([corpus.structures[row] for row in order], "structural", pairs)
+    if rules.structural and (corpus.structures is not None or (sketch is not None and sketch.structures is not None)):
+        if sketch is not None and sketch.structures is not None:
+            _groups(_keys(sketch.structures, order), "structural", pairs)
+        elif corpus.structures is not None:
+            _groups([corpus.structures[row] for row in order], "structural", pairs)
         methods.append(Method("structural", True, 1.0, "hashes of structures"))
     if rules.near is not None:
-        pairs += _near(texts, distinct, rules.near, rules.words, methods)
+        made = None if sketch is None else sketch.signatures
+        rows = None if made is None else made[[order[row] for row in distinct]]
+        pairs += _near(texts, distinct, rules.near, rules.words, methods, rows)
     if rules.semantic is not None and encoder is not None:
-        pairs += _semantic(texts, distinct, rules, encoder, methods)
+        known = None if sketch is None else sketch.vectors
+        vectors = _encoded(texts, distinct, encoder) if known is None else known[[order[row] for row in distinct]]
+        pairs += _semantic(vectors, distinct, rules, encoder, methods)
     quality = None if corpus.quality is None else tuple(corpus.quality[row] for row in order)
+    if sketch is not None:
+        quality = tuple(tuple(sketch.quality[row].tolist()) for row in order)
     return Found(tuple(corpus.ids[row] for row in order), rules, tuple(pairs), tuple(methods), quality)
+
+
+def _fits(sketch: Sketch, corpus: Corpus, rules: Rules) -> None:
+    """Raises ValueError: the sketch is of other rows, or lacks what the rules need."""
+    if len(sketch.texts) != len(corpus.ids):
+        raise ValueError(f"a sketch of {len(sketch.texts)} rows for {len(corpus.ids)}")
+    if rules.near is not None and sketch.signatures is None:
+        raise ValueError("near duplicates need signatures, and the sketch has none")
+    if rules.semantic is not None and sketch.vectors is None:
+        raise ValueError("semantic duplicates need vectors, and the sketch has none")
+
+
+def _keys(hashes: NDArray[np.uint64], order: Sequence[int]) -> list[Hashable]:
+    """A key per row of ``hashes (n, 2)``, in ``order``; None where it is all zeros."""
+    return [hashes[row].tobytes() if hashes[row].any() else None for row in order]
 
 
 class _Ordered(Sequence[str]):
@@ -132,9 +163,9 @@ class _Ordered(Sequence[str]):
         return self._texts[self._order[place]]
 
 
-def _groups(keys: Sequence[str | None], kind: Kind, pairs: list[Pair]) -> list[int]:
-    """A pair for each row whose key an earlier row has, with the first such; the rows whose key is new."""
-    first: dict[str, int] = {}
+def _groups(keys: Sequence[Hashable], kind: Kind, pairs: list[Pair]) -> list[int]:
+    """A pair for each row whose key an earlier row has, with the first such; the rows whose key is new, or None."""
+    first: dict[Hashable, int] = {}
     new: list[int] = []
     for row, key in enumerate(keys):
         if key is None or first.setdefault(key, row) == row:
@@ -153,10 +184,19 @@ def signatures(texts: Sequence[str], hasher: MinHasher, words: int) -> NDArray[n
 
 
 def _near(
-    texts: Sequence[str], distinct: Sequence[int], threshold: float, words: int, methods: list[Method]
+    texts: Sequence[str],
+    distinct: Sequence[int],
+    threshold: float,
+    words: int,
+    methods: list[Method],
+    made: NDArray[np.uint32] | None,
 ) -> Iterator[Pair]:
     bands, rows = bands_for(threshold)
-    keys = signatures(_Ordered(texts, distinct), MinHasher(bands, rows), words)
+    hasher = MinHasher(bands, rows)
+    if made is None:
+        keys = signatures(_Ordered(texts, distinct), hasher, words)
+    else:
+        keys = hasher.keys(made[:, : bands * rows])
 
     # Neighbouring candidates share their left row, and a bucket's rows come again in other bands.
     @lru_cache(maxsize=4096)
@@ -180,14 +220,18 @@ def _near(
     return _pairs(forest, distinct, "near")
 
 
-def _semantic(
-    texts: Sequence[str], distinct: Sequence[int], rules: Rules, encoder: Encoder, methods: list[Method]
-) -> Iterator[Pair]:
-    assert rules.semantic is not None
+def _encoded(texts: Sequence[str], distinct: Sequence[int], encoder: Encoder) -> NDArray[np.float32]:
     vectors = np.zeros((len(distinct), encoder.dim), dtype=np.float32)
     for start in range(0, len(distinct), _BATCH):
         batch = [texts[row] for row in distinct[start : start + _BATCH]]
         vectors[start : start + len(batch)] = encoder.encode(batch)
+    return vectors
+
+
+def _semantic(
+    vectors: NDArray[np.float32], distinct: Sequence[int], rules: Rules, encoder: Encoder, methods: list[Method]
+) -> Iterator[Pair]:
+    assert rules.semantic is not None
     forest = PairForest(len(distinct))
     alike: list[Pair] = []
     # Texts of one vector (the same words in another order) first: a thousand of them are a thousand pairs, not 10^6.

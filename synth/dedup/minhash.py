@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 from synth.dedup.text import Hashes
 from synth.identity import derive_generator
 
-__all__ = ["MinHasher", "bands_for", "candidates", "caught"]
+__all__ = ["NUMBERS", "MinHasher", "bands_for", "candidates", "caught"]
+
+NUMBERS = 128
+"""Numbers of a signature at most. Those of fewer bands are its first ones, so that a signature serves every
+threshold."""
 
 _ALL = 32
 """In a bucket of up to so many texts every two are compared; in a fuller one each with the first and with the one
@@ -32,7 +36,7 @@ def caught(similarity: float, bands: int, rows: int) -> float:
     return 1.0 - (1.0 - similarity**rows) ** bands
 
 
-def bands_for(threshold: float, numbers: int = 128, least: float = 0.99) -> tuple[int, int]:
+def bands_for(threshold: float, numbers: int = NUMBERS, least: float = 0.99) -> tuple[int, int]:
     """(bands, rows) of at most ``numbers`` numbers: the most rows (fewest useless candidates) with which two texts at
     the threshold are caught with probability ``least``, or one row where nothing reaches that.
 
@@ -52,7 +56,8 @@ class MinHasher:
 
     def __init__(self, bands: int, rows: int) -> None:
         self.bands, self.rows = bands, rows
-        drawn = derive_generator(0, "minhash", 1).integers(0, 2**64, size=(2, bands * rows), dtype=np.uint64)
+        size = (2, max(NUMBERS, bands * rows))
+        drawn = derive_generator(0, "minhash", 1).integers(0, 2**64, size=size, dtype=np.uint64)[:, : bands * rows]
         self._factors, self._addends = (drawn[0] | np.uint64(1))[:, None], drawn[1][:, None]
 
     def signature(self, hashes: Hashes) -> NDArray[np.uint32]:

@@ -8,6 +8,7 @@ from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document
+from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
@@ -138,6 +139,13 @@ CONFIGS: tuple[Config, ...] = (
         "graph",
         10_000,
         "What the documents state, each with its span: `synth validate --deep` asks every question of it again.",
+    ),
+    Config(
+        "duplicates",
+        DuplicateRow,
+        "duplicates",
+        10_000,
+        "Documents, runs and pairs that are alike, pair by pair with scores, and which one stays for the others.",
     ),
     Config("rejected", Rejection, "rejected", 2_000, "What was dropped on the way, and why."),
 )

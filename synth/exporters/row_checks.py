@@ -135,12 +135,16 @@ class TrajectoryCheck:
         self.keep = keep
         self.recorded: dict[str, Recorded] = {}
         self.ids: set[str] = set()
+        self.marks: dict[str, tuple[str, Place]] = {}
+        """Run that says that another one stands for it -> that one, and where it says so."""
         self.samples: set[tuple[str, str, str | None, int]] = set()
 
     def see(self, file: DataFile, row: int, trajectory: TrajectoryRow) -> None:
         place = (file.label, row)
         for what in self._problems(file, trajectory):
             self.found.add(*place, what)
+        if trajectory.duplicate_of is not None:
+            self.marks[trajectory.id] = trajectory.duplicate_of, place
         if self.keep:
             self.recorded[trajectory.id] = record(trajectory)
 

@@ -30,6 +30,7 @@ from synth.exporters.distractor_checks import (
     FalsehoodPages,
     GoldPages,
 )
+from synth.exporters.duplicate_checks import DuplicateCheck
 from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
 from synth.exporters.graph_checks import EntityCheck, FactCheck
 from synth.exporters.outcomes import Outcomes
@@ -147,6 +148,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
     gold, falsehoods = GoldPages(), FalsehoodCheck(found)
     runs = PolicyRuns()
     pairs = PairCheck(found, trajectories, steps, branches, _selection(report, found))
+    listed = any(file.config == "duplicates" for file in files)
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
         "falsehoods": falsehoods,  # before what proves or disproves them
@@ -164,6 +166,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
         "preferences": pairs,
         "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs),
+        "duplicates": DuplicateCheck(found, documents, trajectories, pairs, listed=listed),
         "rejected": rejections,
     }
     for config in map(config_named, checks):

@@ -13,6 +13,7 @@ import pyarrow as pa
 from synth.engine import Engine
 from synth.exporters.hub_layout import write_dataset
 from synth.models.naming import public_name
+from synth.pipelines.doubled import duplicate_tables, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
 from synth.pipelines.screens import benchmark_names
@@ -59,8 +60,9 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
         **({"documents": _batches(engine.table("documents", "documents"))} if read else {}),
         **graph_tables(engine),
         "tasks": _batches(engine.table("tasks", "tasks")),
-        "trajectories": _batches(*(engine.table(role, "trajectories") for role in roles)),
+        "trajectories": marked(_batches(*(engine.table(role, "trajectories") for role in roles)), runs_marked(engine)),
         **_step_tables(recipe, engine),
+        **duplicate_tables(engine),
         "rejected": _batches(engine.rejected()),
     }
 
@@ -78,10 +80,11 @@ def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.Record
     if "preferences" in labels:
         judged = "judged-pairs" in labels
         pairs = engine.table("judged-pairs", "judged") if judged else engine.table("preferences", "preferences")
-        tables["preferences"] = _batches(pairs)
+        tables["preferences"] = without(_batches(pairs), "id", pairs_left_out(engine))
     judging = [label for label in JUDGING if label in labels]
     if judging:
-        tables["verdicts"] = _batches(*(engine.table(label, "verdicts") for label in judging))
+        verdicts = _batches(*(engine.table(label, "verdicts") for label in judging))
+        tables["verdicts"] = without(verdicts, "pair_id", pairs_left_out(engine))
     if "rl" in labels:
         tables["rl"] = _batches(engine.table("rl", "rl"))
     budgets = recipe.contexts.budgets if recipe.contexts is not None else ()
@@ -109,6 +112,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
         seed=recipe.seed,
         wanted=recipe.tasks,
         recipe=published_recipe(recipe),
+        benchmarks=_benchmarks(engine),
         source=_source(recipe, engine),
         roles=tuple(_role(recipe, engine, role) for role in roles),
         stages=tuple(engine.run_stage(node.label) for node in engine.plan.nodes),
@@ -129,6 +133,9 @@ def published_recipe(recipe: Recipe) -> JsonObject:
     if (plain.get("distractors") or {}).get("model", None) and not _HUB_NAME.fullmatch(plain["distractors"]["model"]):
         plain["distractors"].pop("model")  # a folder of this machine
     (plain.get("contexts") or {}).pop("tokenizer", None)
+    for rules in (plain.get("dedup") or {}).values():
+        if rules is not None and not _HUB_NAME.fullmatch(rules["model"] or "-"):
+            rules.pop("model")
     if recipe.decontaminate is not None:
         plain["decontaminate"]["benchmarks"] = list(benchmark_names(recipe.decontaminate))
         if not _HUB_NAME.fullmatch(recipe.decontaminate.model or "-"):
@@ -226,6 +233,12 @@ def _command(recipe: Recipe) -> str:
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]
     return " ".join(words)
+
+
+def _benchmarks(engine: Engine) -> dict[str, str]:
+    """Name -> sha256 of the files that tasks were compared with."""
+    screens = engine.plan.node("tasks").screens
+    return {name: str(value) for screen in screens for name, value in screen.options.get("sha256", {}).items()}
 
 
 def _screened(engine: Engine) -> Iterator[str]:

@@ -19,7 +19,7 @@ from synth.engine.plan import StageNode
 from synth.environments.graph import GraphEnvironment
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
-from synth.pipelines.duplicates import accepting_of
+from synth.pipelines.duplicates import accepting_of, document_nodes, row_nodes
 from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled
 from synth.pipelines.screens import task_screens
@@ -61,6 +61,7 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
     nodes += _judging_nodes(recipe)
     nodes += _distractor_nodes(recipe)
     nodes += _reward_nodes(recipe)
+    nodes += row_nodes(recipe, {node.label for node in nodes})
     return tuple(nodes)
 
 
@@ -74,7 +75,7 @@ def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
         yield _node("graph", "graph", {"inverses": dict(INVERSES)}, entities="documents", edges="documents")
     elif source.kind == "docs":
         extract = config.pop("extract")
-        yield _node("documents", "read_docs", config)
+        yield from document_nodes(recipe, _node("documents", "read_docs", config))
         if extract == "rules":
             yield _node("triples", "extract_triples", {}, documents="documents")
         elif extract == "model":
@@ -86,7 +87,7 @@ def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
             yield _node("edges", "link_records", {}, documents="documents", triples="triples")
     else:
         extract = config.pop("extract")
-        yield _node("documents", "read_records", config)
+        yield from document_nodes(recipe, _node("documents", "read_records", config))
         if extract == "rules":
             yield _node("triples", "add_triples", {}, documents="documents", given="documents:triples")
         elif extract == "model":

@@ -22,7 +22,7 @@ from synth.screening.config import Part, Rules
 from synth.screening.overlap import Overlaps
 from synth.screening.words import words_of
 
-__all__ = ["BenchmarkScreen", "Benchmarks", "Item", "file_digest", "parts_of", "read_items"]
+__all__ = ["BenchmarkScreen", "Benchmarks", "Item", "file_digest", "parts_of", "read_benchmark", "read_items"]
 
 _QUESTIONS = ("question", "query", "problem", "prompt", "instruction", "instructions", "input", "goal", "task", "text")
 _ANSWERS = ("answer", "answers", "final answer", "gold", "gold answer", "target", "solution", "response", "output")
@@ -154,9 +154,18 @@ def file_digest(path: str, rules: Rules) -> str:
     Raises:
         InputError: it can't be read, is of no known form, or holds nothing to compare with.
     """
-    content = _content(path)
-    read_items(content, PurePath(path).name, path, rules)
+    content, _ = read_benchmark(PurePath(path).name, path, rules)
     return hashlib.sha256(content).hexdigest()
+
+
+def read_benchmark(name: str, path: str, rules: Rules) -> tuple[bytes, list[Item]]:
+    """Content and rows of the file at ``path``; rows are called by ``name``.
+
+    Raises:
+        InputError: it can't be read, is of no known form, or holds nothing to compare with.
+    """
+    content = _content(path)
+    return content, read_items(content, name, path, rules)
 
 
 def read_items(content: bytes, name: str, path: str, rules: Rules) -> list[Item]:

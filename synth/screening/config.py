@@ -56,11 +56,12 @@ class Rules(BaseModel):
 class Decontaminate(Rules):
     """Benchmarks that no task may overlap with. Who is to be measured by them must not have been trained on them.
 
-    Give the files that you measure with; nothing is fetched. Datasets on the Hub: `gaia-benchmark/GAIA`,
-    `google/frames-benchmark`, `hotpotqa/hotpot_qa`, `cais/hle`, `mandarjoshi/trivia_qa`, `akariasai/PopQA`,
-    `google-research-datasets/natural_questions`, `Tevatron/browsecomp-plus`, `PALIN2018/BrowseComp-ZH`,
-    `callanwu/WebWalkerQA`; MuSiQue, 2WikiMultihopQA, SimpleQA and Bamboogle by their authors. BrowseComp comes
-    encrypted with openai/simple-evals and must be decrypted first. tau2-bench, AppWorld and WebArena keep their tasks
+    Give the files that you measure with; nothing is fetched. Datasets on the Hub: `gaia-benchmark/GAIA` and `cais/hle`
+    (both after their conditions were accepted), `google/frames-benchmark`, `hotpotqa/hotpot_qa`,
+    `mandarjoshi/trivia_qa`, `akariasai/PopQA`, `google-research-datasets/natural_questions`, `callanwu/WebWalkerQA`,
+    `Tevatron/browsecomp-plus`, `PALIN2018/BrowseComp-ZH`; MuSiQue, 2WikiMultihopQA, SimpleQA and Bamboogle by their
+    authors. BrowseComp (openai/simple-evals), BrowseComp-Plus and BrowseComp-ZH come encrypted and must be decrypted
+    first: no overlap is found with what nobody can read. tau2-bench, AppWorld and WebArena keep their tasks
     as JSON in their repositories. A rejected row names file and row and quotes neither.
     """
 

@@ -34,6 +34,7 @@ def _row(name: str, content: tuple[Any, ...], **more: Any) -> TrajectoryRow:
         "retry_of": None,
         "turns": 2,
         "tool_calls": 1,
+        "split": "train",
     }
     return TrajectoryRow.model_construct(id=name, content=content, **{**base, **more})
 
@@ -62,7 +63,7 @@ def test_pairs_and_documents_have_representatives_too() -> None:
     def pair(name: str, wrong: str, selected: bool, prompt: int = 1) -> PreferenceRow:
         run = _run("mill")
         chosen, rejected = (run[1],), (MessageAction(content=wrong),)
-        parts = {"prompt": run[:1] * prompt, "chosen": chosen, "rejected": rejected}
+        parts = {"prompt": run[:1] * prompt, "chosen": chosen, "rejected": rejected, "split": "train"}
         return PreferenceRow.model_construct(id=name, task_id="t", selected=selected, strength=None, **parts)
 
     rows = [pair("a", "Senn", False), pair("b", "Senn", True), pair("c", "Obrusk", True)]

@@ -6,9 +6,12 @@ and facts stream by for their evidence. Memory: about 300 bytes per fact, 1 kB p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from synth.errors import DatasetError
+from synth.exporters.deep.benchmark_rules import BENCHMARK_RULES, Contamination
+from synth.exporters.deep.copy_rules import COPY_RULES, judge_copies
 from synth.exporters.deep.double_rules import DOUBLE_RULES, Doubles
 from synth.exporters.deep.findings import Audit, Findings
 from synth.exporters.deep.lure_rules import LURE_RULES, Lures
@@ -28,6 +31,8 @@ RULES = {
     **EVIDENCE_RULES,
     **TABLE_RULES,
     **DOUBLE_RULES,
+    **COPY_RULES,
+    **BENCHMARK_RULES,
     **RUN_RULES,
     **LURE_RULES,
     **PLAN_RULES,
@@ -37,14 +42,17 @@ RULES = {
 _CHUNK = 20_000
 
 
-def audit(folder: str | Path, *, limit: int = 100) -> Audit:
+def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Path] = ()) -> Audit:
     """Ask every task of the dataset in ``folder`` again, from its files alone.
 
     Rows that do not parse are left to :func:`synth.exporters.validate.validate`. At most ``limit`` violations of a rule
     are listed, all are counted.
 
+    Args:
+        benchmarks: Files of the benchmarks that the tasks must stay away from: a dataset holds their hashes alone.
+
     Raises:
-        InputError: there is no dataset in the folder.
+        InputError: there is no dataset in the folder, or a benchmark can't be read.
     """
     dataset = load(folder)
     found = Findings(RULES, limit)
@@ -65,11 +73,13 @@ def audit(folder: str | Path, *, limit: int = 100) -> Audit:
     table, evidence = Tasks(found, exempt, report), Evidences(found, graph, walks)
     plans = PlanAudit(found, report)
     lures, doubles = Lures(found, graph or FactGraph()), Doubles(found, report)
+    clean = Contamination(found, report, [Path(path) for path in benchmarks])
     answers: dict[str, Task] = {}
     for place, task in rows(dataset, "tasks", Task):
         table.see(place, task, hubs)
         plans.see(place, task)
         doubles.see(place, task)
+        clean.see(place, task)
         if "plan" not in task.details:
             answers[task.id] = answers_of(task)  # the others are judged by doing
         if not task.walk.hops:
@@ -82,11 +92,13 @@ def audit(folder: str | Path, *, limit: int = 100) -> Audit:
             evidence.settle(dataset)
     evidence.settle(dataset)
     doubles.settle()
+    clean.settle()
     found.rows.update(walks.checked)
     for rule, (count, why) in walks.undecided.items():
         found.leave(rule, why, count)
     judge_runs(dataset, answers, found)
     plans.judge(dataset)
+    judge_copies(dataset, report, found)
     if graph is not None:
         lures.settle(dataset)
     return found.audit()

@@ -24,6 +24,7 @@ __all__ = ["EVIDENCE_RULES", "TABLE_RULES", "Evidences", "Tasks", "asks_pages"]
 TABLE_RULES: Mapping[str, str] = {
     "duplicate": "No question is asked twice, in other case or other words over the same walk.",
     "overlap": "No gold entity is gold in two splits, and no gold document of one split is evidence in another.",
+    "beginning": "No data of an application and no start of a site is where tasks of two splits begin.",
     "provenance": "Ids are the hash of what the task is; stage, seed and source are those of the report.",
 }
 EVIDENCE_RULES: Mapping[str, str] = {
@@ -47,6 +48,7 @@ class Tasks:
         self._walks: dict[bytes, tuple[str, Place]] = {}
         self._gold: dict[str, tuple[str, str]] = {}
         self._pages: dict[str, tuple[str, str]] = {}
+        self._starts: dict[tuple[str, ...], tuple[str, str]] = {}
         self._report = report
         self._stages = {stage.fingerprint for stage in report.stages} if report is not None else set()
 
@@ -59,6 +61,11 @@ class Tasks:
             self._found.rows[rule] += 1
             for what in problems:
                 self._found.add(place, task.id, rule, what)
+        if (start := _beginning(task)) is not None:
+            self._found.rows["beginning"] += 1
+            split, other = self._starts.setdefault(start, (task.split, task.id))
+            if split != task.split:
+                self._found.add(place, task.id, "beginning", f"{other} begins there too, in {split}")
 
     def _duplicates(self, place: Place, task: Task) -> Iterator[str]:
         twin = self._questions.setdefault(_short(squeezed(task.question)), (task.id, place))
@@ -97,6 +104,16 @@ class Tasks:
             yield f"made with seed {made.seed}, the report says {report.seed}"
         if made.source_sha256 != report.source.sha256:
             yield f"made of a source with sha256 {made.source_sha256[:16]}, the report says {report.source.sha256[:16]}"
+
+
+def _beginning(task: Task) -> tuple[str, ...] | None:
+    """Where a task begins, of those that begin with data or a page of their own."""
+    details = task.details
+    if "app_seed" in details:
+        return "app", str(details.get("app")), str(details["app_seed"])
+    if "web_start" in details:
+        return "web", str(details.get("site")), str(details["web_start"])
+    return None
 
 
 def _short(text: str) -> bytes:

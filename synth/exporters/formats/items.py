@@ -83,8 +83,8 @@ class Chooser:
         """
         self._selection = selection
         fitting = {
-            "trajectories": {"split", "role", "success", "rating", "difficulty", "chosen"},
-            "steps": {"split", "role", "success", "label", "rating", "difficulty", "chosen"},
+            "trajectories": {"split", "role", "success", "rating", "difficulty", "chosen", "duplicates"},
+            "steps": {"split", "role", "success", "label", "rating", "difficulty", "chosen", "duplicates"},
             "preferences": {"split", "success", "rating", "difficulty", "chosen", "selected", "kind"},
             "rl": {"split", "difficulty", "chosen"},
         }[source]
@@ -112,6 +112,8 @@ class Chooser:
             run = item if isinstance(item, Run) else item.run
             row = run.row
             success, runs = row.success, (row.id,)
+            if row.duplicate_of is not None and not wanted.duplicates:
+                return False
             if wanted.role is not None and row.role not in wanted.role:
                 return False
             if (

@@ -35,6 +35,9 @@ class Selection(BaseModel):
     no rollout. Tasks without a row in ``difficulty`` are left out."""
     chosen: bool | None = None
     """Whether the task is part of the curriculum (``difficulty``)."""
+    duplicates: bool | None = None
+    """Whether runs that another run stands for (``duplicate_of``) are exported too. Of steps and trajectories only; not
+    unless it is set."""
     selected: bool | None = None
     """Of pairs only: whether they are in the default selection (verified steps of failed runs, same kind of action)."""
     kind: tuple[PairKind, ...] | None = None
@@ -87,7 +90,7 @@ def parse_selection(given: Iterable[str]) -> Selection:
 def _value(key: str, value: str, where: str) -> Any:
     if key in _WORDS:
         return _words(value, _WORDS[key], where)
-    if key in ("success", "chosen", "selected"):
+    if key in ("success", "chosen", "selected", "duplicates"):
         if value not in _YES_NO:
             raise InputError(f"{value!r} is neither true nor false", where=where, mend=f"write {key}=true")
         return _YES_NO[value]

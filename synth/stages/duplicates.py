@@ -1,0 +1,310 @@
+"""Duplicates among documents, runs and pairs.
+
+Two stages per table: one computes what is compared (hashes, signatures, vectors), which no threshold is part of, and
+one compares. So another threshold reads no row and encodes no text again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from synth.dedup import Pair, Rules, find_duplicates
+from synth.dedup.corpus import Corpus, Found
+from synth.dedup.levels import LEVELS, LevelName
+from synth.dedup.sketch import Sketch, sketch_rows
+from synth.identity import digest
+from synth.retrieval.encoder import Encoder
+from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
+from synth.schemas.documents import Document, Link
+from synth.schemas.duplicates import DuplicateRow
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Row
+from synth.sources.records.triples import Triple
+from synth.stages.contract import Batch, Implementation, StageConfig, Table, TableStage
+
+__all__ = [
+    "DoublesConfig",
+    "MarkRuns",
+    "SketchConfig",
+    "SketchDocuments",
+    "SketchPairs",
+    "SketchRuns",
+    "UniqueDocuments",
+    "UniquePairs",
+    "UniqueRecords",
+]
+
+_CHUNK = 1024
+_HOW = {"exact": "same words", "structural": "same calls", "near": "n-grams", "semantic": "cosine"}
+
+
+class SketchConfig(StageConfig):
+    words: int | None = None
+    """Words of the n-grams whose signatures are made; None = none are."""
+    encoder: Implementation | None = None
+    """Makes vectors of the texts; None = nothing is encoded."""
+
+
+class _Sketching(TableStage[SketchConfig]):
+    config_type = SketchConfig
+    writes_arrays = True
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "xxhash")
+    level: ClassVar[LevelName]
+
+    def run(self) -> Batch:
+        table = self.context.inputs.table(self.level)
+        encoder: Encoder | None = None if self.config.encoder is None else self.config.encoder.make()
+        level = LEVELS[self.level]
+        drawn = sketch_rows(
+            table.rows(), level.text, level.quality, level.structure, words=self.config.words, encoder=encoder
+        )
+        return Batch(arrays=drawn.arrays(), rows_in=len(table), kept_in=len(table))
+
+
+class SketchDocuments(_Sketching):
+    """Hashes, signatures and vectors of documents."""
+
+    name = "sketch_documents"
+    version = 1
+    level = "documents"
+    reads = ("documents",)
+
+
+class SketchRuns(_Sketching):
+    """The same of runs."""
+
+    name = "sketch_runs"
+    version = 1
+    level = "trajectories"
+    reads = ("trajectories",)
+
+
+class SketchPairs(_Sketching):
+    """The same of preference pairs."""
+
+    name = "sketch_pairs"
+    version = 1
+    level = "preferences"
+    reads = ("preferences",)
+
+
+class DoublesConfig(StageConfig):
+    rules: Rules
+    """Which rows are duplicates."""
+    encoder: Implementation | None = None
+    """Made the vectors; None = there are none."""
+
+
+class _Comparing(TableStage[DoublesConfig]):
+    """Compares the rows of a table. What becomes of the duplicates is a subclass's."""
+
+    config_type = DoublesConfig
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "xxhash")
+    level: ClassVar[LevelName]
+
+    def compare(self, table: Table) -> Doubles:
+        """The duplicates among the rows of ``table``."""
+        encoder: Encoder | None = None if self.config.encoder is None else self.config.encoder.make()
+        ids: list[str] = table.arrow.column("id").to_pylist()
+        corpus = Corpus(ids=ids, texts=_Texts(table, self.level))
+        found = find_duplicates(
+            corpus, self.config.rules, encoder, sketch=Sketch.of(self.context.inputs.arrays("sketches"))
+        )
+        for method in found.methods:
+            self.context.notes[f"recall: {method.kind}"] = method.recall
+        for kind in sorted({pair.kind for pair in found.pairs}):
+            self.context.notes[f"pairs: {kind}"] = float(sum(pair.kind == kind for pair in found.pairs))
+        return Doubles(found, self.level)
+
+
+class _Texts(Sequence[str]):
+    """Texts of rows, read when they are asked for."""
+
+    def __init__(self, table: Table, level: LevelName) -> None:
+        self._table, self._text = table, LEVELS[level].text
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def __getitem__(self, number: int) -> str:  # type: ignore[override]
+        return self._text(self._table.row(number))
+
+
+class Doubles:
+    """Which rows of a table are duplicates, and of what."""
+
+    def __init__(self, found: Found, level: LevelName) -> None:
+        clusters = found.clusters()
+        self.of: dict[str, str] = {found.ids[row]: found.ids[clusters.of[row]] for row in clusters.dropped}
+        """Id of a duplicate -> id of the row that stands for it."""
+        self._ties: dict[str, Pair] = {}
+        self._ids = found.ids
+        for pair in found.pairs:
+            for row in (pair.left, pair.right):
+                known = self._ties.get(found.ids[row])
+                if known is None or pair.score > known.score:
+                    self._ties[found.ids[row]] = pair
+        self.rows = tuple(
+            DuplicateRow(
+                id=f"duplicate-{digest(level, pair.kind, found.ids[pair.left], found.ids[pair.right])[:16]}",
+                level=level,
+                kind=pair.kind,
+                score=pair.score,
+                one=found.ids[pair.left],
+                other=found.ids[pair.right],
+                representative=found.ids[clusters.of[pair.left]],
+            )
+            for pair in found.pairs
+        )
+
+    def rejection(self, stage: str, name: str, reasons: Mapping[str, Reason], **more: str) -> Rejection:
+        """What is said of the duplicate ``name``; ``reasons`` by the kind of its closest pair, ``*`` else."""
+        pair, stays = self._ties[name], self.of[name]
+        other = self._ids[pair.right if self._ids[pair.left] == name else pair.left]
+        detail = f"like {other}: {_HOW[pair.kind]} {pair.score:.4f}"
+        if other != stays:
+            detail += f"; {stays} stands for both"
+        return Rejection(
+            stage=stage,
+            row_id=name,
+            reason=reasons.get(pair.kind, reasons["*"]),
+            detail=detail,
+            **more,  # type: ignore[arg-type]
+        )
+
+
+class UniqueDocuments(_Comparing):
+    """One document of each cluster; links to the others lead to it."""
+
+    name = "unique_documents"
+    version = 1
+    level = "documents"
+    reads: ClassVar[tuple[str, ...]] = ("documents", "sketches")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "duplicates": DuplicateRow}
+    _REASONS: ClassVar = {"exact": Reason.DUPLICATE_CONTENT, "*": Reason.NEAR_DUPLICATE}
+
+    def run(self) -> Batch:
+        table = self.context.inputs.table("documents")
+        doubles = self.compare(table)
+        titles = dict(zip(*(table.arrow.column(name).to_pylist() for name in ("id", "title")), strict=True))
+        rejected = [
+            doubles.rejection(self.name, name, self._REASONS, preview=titles[name][:500]) for name in sorted(doubles.of)
+        ]
+        return Batch(
+            tables={
+                "documents": _without(table.arrow, doubles.of) if doubles.of else table.arrow,
+                "duplicates": doubles.rows,
+                **self._beside(doubles.of),
+            },
+            rejected=rejected,
+            rows_in=len(table),
+            kept_in=len(table) - len(rejected),
+        )
+
+    def _beside(self, of: Mapping[str, str]) -> dict[str, pa.Table]:
+        return {}
+
+
+class UniqueRecords(UniqueDocuments):
+    """The same where triples came with the documents: those of a duplicate go with it, for their spans are of its own
+    text."""
+
+    name = "unique_records"
+    version = 1
+    reads = ("documents", "sketches", "triples")
+    writes: ClassVar[Mapping[str, type[Row]]] = {
+        "documents": Document,
+        "duplicates": DuplicateRow,
+        "triples": Triple,
+    }
+
+    def _beside(self, of: Mapping[str, str]) -> dict[str, pa.Table]:
+        triples = self.context.inputs.table("triples").arrow
+        gone = pc.is_in(triples.column("document_id"), value_set=pa.array(sorted(of), pa.string()))
+        kept = triples.filter(pc.invert(gone))
+        self.context.notes["triples of duplicates"] = float(len(triples) - len(kept))
+        return {"triples": kept}
+
+
+def _without(documents: pa.Table, of: Mapping[str, str]) -> pa.Table:
+    """The documents that are no duplicates, with links to those that stay."""
+    schema = arrow_schema(Document)
+    gone = pa.array(sorted(of), pa.string())
+    kept = documents.filter(pc.invert(pc.is_in(documents.column("id"), value_set=gone)))
+    anchors: dict[str, frozenset[str]] = {}
+    stays = pa.array(sorted(set(of.values())), pa.string())
+    representatives = documents.filter(pc.is_in(documents.column("id"), value_set=stays)).select(["id", "anchors"])
+    for name, places in zip(*(column.to_pylist() for column in representatives.columns), strict=True):
+        anchors[name] = frozenset(place["name"] for place in places or ())
+    parts = []
+    for start in range(0, len(kept), _CHUNK):
+        rows = from_arrow(kept.slice(start, _CHUNK), Document)
+        parts.append(to_arrow([_linked(row, of, anchors) for row in rows], Document))
+    return pa.concat_tables(parts) if parts else schema.empty_table()
+
+
+def _linked(row: Document, of: Mapping[str, str], anchors: Mapping[str, frozenset[str]]) -> Document:
+    if not any(link.target in of for link in row.links):
+        return row
+    return row.model_copy(update={"links": tuple(_links(row, of, anchors))})
+
+
+def _links(row: Document, of: Mapping[str, str], anchors: Mapping[str, frozenset[str]]) -> Iterator[Link]:
+    for link in row.links:
+        target = of.get(link.target)
+        if target is None:
+            yield link
+        elif target != row.id:  # a page does not link to itself because it linked to its copy
+            fragment = link.fragment if link.fragment in anchors[target] else None
+            yield link.model_copy(update={"target": target, "fragment": fragment})
+
+
+class MarkRuns(_Comparing):
+    """Runs of a role that are alike. All stay: they are samples. Who writes the dataset marks them by what is found."""
+
+    name = "mark_runs"
+    version = 1
+    level = "trajectories"
+    reads = ("trajectories", "sketches")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"duplicates": DuplicateRow}
+
+    def run(self) -> Batch:
+        table = self.context.inputs.table("trajectories")
+        doubles = self.compare(table)
+        self.context.notes["marked"] = float(len(doubles.of))
+        return Batch(tables={"duplicates": doubles.rows}, rows_in=len(table), kept_in=len(table))
+
+
+class UniquePairs(_Comparing):
+    """Preference pairs that are alike: one of each cluster stays. Who writes the dataset leaves out the others."""
+
+    name = "unique_pairs"
+    version = 1
+    level = "preferences"
+    reads = ("preferences", "sketches")
+    writes: ClassVar[Mapping[str, type[Row]]] = {"duplicates": DuplicateRow}
+    _REASONS: ClassVar = {
+        "exact": Reason.DUPLICATE_PAIR,
+        "structural": Reason.DUPLICATE_PAIR,
+        "*": Reason.NEAR_DUPLICATE,
+    }
+
+    def run(self) -> Batch:
+        table = self.context.inputs.table("preferences")
+        doubles = self.compare(table)
+        columns = (table.arrow.column(name).to_pylist() for name in ("id", "split", "difference"))
+        known = {name: (split, difference) for name, split, difference in zip(*columns, strict=True)}
+        rejected = [
+            doubles.rejection(self.name, name, self._REASONS, split=known[name][0], preview=known[name][1][:500])
+            for name in sorted(doubles.of)
+        ]
+        return Batch(
+            tables={"duplicates": doubles.rows},
+            rejected=rejected,
+            rows_in=len(table),
+            kept_in=len(table) - len(rejected),
+        )

@@ -1,0 +1,186 @@
+"""Builds whose runs and pairs are alike: runs are marked and stay, pairs go, and nothing refers to what is gone."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from api_builds import SMALL
+
+import synth
+from synth.api import BuildResult
+from synth.dedup.levels import LEVELS
+from synth.dedup.sketch import sketch_rows
+from synth.exporters.configs import config_named
+from synth.exporters.reader import Dataset
+from synth.exporters.validate import validate
+from synth.identity import derive_generator
+from synth.recipe.dedup import PairRules, RunRules
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason
+from synth.schemas.row import Row
+from synth.stages.contract import Batch, Context
+from synth.stages.duplicates import DoublesConfig, MarkRuns, UniquePairs
+
+LEAN: dict[str, Any] = {
+    "source.entities": 300,
+    "critical": None,
+    "preferences": None,
+    "distractors": None,
+    "contexts": None,
+    "difficulty": None,
+    "rl": False,
+    "roles": {"policy": {"rollouts": 4}},
+}
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
+    """Four runs of the policy on each task: some do the same."""
+    folder = tmp_path_factory.mktemp("sampled")
+    return synth.build("world-search", tasks=8, out=folder / "out", store=folder / "store", settings=LEAN)
+
+
+@pytest.fixture
+def data(sampled: BuildResult) -> Dataset:
+    return synth.load(sampled.path)
+
+
+def test_runs_that_do_the_same_are_marked_and_stay(sampled: BuildResult, data: Dataset, tmp_path: Path) -> None:
+    rows = {row.id: row for row in data.rows("trajectories")}
+    assert len(rows) == 32
+    marks = {row.id: row.duplicate_of for row in rows.values() if row.duplicate_of is not None}
+    assert marks
+    for name, stays in marks.items():
+        one, other = rows[name], rows[stays]
+        assert (one.task_id, one.role, one.split, one.answer) == (other.task_id, other.role, other.split, other.answer)
+        assert LEVELS["trajectories"].structure is not None
+        assert LEVELS["trajectories"].structure(one) == LEVELS["trajectories"].structure(other)
+        assert other.duplicate_of is None
+    kept = Counter(row.task_id for row in rows.values() if row.duplicate_of is None)
+    assert len(kept) == 8, "every task keeps a run"
+    keys = [LEVELS["trajectories"].structure(row) for row in rows.values() if row.duplicate_of is None]  # type: ignore[misc]
+    assert len(set(keys)) == len(keys)
+    assert {row.representative for row in data.rows("duplicates")} == set(marks.values())
+    assert {name for row in data.rows("duplicates") for name in (row.one, row.other)} == {*marks, *marks.values()}
+    assert validate(sampled.path) == []
+    exported = synth.export(sampled.path, to="openai", out=tmp_path / "lean", select=["role=policy"])
+    whole = synth.export(sampled.path, to="openai", out=tmp_path / "whole", select=["role=policy", "duplicates=true"])
+    assert whole.report.records - exported.report.records == sum(
+        rows[name].success or "success" not in exported.report.selection for name in marks
+    )
+
+
+def test_pairs_that_are_alike_go_and_no_verdict_stays_behind(
+    small: BuildResult, small_store: Path, tmp_path: Path
+) -> None:
+    settings = {**SMALL["settings"], "dedup.pairs.structural": True}
+    built = synth.build("world-search", **{**SMALL, "settings": settings}, out=tmp_path / "out", store=small_store)
+    before = {row.id: row for row in synth.load(small.path).rows("preferences")}
+    data = synth.load(built.path)
+    after = {row.id for row in data.rows("preferences")}
+    gone = {row.row_id: row for row in data.rows("rejected") if row.reason is Reason.DUPLICATE_PAIR}
+    assert gone, "the small build holds pairs of the same calls"
+    assert after == before.keys() - gone.keys()
+    for name, row in gone.items():
+        (pair,) = [
+            one for one in data.rows("duplicates") if one.level == "preferences" and name in (one.one, one.other)
+        ]
+        assert pair.representative in after
+        assert pair.representative in row.detail
+        assert row.split == before[name].split
+    assert validate(built.path) == []
+
+
+def test_marks_and_the_table_of_duplicates_must_agree(sampled: BuildResult, data: Dataset, tmp_path: Path) -> None:
+    marked, alone = (
+        next(row for row in data.rows("trajectories") if (row.duplicate_of is not None) is wanted)
+        for wanted in (True, False)
+    )
+    (listed,) = [row for row in data.rows("duplicates") if marked.id in (row.one, row.other)][:1]
+
+    def broken(name: str, config: str, change: Any) -> list[str]:
+        folder = Path(shutil.copytree(sampled.path, tmp_path / name))
+        for path in sorted((folder / config).glob("*.parquet")):
+            table = pq.read_table(path)
+            row_type = config_named(config).row_type
+            rows = [change(row) for row in from_arrow(table, row_type)]
+            pq.write_table(to_arrow(rows, row_type), path, compression="zstd", write_page_index=True)
+        return [problem.what for problem in validate(folder)]
+
+    def run(of: str, **changes: Any) -> Any:
+        return lambda row: row.model_copy(update=changes) if row.id == of else row
+
+    unmarked = broken("unmarked", "trajectories", run(marked.id, duplicate_of=None))
+    assert any("has no duplicate_of" in what for what in unmarked)
+    lost = broken("lost", "trajectories", run(marked.id, duplicate_of="trajectory-0"))
+    assert any("there is no trajectory trajectory-0" in what for what in lost)
+    chained = broken("chained", "trajectories", run(alone.id, duplicate_of=marked.id))
+    assert any("is itself marked" in what for what in chained)
+    assert any("duplicates names none for it" in what for what in chained)
+    scored = broken("scored", "duplicates", run(listed.id, score=0.5))
+    assert scored == ["score: 0.5 is none of kind structural"]
+    level = broken("level", "duplicates", run(listed.id, level="preferences"))
+    assert any("is not in preferences" in what for what in level)
+
+
+class Tables:
+    """What a stage reads, in memory."""
+
+    def __init__(self, name: str, rows: list[Row]) -> None:
+        self._name, self._rows = name, rows
+        self.arrow: pa.Table = to_arrow(rows, type(rows[0]))
+
+    def table(self, name: str) -> Tables:
+        assert name == self._name
+        return self
+
+    def arrays(self, name: str) -> dict[str, Any]:
+        level = LEVELS[self._name]  # type: ignore[index]
+        return sketch_rows(self._rows, level.text, level.quality, level.structure, words=3).arrays()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, number: int) -> Any:
+        return from_arrow(self.arrow.slice(number, 1), type(self._rows[0]))[0]
+
+
+def ran(stage: Any, tables: Tables, rules: Any, provenance: Provenance) -> Batch:
+    context = Context(seed=7, inputs=tables, provenance=provenance, generator=derive_generator)  # type: ignore[arg-type]
+    found: Batch = stage(DoublesConfig(rules=rules), context).run()
+    return found
+
+
+def test_planted_copies_are_found_in_any_order(small: BuildResult) -> None:
+    data = synth.load(small.path)
+    runs: list[Any] = [row for row in data.rows("trajectories") if row.role == "teacher"]
+    pairs: list[Any] = list(data.rows("preferences"))
+    cases: list[tuple[Any, str, list[Any], Any, tuple[str, ...]]] = [
+        (MarkRuns, "trajectories", runs, RunRules(), ("turns",)),
+        (UniquePairs, "preferences", pairs, PairRules(), ()),
+    ]
+    for stage, table, rows, rules, worse in cases:
+        copies = [
+            row.model_copy(update={"id": f"zz-{row.id}", **{name: getattr(row, name) + 1 for name in worse}})
+            for row in rows[:3]
+        ]
+        planted = [*rows, *copies]
+        turned = [planted[at] for at in derive_generator(1, "planted").permutation(len(planted))]
+        plain = ran(stage, Tables(table, rows), rules, rows[0].provenance)
+        found = [ran(stage, Tables(table, some), rules, rows[0].provenance) for some in (planted, turned)]
+        assert plain.tables["duplicates"] == (), "nothing is alike that was not planted"
+        assert found[0] == found[1]
+        told = {(row.one, row.other, row.kind) for row in found[0].tables["duplicates"]}  # type: ignore[union-attr]
+        assert {(row.id, f"zz-{row.id}", "exact") for row in rows[:3]} <= told
+        if stage is UniquePairs:
+            assert {row.row_id for row in found[0].rejected} == {row.id for row in copies}
+            assert {row.detail for row in found[0].rejected} == {
+                f"like {row.id}: same words 1.0000" for row in rows[:3]
+            }

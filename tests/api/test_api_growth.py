@@ -1,0 +1,36 @@
+"""A tenth more tasks: no old row changes, none changes its split, and none comes to stand for another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import synth
+from synth.exporters.deep import audit
+
+LEAN: dict[str, Any] = {
+    "critical": None,
+    "preferences": None,
+    "difficulty": None,
+    "distractors": None,
+    "contexts": None,
+    "roles": {"policy": {"rollouts": 3}},
+}
+WORLD = {**LEAN, "source.entities": 400}
+
+
+@pytest.mark.parametrize(("name", "settings"), [("world-search", WORLD), ("graph-walk", WORLD), ("app-desk", LEAN)])
+def test_a_tenth_more_moves_no_old_row(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    tables = []
+    for tasks in (10, 11):
+        built = synth.build(name, tasks=tasks, out=tmp_path / str(tasks), store=tmp_path / "store", settings=settings)
+        data = synth.load(built.path)
+        tables.append({table: {row.id: row for row in data.rows(table)} for table in ("tasks", "trajectories", "rl")})
+        assert audit(built.path).violations == ()
+    few, more = tables
+    for table, rows in few.items():
+        assert {name: more[table].get(name) for name in rows} == rows, table
+    assert len(more["tasks"]) == 11
+    assert any(row.duplicate_of for row in few["trajectories"].values())
