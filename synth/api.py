@@ -150,7 +150,7 @@ class Prepared:
 
         check_keys(self.recipe.roles, os.environ)
         report = self.engine.run_stage(label)
-        if label == "documents" and not report.kept:
+        if label in ("documents", "read") and not report.kept:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.rejected.items()))
             raise BuildError(
                 f"no document of {report.rows_in:,} can be used: {reasons or 'the source is empty'}",

@@ -11,7 +11,7 @@ from synth.engine import Engine
 from synth.schemas.duplicates import DuplicateRow
 from synth.store import StoredTable
 
-__all__ = ["duplicate_tables", "marked", "pairs_left_out", "runs_marked", "without"]
+__all__ = ["duplicate_notes", "duplicate_tables", "marked", "pairs_left_out", "runs_marked", "without"]
 
 
 def _found(engine: Engine) -> Iterator[StoredTable]:
@@ -47,6 +47,17 @@ def runs_marked(engine: Engine) -> dict[str, str]:
 def pairs_left_out(engine: Engine) -> frozenset[str]:
     """Ids of preference pairs that another one stands for."""
     return frozenset(_of(engine, "preferences"))
+
+
+def duplicate_notes(engine: Engine) -> Iterator[str]:
+    """What a reader of the card must know of marked runs."""
+    count = len(runs_marked(engine))
+    if count:
+        who = "1 run does" if count == 1 else f"{count:,} runs do"
+        yield (
+            f"{who} what another run of the same role does: `duplicate_of` names that one. They count in success rates "
+            "and are left out of exports unless `--select duplicates=true`."
+        )
 
 
 def marked(batches: Iterable[pa.RecordBatch], of: Mapping[str, str]) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from synth.engine import Engine
 from synth.exporters.hub_layout import write_dataset
 from synth.models.naming import public_name
-from synth.pipelines.doubled import duplicate_tables, marked, pairs_left_out, runs_marked, without
+from synth.pipelines.doubled import duplicate_notes, duplicate_tables, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
 from synth.pipelines.screens import benchmark_names
@@ -119,7 +119,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
         split_fractions=fractions(recipe),
         exempt_entities=_exempt(recipe, engine),
         command=_command(recipe),
-        notes=(*_notes(recipe), *_screened(engine)),
+        notes=(*_notes(recipe), *_screened(engine), *duplicate_notes(engine)),
     )
 
 

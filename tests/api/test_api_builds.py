@@ -83,7 +83,11 @@ def test_a_parameter_of_the_last_stage_recomputes_that_stage_alone(small_store: 
         settings={**SMALL["settings"], "preferences.trajectory_ratio": 3.0},
     )
     states = {status.label: status.state for status in prepare(changed, progress="quiet").outlook().stages}
-    assert [label for label, state in states.items() if state != "complete"] == ["preferences"]
+    assert [label for label, state in states.items() if state != "complete"] == [
+        "preferences",
+        "pair-sketches",
+        "pair-duplicates",
+    ]
 
 
 def test_every_trajectory_passes_adp_after_parquet(small: BuildResult) -> None:

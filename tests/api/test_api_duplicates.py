@@ -70,6 +70,8 @@ def test_runs_that_do_the_same_are_marked_and_stay(sampled: BuildResult, data: D
     assert {row.representative for row in data.rows("duplicates")} == set(marks.values())
     assert {name for row in data.rows("duplicates") for name in (row.one, row.other)} == {*marks, *marks.values()}
     assert validate(sampled.path) == []
+    said = (sampled.path / "README.md").read_text()
+    assert f"{len(marks)} runs do what another run of the same role does" in " ".join(said.split())
     exported = synth.export(sampled.path, to="openai", out=tmp_path / "lean", select=["role=policy"])
     whole = synth.export(sampled.path, to="openai", out=tmp_path / "whole", select=["role=policy", "duplicates=true"])
     assert whole.report.records - exported.report.records == sum(
