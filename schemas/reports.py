@@ -31,6 +31,7 @@ __all__ = [
     "StageReport",
     "TargetReport",
     "TaskYield",
+    "WithheldReport",
 ]
 
 
@@ -335,6 +336,23 @@ class SplitSize(Row):
     """Of the column data before compression."""
 
 
+class WithheldReport(Row):
+    """Text that stands in an edition of a dataset as references only, since nobody stated a licence for it."""
+
+    documents: int
+    """Documents whose text is not there."""
+    characters: int
+    """Code points of their texts."""
+    least: int
+    """Code points from which a passage of them is a reference wherever it stands; evidence is one at any length."""
+    references: dict[str, int] = {}
+    """Config -> references in its rows."""
+    rows: dict[str, int] = {}
+    """Config -> rows that hold one."""
+    token_ids: int = 0
+    """Turns of a model that quote such a passage: their token ids and log probabilities were left out for good."""
+
+
 class BuildReport(Row):
     """A whole build."""
 
@@ -372,6 +390,8 @@ class BuildReport(Row):
     """Predicted against measured success; None where nothing was measured. Set by the exporter."""
     document_licences: dict[str, int] = {}
     """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
+    withheld: WithheldReport | None = None
+    """What of the texts is not there; None where all of it is."""
     split_fractions: dict[Split, float] = {}
     exempt_entities: tuple[str, ...] = ()
     """Ids of hub and type entities that may be gold in more than one split."""

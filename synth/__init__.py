@@ -5,7 +5,7 @@ result = synth.build("world-search", tasks=200)
 tasks = synth.load(result.path)["tasks"]
 """
 
-from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, mix, push
+from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, mix, push, restore
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "load",
     "mix",
     "push",
+    "restore",
 ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from synth.exporters.hub import Pushed
     from synth.exporters.mixing import Mixed
     from synth.exporters.reader import Dataset
+    from synth.exporters.withholding import Restored
     from synth.pipelines.annotate import Annotated
     from synth.pipelines.importing import Imported
     from synth.pipelines.pilot import Pilot
@@ -42,6 +43,7 @@ __all__ = [
     "mix",
     "prepare",
     "push",
+    "restore",
 ]
 
 ProgressName = Literal["auto", "quiet"]
@@ -385,6 +387,51 @@ def import_file(
         all_correct=all_correct,
         licence=licence,
     )
+
+
+def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
+    """Put text that was withheld from a published dataset back into it, from a copy that you may use.
+
+        synth.restore("downloaded", "docs/html", "out/whole")
+
+    Args:
+        path: The edition.
+        copy: A dataset that holds the documents, or the source itself (what ``synth build --source`` takes): it is read
+            as the dataset's recipe says.
+        out: A new folder for the dataset with its text.
+
+    Raises:
+        SynthError: its line says what, where and how to mend it.
+    """
+    from synth.exporters.files import REPORT_FILE
+    from synth.exporters.withholding import restore as put_back
+
+    dataset, place = load(path), Path(copy)
+    if (place / REPORT_FILE).is_file():
+        return put_back(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)
+    import tempfile
+
+    import yaml
+
+    with tempfile.TemporaryDirectory(prefix="synth-restore-") as scratch:
+        recipe = Path(scratch) / "recipe.yaml"
+        recipe.write_text(yaml.safe_dump(dataset.report.recipe), encoding="utf-8")
+        request = BuildRequest(recipe=recipe, source=place, store=Path(scratch) / "store", out=Path(scratch) / "out")
+        prepared = prepare(request, progress="quiet")
+        with prepared.engine:
+            prepared.run_stage("documents")
+            stored = prepared.engine.table("documents", "documents")
+            texts = _documents(stored.arrow.select(["id", "text"]).to_batches())
+    return put_back(path, texts, out)
+
+
+def _documents(batches: Iterable[Any]) -> dict[str, str]:
+    """Id -> text."""
+    return {
+        name: text
+        for batch in batches
+        for name, text in zip(*(batch.column(key).to_pylist() for key in ("id", "text")), strict=True)
+    }
 
 
 def push(

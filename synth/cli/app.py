@@ -10,7 +10,7 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, export, look, push, recipes, report, reward, serve, upkeep
+from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
 from synth.errors import SynthError
 
 __all__ = ["app", "main"]
@@ -37,6 +37,8 @@ app.command("export")(export.export)
 app.command("import")(export.import_)
 app.command("mix")(export.mix)
 app.command("push")(push.push)
+app.command("withhold")(rights.withhold)
+app.command("restore")(rights.restore)
 app.command("report")(report.report)
 app.command("reward")(reward.reward)
 app.command("serve-env")(serve.serve_env)

@@ -13,11 +13,12 @@ from synth.contexts.tokens import WordTokenizer
 from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
 from synth.exporters.row_checks import Place, RowCheck, TaskCheck
+from synth.exporters.withholding.references import holds_reference
 from synth.identity import digest
 from synth.rewards.truth import ground_truth
 from synth.schemas.contexts import ContextRow
 from synth.schemas.documents import Document
-from synth.schemas.rl import RlRow
+from synth.schemas.rl import GroundTruth, RlRow
 from synth.schemas.row import Split
 from synth.schemas.tasks import Task
 
@@ -42,13 +43,23 @@ class Several:
 class TaskTruths:
     """What the tasks say that responses are judged by. Holds a hash and the gold documents of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, withheld: bool = False) -> None:
+        """``withheld`` = statements of a rubric stand as references or as words: they are not compared."""
+        self.withheld = withheld
         self.truths: dict[str, str] = {}
         self.gold: dict[str, tuple[str, ...]] = {}
 
     def see(self, file: DataFile, row: int, task: Task) -> None:
-        self.truths[task.id] = digest(ground_truth(task).model_dump(mode="json"))
+        self.truths[task.id] = self.hashed(ground_truth(task))
         self.gold[task.id] = task.gold_documents
+
+    def hashed(self, truth: GroundTruth) -> str:
+        """What two equal ones share."""
+        said = truth.model_dump(mode="json")
+        for item in said["rubric"] if self.withheld else ():
+            for fact in item["facts"]:
+                fact["statement"] = ""
+        return digest(said)
 
     def finish(self) -> None:
         """Nothing is left open."""
@@ -95,7 +106,7 @@ def _about_the_task(
         yield f"split: {row.split}, but its task is of {split}"
     if tasks.hops[row.task_id] != row.hops:
         yield f"hops: {row.hops}, but its task has {tasks.hops[row.task_id]}"
-    if digest(row.reward_model.ground_truth.model_dump(mode="json")) != truths.truths[row.task_id]:
+    if truths.hashed(row.reward_model.ground_truth) != truths.truths[row.task_id]:
         yield "reward_model.ground_truth: is not that of its task"
 
 
@@ -103,6 +114,8 @@ class ContextCheck:
     """Rows of ``contexts``; what they quote is looked up by :class:`ContextPages`, which must come later."""
 
     def __init__(self, found: Problems, tasks: TaskCheck, truths: TaskTruths) -> None:
+        """Where passages stand as references, spans and counts of a message are those of the text that is restored:
+        they are not looked at."""
         self.found = found
         self.tasks = tasks
         self.truths = truths
@@ -121,10 +134,11 @@ class ContextCheck:
         if (value.task_id, value.budget) in self.made:
             self.found.add(*place, f"budget: another context of {value.task_id} has {value.budget:,} tokens")
         self.made.add((value.task_id, value.budget))
-        for what in (*self._documents(value), *self._tokens(value)):
-            self.found.add(*place, what)
         content = value.prompt[-1].content
-        for item in value.documents:
+        there = not (self.tasks.withheld and holds_reference(content))
+        for what in (*self._documents(value), *(self._tokens(value) if there else ())):
+            self.found.add(*place, what)
+        for item in value.documents if there else ():
             text = content[item.start : item.end]
             key = (len(text), hashlib.sha256(text.encode()).digest(), item.cut == "none")
             self.quoted.setdefault(item.document_id, {}).setdefault(key, place)

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
-from synth.exporters.row_checks import DocumentCheck, Place, TaskCheck, TrajectoryCheck
+from synth.exporters.row_checks import DocumentCheck, Place, TaskCheck, TrajectoryCheck, stated_there
 from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document, Evidence
 from synth.schemas.facts import FactRow
@@ -66,12 +66,13 @@ class FalsehoodCheck:
 class FalsehoodPages:
     """Re-reads the spans of falsehoods in the documents."""
 
-    def __init__(self, falsehoods: FalsehoodCheck) -> None:
+    def __init__(self, falsehoods: FalsehoodCheck, *, withheld: bool = False) -> None:
         self.falsehoods = falsehoods
+        self.withheld = withheld
 
     def see(self, file: DataFile, row: int, document: Document) -> None:
         for place, name, evidence in self.falsehoods.quotes.pop(document.id, ()):
-            stated = document.text[evidence.start : evidence.end]
+            stated = stated_there(document, evidence.start, evidence.end, withheld=self.withheld)
             if stated != evidence.quote:
                 words = f"{document.id} says {stated[:80]!r} there, not {evidence.quote[:80]!r}"
                 self.falsehoods.found.add(*place, f"{name}: {words}")

@@ -47,13 +47,21 @@ Rows: TypeAlias = pa.Table | Iterable[pa.RecordBatch]
 
 
 def write_dataset(
-    folder: Path, tables: Mapping[str, Rows], report: BuildReport, *, file_bytes: int = FILE_BYTES
+    folder: Path,
+    tables: Mapping[str, Rows],
+    report: BuildReport,
+    *,
+    file_bytes: int = FILE_BYTES,
+    complete: Callable[[BuildReport], BuildReport] = lambda report: report,
 ) -> BuildReport:
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
     Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
     completed with what was counted on the way (``tables``, ``sizes``, ``outcomes``, ``task_yields``, ``labels``,
     ``critical``, ``pairs``, ``difficulty``, ``document_licences``) and returned: what the card shows.
+
+    Args:
+        complete: Gets that report once every row was written, to add what it counted itself.
 
     Raises:
         KeyError: ``tables`` names a config that does not exist.
@@ -101,6 +109,7 @@ def write_dataset(
             "document_licences": dict(sorted(licences.items())),
         }
     )
+    done = complete(done)
     with store_errors(folder):
         write_file(folder / REPORT_FILE, done.to_json().encode())
         for name, text in beside_card(done).items():

@@ -12,6 +12,7 @@ from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
 from synth.exporters.recorded import Recorded, record
 from synth.exporters.source_checks import run_source_problems
+from synth.exporters.withholding.references import escaped, holds_reference, reference, whole_in
 from synth.schemas.adp import Action, AdpError, MessageAction, TextObservation, error_lines, parse, to_json
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.documents import Document, Evidence
@@ -30,6 +31,8 @@ __all__ = [
     "TaskCheck",
     "TrajectoryCheck",
     "ending_problems",
+    "length_of",
+    "stated_there",
 ]
 
 Place = tuple[str, int]
@@ -47,9 +50,11 @@ class RowCheck(Protocol):
 class TaskCheck:
     """Sees all tasks first; the other checks ask it."""
 
-    def __init__(self, found: Problems, exempt: frozenset[str]) -> None:
+    def __init__(self, found: Problems, exempt: frozenset[str], *, withheld: bool = False) -> None:
+        """``withheld`` = passages stand as references: what is compared with a text is compared where that is there."""
         self.found = found
         self.exempt = exempt
+        self.withheld = withheld
         self.splits: dict[str, str] = {}
         self.questions: dict[str, str] = {}
         self.hops: dict[str, int] = {}
@@ -79,7 +84,7 @@ class TaskCheck:
                 add(*place, f"gold_entities: {name} is gold in {split} too ({where[0]}, row {where[1]})")
         for number, hop in enumerate(task.walk.hops):
             self.quotes[hop.evidence.document_id].append((place, number, hop.evidence))
-            if hop.cue not in task.question:
+            if hop.cue not in task.question and not (self.withheld and holds_reference(task.question)):
                 add(*place, f"walk.hops[{number}].cue: not in the question")
             if any(not 0 <= need < number for need in hop.needs):
                 add(*place, f"walk.hops[{number}].needs: names a hop that does not come before it")
@@ -102,7 +107,7 @@ class DocumentCheck:
         add, place = self.found.add, (file.label, row)
         if document.id in self.lengths:
             add(*place, f"id: another document is {document.id} too")
-        length = self.lengths[document.id] = len(document.text)
+        length = self.lengths[document.id] = length_of(document)
         for name in ("sections", "links", "anchors"):
             for number, span in enumerate(getattr(document, name)):
                 if not 0 <= span.start <= span.end <= length:
@@ -110,7 +115,7 @@ class DocumentCheck:
         for link in document.links:
             self.targets.setdefault(link.target, place)
         for where, number, evidence in self.tasks.quotes.pop(document.id, ()):
-            stated = document.text[evidence.start : evidence.end]
+            stated = stated_there(document, evidence.start, evidence.end, withheld=self.tasks.withheld)
             if stated != evidence.quote:
                 path = f"walk.hops[{number}].evidence"
                 add(*where, f"{path}: {document.id} says {stated[:80]!r} there, not {evidence.quote[:80]!r}")
@@ -125,6 +130,21 @@ class DocumentCheck:
         for name, where in self.targets.items():
             if name not in self.lengths:
                 self.found.add(*where, f"links: there is no document {name}")
+
+
+def length_of(document: Document) -> int:
+    """Code points of its text, also of one that is withheld."""
+    stands_for = whole_in(document.text, document.id)
+    return len(document.text) if stands_for is None else stands_for.end
+
+
+def stated_there(document: Document, start: int, end: int, *, withheld: bool) -> str:
+    """What evidence that names this place must quote: the words, or a reference where they are withheld."""
+    if not withheld:
+        return document.text[start:end]
+    if whole_in(document.text, document.id) is not None:
+        return reference(document.id, start, end)
+    return escaped(document.text[start:end])
 
 
 class TrajectoryCheck:
@@ -172,7 +192,9 @@ class TrajectoryCheck:
             first = row.content[0] if row.content else None
             if not isinstance(first, TextObservation) or first.source != "user":
                 wrong.append("content[0]: is not what the user asked")
-            elif self.tasks.questions[row.task_id] not in first.content:
+            elif self.tasks.questions[row.task_id] not in first.content and not (
+                self.tasks.withheld and holds_reference(first.content)
+            ):
                 wrong.append("content[0]: does not hold the question of its task")
         return [*wrong, *_counts(row), *run_source_problems(row)]
 

@@ -134,7 +134,8 @@ class _Counted:
 def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) -> _Counted:
     targets = targets_of(report) if report else ()
     counted = _Counted(difficulty=Calibrations(targets))
-    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset())
+    withheld = report is not None and report.withheld is not None
+    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
     documents = DocumentCheck(found, tasks)
     entities = EntityCheck(found, documents)
     derived = any(file.config in ("steps", "branches", "preferences", "verdicts") for file in files)
@@ -142,7 +143,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
     steps = StepCheck(found, tasks, trajectories)
     branches = BranchCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
-    truths = TaskTruths()
+    truths = TaskTruths(withheld=withheld)
     contexts = ContextCheck(found, tasks, truths)
     trained = any(file.config in ("rl", "contexts") for file in files)
     gold, falsehoods = GoldPages(), FalsehoodCheck(found)
@@ -154,7 +155,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
         "falsehoods": falsehoods,  # before what proves or disproves them
         "rl": RlCheck(found, tasks, truths),
         "contexts": contexts,
-        "documents": Several(documents, ContextPages(found, contexts), FalsehoodPages(falsehoods)),
+        "documents": Several(documents, ContextPages(found, contexts), FalsehoodPages(falsehoods, withheld=withheld)),
         "entities": entities,
         "facts": Several(FactCheck(found, documents, entities), FalsehoodFacts(falsehoods)),
         "trajectories": Several(trajectories, runs),

@@ -9,8 +9,10 @@ second try sends only what is missing.
 from __future__ import annotations
 
 import re
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,6 +25,8 @@ from synth.exporters.hub.patience import Patience
 from synth.exporters.hub.session import Announce, polite
 from synth.exporters.reader import Dataset, load
 from synth.exporters.validate import validate
+from synth.exporters.withholding import withhold
+from synth.exporters.withholding.edition import unlicensed
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -57,6 +61,8 @@ class Pushed:
     """Files that were not there in these bytes."""
     deleted: tuple[str, ...]
     """Files of an older version that the commit removes."""
+    withheld: int
+    """Documents whose text was withheld, since nobody stated a licence for it."""
     left_out: tuple[str, ...]
     """What stands in the folder and is no part of a dataset."""
     dry_run: bool
@@ -90,7 +96,9 @@ def push(
     """Publish the dataset in ``folder`` as ``repo`` (``user/name``), private unless ``public``.
 
     Validates first, and looks for keys, paths and host names. A repository that exists keeps its visibility: where it
-    is another one than asked for, nothing is sent. With ``dry_run`` nothing is written anywhere.
+    is another one than asked for, nothing is sent. With ``dry_run`` nothing is written on the Hub. With ``public``
+    the text of documents for which nobody stated a licence is withheld: what is sent is the edition that ``withhold``
+    makes of the dataset, in a temporary folder. A private repository gets all of it.
 
     Args:
         revision: A branch, made where there is none; default ``main``.
@@ -109,15 +117,18 @@ def push(
     from huggingface_hub.constants import is_offline_mode
 
     token = get_token() if dry_run else token_for(repo)
-    files, beside = _checked(dataset, public, token, say)
-    api = HfApi(endpoint=endpoint, token=token if token is not None else False)
-    exchange = _Exchange(api, repo, branch, public, files, patience or Patience(), say)
-    if dry_run and (token is None or is_offline_mode()):
-        say(f"not compared with the Hub: {'no token' if token is None else 'HF_HUB_OFFLINE is set'}")
-        head = None
-    else:
-        with polite(exchange.patience, repo, say):
-            head = exchange.look() if dry_run else exchange.run(_message(dataset))
+    with ExitStack() as stack:
+        sent_from = _edition(dataset, stack, say) if public else dataset
+        about = sent_from.report.withheld
+        files, beside = _checked(dataset, sent_from, public, token, say)
+        api = HfApi(endpoint=endpoint, token=token if token is not None else False)
+        exchange = _Exchange(api, repo, branch, public, files, patience or Patience(), say)
+        if dry_run and (token is None or is_offline_mode()):
+            say(f"not compared with the Hub: {'no token' if token is None else 'HF_HUB_OFFLINE is set'}")
+            head = None
+        else:
+            with polite(exchange.patience, repo, say):
+                head = exchange.look() if dry_run else exchange.run(_message(dataset))
     sent, gone = exchange.sent if exchange.sent is not None else differences(files, head.files if head else {})
     return Pushed(
         repo=repo,
@@ -129,6 +140,7 @@ def push(
         bytes=sum(file.size for file in files),
         sent=tuple(file.name for file in sent),
         deleted=tuple(gone),
+        withheld=about.documents if about else 0,
         left_out=tuple(beside),
         dry_run=dry_run,
     )
@@ -165,34 +177,61 @@ def _named(repo: str, revision: str | None) -> str:
     return revision
 
 
-def _checked(dataset: Dataset, public: bool, token: str | None, say: Announce) -> tuple[list[LocalFile], list[str]]:
-    """The files, once nothing speaks against publishing them."""
-    say("checking every row")
-    problems = validate(dataset.path)
+def _edition(dataset: Dataset, stack: ExitStack, say: Announce) -> Dataset:
+    """What everybody may read of the dataset: itself, or an edition in a folder that lasts as long as ``stack``."""
+    if dataset.report.withheld is not None or not unlicensed(dataset):
+        return dataset
+    _valid(dataset, say)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="synth-push-"))) / "edition"
+    say("withholding text for which nobody stated a licence")
+    about = withhold(dataset.path, folder).withheld
+    if about is not None:
+        rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
+        say(f"withheld: {about.documents:,} texts, {about.characters:,} characters; rows with references: {rows}")
+    return load(folder)
+
+
+def _checked(
+    dataset: Dataset, sent_from: Dataset, public: bool, token: str | None, say: Announce
+) -> tuple[list[LocalFile], list[str]]:
+    """The files of ``sent_from``, once nothing speaks against publishing them, and what stands beside ``dataset``."""
+    _valid(sent_from, say)
     where = str(dataset.path)
-    if problems:
-        raise DatasetError(
-            f"it is not valid: {_listed(problems)}", where=where, mend="see all of them with `synth validate`"
-        )
-    files, beside = contents(dataset.path)
+    files, beside = contents(sent_from.path)
     found = leaks(files, this_machine(dataset.path, token))
     if found:
         raise DatasetError(
             f"it holds what must not be published: {_listed(found)}", where=where, mend="build it again without that"
         )
-    unlicensed = without_licence(files)
-    if unlicensed:
-        listed = ", ".join(f"{config} {count:,}" for config, count in unlicensed.items())
-        if public:
-            raise DatasetError(
-                f"nobody stated a licence for rows of {listed}, so their text can't be published",
-                where=where,
-                mend="state it in the recipe (source.licence) if you know it, or leave out --public",
-            )
+    if sent_from is not dataset:
+        beside = contents(dataset.path)[1]
+    nobody = without_licence(files)
+    # A row that is made of documents has their licence, or none where they have several; their own text is settled.
+    if public and nobody and "documents" not in dataset.configs:
+        listed = ", ".join(f"{config} {count:,}" for config, count in nobody.items())
+        raise DatasetError(
+            f"nobody stated a licence for rows of {listed}, and no documents stand behind them whose text could be "
+            "withheld",
+            where=where,
+            mend="state it where the rows come from (source.licence, synth import --licence), or leave out --public",
+        )
+    if not public and nobody:
+        listed = ", ".join(f"{config} {count:,}" for config, count in nobody.items())
         say(f"nobody stated a licence for rows of {listed}: keep the repository private until somebody does")
     for name in beside:
         say(f"left out, since it is no part of a dataset: {name}")
     return files, beside
+
+
+def _valid(dataset: Dataset, say: Announce) -> None:
+    say("checking every row")
+    problems = validate(dataset.path)
+    if problems:
+        raise DatasetError(
+            f"it is not valid: {_listed(problems)}",
+            where=str(dataset.path),
+            mend="see all of them with `synth validate`",
+        )
 
 
 def _listed(problems: list[Any]) -> str:

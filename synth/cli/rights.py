@@ -1,0 +1,44 @@
+"""``synth withhold`` and ``synth restore``: text that is not ours to publish out of a dataset, and back into it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from synth.cli.look import DatasetFolder
+
+__all__ = ["restore", "withhold"]
+
+NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder for it.")]
+
+
+def withhold(folder: DatasetFolder, out: NewFolder) -> None:
+    """Write a dataset without the text of documents that state no licence: what `synth push --public` publishes."""
+    from synth.exporters.withholding import withhold as write
+
+    about = write(folder, out).withheld
+    if about is not None:
+        rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
+        print(f"{out}: {about.documents:,} texts ({about.characters:,} characters) are references now")
+        print(f"rows with references: {rows}")
+
+
+def restore(
+    folder: DatasetFolder,
+    copy: Annotated[
+        Path,
+        typer.Option("--from", metavar="PATH", help="The documents: a dataset with them, or what --source was."),
+    ],
+    out: NewFolder,
+) -> None:
+    """Put withheld text back into a dataset, by id and hash, from your own copy of its documents."""
+    from synth import api
+
+    done = api.restore(folder, copy, out)
+    print(f"{out}: {done.documents:,} texts are there again")
+    for names, what in ((done.missing, "are not in the copy"), (done.other, "have another text in the copy")):
+        if names:
+            print(f"{len(names):,} {what} and stay references: {', '.join(names[:3])} ...", file=sys.stderr)
