@@ -163,8 +163,10 @@ document.getElementById("on").addEventListener("click", () => { first += SCREEN;
   if (pages.length) for (const role of [...new Set((await piece(pages[0])).map((row) => row[1]))].sort()) form.role.append(make("option", role));
   for (const role of ["expert", "policy", "teacher"]) if (pages.length > 1 && ![...form.role.options].some((of) => of.value === role)) form.role.append(make("option", role));
   await show();
+  performance.mark("synth-rows");
   const asked = new URLSearchParams(location.hash.slice(1));  // #words=... opens a search, &open=1 its first row
   if (asked.has("words")) { form.words.value = asked.get("words"); await show(); }
   if (asked.has("open") && list.firstChild) list.firstChild.click();
+  performance.mark("synth-ready");
   body.dataset.ready = "yes";
 })();

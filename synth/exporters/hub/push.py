@@ -117,6 +117,7 @@ def push(
     from huggingface_hub.constants import is_offline_mode
 
     token = get_token() if dry_run else token_for(repo)
+    _valid(dataset, say)
     with ExitStack() as stack:
         sent_from = _edition(dataset, stack, say) if public else dataset
         about = sent_from.report.withheld
@@ -181,21 +182,21 @@ def _edition(dataset: Dataset, stack: ExitStack, say: Announce) -> Dataset:
     """What everybody may read of the dataset: itself, or an edition in a folder that lasts as long as ``stack``."""
     if dataset.report.withheld is not None or not unlicensed(dataset):
         return dataset
-    _valid(dataset, say)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="synth-push-"))) / "edition"
     say("withholding text for which nobody stated a licence")
     about = withhold(dataset.path, folder).withheld
     if about is not None:
         rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
         say(f"withheld: {about.documents:,} texts, {about.characters:,} characters; rows with references: {rows}")
-    return load(folder)
+    edition = load(folder)
+    _valid(edition, say)
+    return edition
 
 
 def _checked(
     dataset: Dataset, sent_from: Dataset, public: bool, token: str | None, say: Announce
 ) -> tuple[list[LocalFile], list[str]]:
     """The files of ``sent_from``, once nothing speaks against publishing them, and what stands beside ``dataset``."""
-    _valid(sent_from, say)
     where = str(dataset.path)
     files, beside = contents(sent_from.path)
     found = leaks(files, this_machine(dataset.path, token))
