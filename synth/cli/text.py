@@ -120,19 +120,62 @@ def outlook_text(outlook: Outlook) -> str:
         for role, who in recipe.roles.items()
     )
     head = f"{recipe.name}: {wanted}; {roles}"
-    return "\n".join([head, "", *table(rows), "", *_calls_text(outlook), *_duplicates_text(recipe)])
+    return "\n".join(
+        [
+            head,
+            "",
+            *table(rows),
+            "",
+            *_calls_text(outlook),
+            *_duplicates_text(recipe, [one.label for one in outlook.stages]),
+        ]
+    )
 
 
-def _duplicates_text(recipe: Recipe) -> list[str]:
-    """What looking for duplicates takes."""
-    from synth.dedup.estimate import filter_bytes
+_LOOKED_AT = {
+    "documents": ("document-sketches",),
+    "trajectories": ("teacher-duplicates", "policy-duplicates"),
+    "pairs": ("pair-duplicates",),
+}
+"""Stage runs that are there when a level is looked at."""
 
-    rules = None if recipe.dedup is None else recipe.dedup.tasks
-    if rules is None or recipe.tasks is None:
+
+def _duplicates_text(recipe: Recipe, labels: Sequence[str]) -> list[str]:
+    """What looking for duplicates takes at each level at which the plan does so, and would take with 10^7 rows."""
+    from synth.dedup.estimate import filter_bytes, table_bytes
+
+    if recipe.dedup is None:
         return []
-    size = filter_bytes(recipe.tasks, rules)
-    shown = f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{max(1.0, size / 1e6):.0f} MB"
-    return [f"Looking for duplicates among {recipe.tasks:,} accepted tasks takes about {shown} of memory and no disk."]
+    large = 10**7
+    rows = [("duplicates among", "by", "rows", "memory", "disk", f"at {large:,} rows")]
+    for level in type(recipe.dedup).model_fields:
+        rules = getattr(recipe.dedup, level)
+        if rules is None or not (level == "tasks" or any(label in labels for label in _LOOKED_AT[level])):
+            continue
+        kinds = [name for name in ("exact", "structural") if getattr(rules, name)]
+        kinds += [f"{name} {least:g}" for name in ("near", "semantic") if (least := getattr(rules, name)) is not None]
+        if level == "tasks":
+            sizes = [(filter_bytes(count, rules), 0) for count in (recipe.tasks or 0, large)]
+        else:
+            sizes = [table_bytes(count, rules) for count in (_rows_of(recipe, level) or 0, large)]
+        known = recipe.tasks if level == "tasks" else _rows_of(recipe, level)
+        here = ("?", "?", "?") if known is None else (f"{known:,}", _size(sizes[0][0]), _size(sizes[0][1]))
+        there = f"{_size(sizes[1][0])}, {_size(sizes[1][1])} of disk"
+        rows.append((level, ", ".join(kinds), *here, there))
+    return ["", *table(rows)] if len(rows) > 1 else []
+
+
+def _rows_of(recipe: Recipe, level: str) -> int | None:
+    """Rows of a level's largest table, as far as the recipe says: runs of one role are compared with each other."""
+    from synth.recipe.roles import ACTORS
+
+    if level != "trajectories" or recipe.tasks is None:
+        return None
+    return recipe.tasks * max((who.rollouts for role, who in recipe.roles.items() if role in ACTORS), default=1)
+
+
+def _size(size: int) -> str:
+    return "none" if not size else f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{max(1.0, size / 1e6):,.0f} MB"
 
 
 def _calls_text(outlook: Outlook) -> list[str]:

@@ -1,15 +1,17 @@
 """Duplicates of a whole table: pairs with scores, clusters, representatives.
 
 Rows are taken in the order of their ids, whatever order they come in, so neither shards nor workers change anything.
-Memory: 8 bytes per row and band of MinHash, 4 per row and dimension where texts are encoded, 24 per pair of the forests
-(at most one pair per row and kind), beside the texts, which are asked for by number and may stay on disk.
+Memory: some 100 bytes per row, 8 per row and band of MinHash, 160 per pair (at most one per row and kind), and what the
+index of vectors takes. Texts are asked for by number, signatures and vectors of a sketch too: they may stay on disk.
+Without a sketch, vectors are held in memory: 4 bytes per row and dimension. ``estimate.py`` reckons it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, cast
 
 import numpy as np
 import xxhash
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 from synth.dedup.minhash import MinHasher, bands_for, candidates, caught
 from synth.dedup.pairs import UNIT, Clusters, Kind, Pair, PairForest, clusters_of
 from synth.dedup.rules import Rules
-from synth.dedup.sketch import Sketch
+from synth.dedup.sketch import Sketch, hash_numbers, structure_hash
 from synth.dedup.text import jaccard, shingles, text_hash
 from synth.retrieval.encoder import Encoder
 from synth.retrieval.joins import join
@@ -105,34 +107,43 @@ def find_duplicates(
         raise ValueError("semantic duplicates need an encoder")
     if sketch is not None:
         _fits(sketch, corpus, rules)
-    order = sorted(range(len(corpus.ids)), key=corpus.ids.__getitem__)
+    n = len(corpus.ids)
+    order = np.fromiter(sorted(range(n), key=corpus.ids.__getitem__), dtype=np.int64, count=n)
     texts = _Ordered(corpus.texts, order)
-    n = len(order)
     pairs: list[Pair] = []
     methods: list[Method] = []
-    distinct = list(range(n))
+    distinct = np.arange(n)
     if rules.exact:
-        hashes: list[Hashable] = [text_hash(text) for text in texts] if sketch is None else _keys(sketch.texts, order)
+        hashes = _hashes(text_hash(text) for text in texts) if sketch is None else sketch.texts[order]
         distinct = _groups(hashes, "exact", pairs)
         methods.append(Method("exact", True, 1.0, "hashes of canonical texts"))
     if rules.structural and (corpus.structures is not None or (sketch is not None and sketch.structures is not None)):
         if sketch is not None and sketch.structures is not None:
-            _groups(_keys(sketch.structures, order), "structural", pairs)
+            _groups(sketch.structures[order], "structural", pairs)
         elif corpus.structures is not None:
-            _groups([corpus.structures[row] for row in order], "structural", pairs)
+            structures = corpus.structures
+            _groups(_hashes(structure_hash(structures[row]) for row in order.tolist()), "structural", pairs)
         methods.append(Method("structural", True, 1.0, "hashes of structures"))
     if rules.near is not None:
-        made = None if sketch is None else sketch.signatures
-        rows = None if made is None else made[[order[row] for row in distinct]]
-        pairs += _near(texts, distinct, rules.near, rules.words, methods, rows)
+        made = None if sketch is None or sketch.signatures is None else _Rows(sketch.signatures, order[distinct])
+        pairs += _near(texts, distinct, rules.near, rules.words, methods, made)
     if rules.semantic is not None and encoder is not None:
-        known = None if sketch is None else sketch.vectors
-        vectors = _encoded(texts, distinct, encoder) if known is None else known[[order[row] for row in distinct]]
-        pairs += _semantic(vectors, distinct, rules, encoder, methods)
-    quality = None if corpus.quality is None else tuple(corpus.quality[row] for row in order)
+        known = None if sketch is None or sketch.vectors is None else _Rows(sketch.vectors, order[distinct])
+        encoded = _Rows(_encoded(texts, distinct, encoder), np.arange(len(distinct))) if known is None else known
+        pairs += _semantic(encoded, distinct, rules, encoder, methods)
+    quality = None if corpus.quality is None else tuple(corpus.quality[row] for row in order.tolist())
     if sketch is not None:
-        quality = tuple(tuple(sketch.quality[row].tolist()) for row in order)
-    return Found(tuple(corpus.ids[row] for row in order), rules, tuple(pairs), tuple(methods), quality)
+        quality = _ranks(sketch.quality[order])
+    return Found(tuple(corpus.ids[row] for row in order.tolist()), rules, tuple(pairs), tuple(methods), quality)
+
+
+def _ranks(quality: NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+    """Of each row of ``quality (n, k)`` the place among all that differ, ascending: small numbers that rows share."""
+    if not quality.shape[1]:
+        return ((),) * len(quality)
+    _, ranks = np.unique(quality, axis=0, return_inverse=True)
+    shared = [(float(rank),) for rank in range(int(ranks.max(initial=-1)) + 1)]
+    return tuple(shared[rank] for rank in ranks.ravel().tolist())
 
 
 def _fits(sketch: Sketch, corpus: Corpus, rules: Rules) -> None:
@@ -145,34 +156,62 @@ def _fits(sketch: Sketch, corpus: Corpus, rules: Rules) -> None:
         raise ValueError("semantic duplicates need vectors, and the sketch has none")
 
 
-def _keys(hashes: NDArray[np.uint64], order: Sequence[int]) -> list[Hashable]:
-    """A key per row of ``hashes (n, 2)``, in ``order``; None where it is all zeros."""
-    return [hashes[row].tobytes() if hashes[row].any() else None for row in order]
+def _hashes(digests: Iterable[str | None]) -> NDArray[np.uint64]:
+    """``(n, 2)``: 32 hex digits each as two numbers; None as zeros."""
+    flat = (half for digest in digests for half in ((0, 0) if digest is None else hash_numbers(digest)))
+    return np.fromiter(flat, dtype=np.uint64).reshape(-1, 2)
 
 
 class _Ordered(Sequence[str]):
     """Texts in another order, asked for one by one."""
 
-    def __init__(self, texts: Sequence[str], order: Sequence[int]) -> None:
+    def __init__(self, texts: Sequence[str], order: NDArray[np.int64]) -> None:
         self._texts, self._order = texts, order
 
     def __len__(self) -> int:
         return len(self._order)
 
     def __getitem__(self, place: int) -> str:  # type: ignore[override]
-        return self._texts[self._order[place]]
+        return self._texts[int(self._order[place])]
 
 
-def _groups(keys: Sequence[Hashable], kind: Kind, pairs: list[Pair]) -> list[int]:
-    """A pair for each row whose key an earlier row has, with the first such; the rows whose key is new, or None."""
-    first: dict[Hashable, int] = {}
-    new: list[int] = []
-    for row, key in enumerate(keys):
-        if key is None or first.setdefault(key, row) == row:
-            new.append(row)
-        else:
-            pairs.append(Pair(first[key], row, kind, 1.0))
-    return new
+class _Rows:
+    """Some rows of a matrix, read when they are asked for: of a memory-mapped one no copy is made."""
+
+    ndim = 2
+
+    def __init__(self, matrix: NDArray[Any], order: NDArray[np.int64]) -> None:
+        self._matrix, self._order = matrix, order
+        self.shape = (len(order), matrix.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> NDArray[Any]:
+        """``(len(rows), width)``."""
+        found: NDArray[Any] = self._matrix[self._order[rows]]
+        return found
+
+    def only(self, rows: NDArray[np.int64]) -> _Rows:
+        """Of these the ``rows``."""
+        return _Rows(self._matrix, self._order[rows])
+
+
+def _groups(keys: NDArray[np.uint64], kind: Kind, pairs: list[Pair]) -> NDArray[np.int64]:
+    """A pair for each row of ``keys (n, 2)`` that an earlier row is equal to, with the first such; the rows that none
+    is. Zeros are equal to nothing."""
+    order = np.lexsort((keys[:, 1], keys[:, 0]))  # stable: equal ones stay in order
+    ordered = keys[order]
+    new = np.ones(len(keys), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    new |= ~ordered.any(axis=1)
+    first = order[np.maximum.accumulate(np.where(new, np.arange(len(keys)), 0))]
+    again, firsts = order[~new], first[~new]
+    by_row = np.argsort(again)
+    pairs += [
+        Pair(one, other, kind, 1.0) for one, other in zip(firsts[by_row].tolist(), again[by_row].tolist(), strict=True)
+    ]
+    return np.sort(order[new])
 
 
 def signatures(texts: Sequence[str], hasher: MinHasher, words: int) -> NDArray[np.uint64]:
@@ -185,25 +224,27 @@ def signatures(texts: Sequence[str], hasher: MinHasher, words: int) -> NDArray[n
 
 def _near(
     texts: Sequence[str],
-    distinct: Sequence[int],
+    distinct: NDArray[np.int64],
     threshold: float,
     words: int,
     methods: list[Method],
-    made: NDArray[np.uint32] | None,
+    made: _Rows | None,
 ) -> Iterator[Pair]:
     bands, rows = bands_for(threshold)
     hasher = MinHasher(bands, rows)
     if made is None:
         keys = signatures(_Ordered(texts, distinct), hasher, words)
     else:
-        keys = hasher.keys(made[:, : bands * rows])
+        keys = np.zeros((len(made), bands), dtype=np.uint64)
+        for start in range(0, len(made), _BATCH):
+            keys[start : start + _BATCH] = hasher.keys(made[start : start + _BATCH][:, : bands * rows])
 
     # Neighbouring candidates share their left row, and a bucket's rows come again in other bands.
     @lru_cache(maxsize=4096)
     def grams(row: int) -> NDArray[np.uint64]:
-        return shingles(texts[distinct[row]], words)
+        return shingles(texts[int(distinct[row])], words)
 
-    forest = PairForest(len(distinct))
+    forest = PairForest()
     found: list[tuple[int, int, int]] = []
     for one, other in candidates(keys):
         score = round(jaccard(grams(one), grams(other)) * UNIT)
@@ -220,26 +261,30 @@ def _near(
     return _pairs(forest, distinct, "near")
 
 
-def _encoded(texts: Sequence[str], distinct: Sequence[int], encoder: Encoder) -> NDArray[np.float32]:
+def _encoded(texts: Sequence[str], distinct: NDArray[np.int64], encoder: Encoder) -> NDArray[np.float32]:
     vectors = np.zeros((len(distinct), encoder.dim), dtype=np.float32)
     for start in range(0, len(distinct), _BATCH):
-        batch = [texts[row] for row in distinct[start : start + _BATCH]]
+        batch = [texts[row] for row in distinct[start : start + _BATCH].tolist()]
         vectors[start : start + len(batch)] = encoder.encode(batch)
     return vectors
 
 
 def _semantic(
-    vectors: NDArray[np.float32], distinct: Sequence[int], rules: Rules, encoder: Encoder, methods: list[Method]
+    vectors: _Rows, distinct: NDArray[np.int64], rules: Rules, encoder: Encoder, methods: list[Method]
 ) -> Iterator[Pair]:
     assert rules.semantic is not None
-    forest = PairForest(len(distinct))
+    forest = PairForest()
     alike: list[Pair] = []
     # Texts of one vector (the same words in another order) first: a thousand of them are a thousand pairs, not 10^6.
-    rows = np.array(_groups([_bytes(vector) for vector in vectors], "semantic", alike), dtype=np.int64)
+    hashes = np.zeros((len(vectors), 2), dtype=np.uint64)
+    for start in range(0, len(vectors), _BATCH):
+        hashes[start : start + _BATCH] = _hashes(_bytes(vector) for vector in vectors[slice(start, start + _BATCH)])
+    rows = _groups(hashes, "semantic", alike)
     if alike:
         ends = np.array([(pair.left, pair.right) for pair in alike], dtype=np.int64)
         forest.add(ends[:, 0], ends[:, 1], np.full(len(ends), UNIT))
-    found = join(vectors[rows] if alike else vectors, rules.semantic, rules.index)
+    # It asks for slices and for rows by number, no more.
+    found = join(cast("NDArray[np.float32]", vectors.only(rows)), rules.semantic, rules.index)
     for left, right, scores in found:
         forest.add(rows[left], rows[right], scores)
     how = (
@@ -253,6 +298,6 @@ def _bytes(vector: NDArray[np.float32]) -> str | None:
     return xxhash.xxh3_128_hexdigest(vector.tobytes()) if vector.any() else None
 
 
-def _pairs(forest: PairForest, rows: Sequence[int], kind: Kind) -> Iterator[Pair]:
+def _pairs(forest: PairForest, rows: NDArray[np.int64], kind: Kind) -> Iterator[Pair]:
     for score, left, right in forest.pairs().tolist():
-        yield Pair(rows[left], rows[right], kind, score / UNIT)
+        yield Pair(int(rows[left]), int(rows[right]), kind, score / UNIT)

@@ -1,21 +1,33 @@
-"""What looking for duplicates takes, before it is done."""
+"""What looking for duplicates takes, before it is done. ``bench_dedup.py predict`` holds it against what it takes."""
 
 from __future__ import annotations
 
 import math
 
-from synth.dedup.minhash import bands_for
+from synth.dedup.minhash import NUMBERS, bands_for
 from synth.dedup.rules import Rules, TaskRules
 
 __all__ = ["filter_bytes", "table_bytes"]
 
 _TASK = 1100
 """Bytes per accepted task beside its n-grams: its texts, its entries in the tables of texts and answers. Fitted
-to 10^5 tasks of one world (``bench_dedup.py accept``)."""
+to 10^5 tasks of one world (``bench_dedup.py predict``)."""
 _POSTING = 210
 """Bytes per n-gram of a prefix: the key and the list of who has it. Fitted to the same."""
-_ROW = 430
-"""Bytes per row of a table beside what its kinds take: id, place, hash. Reckoned, not measured."""
+_BASE = 8e6
+"""Bytes that any comparison takes."""
+_STRUCTURE = 125
+"""Bytes of a key of structure and its entry. Reckoned."""
+_ROW, _NEAR = 145, 150
+"""Bytes per row that any comparison holds (id, place, hash), and that sorting by one band after the other takes beside
+the keys. Fitted to tables of 3 * 10^4 and 1.2 * 10^5 rows with an eighth and a half as many pairs."""
+_FOUND, _PAIR = 160, 2200
+"""Bytes per pair that was found, and with the row that tells of it in the end. Fitted to the same."""
+_PAIR_ON_DISK = 40
+_QUALITY = 32
+"""Bytes of a row's quality on the disk: four numbers."""
+_PROBES = 8
+"""Cells that a row looks into, where nobody has measured it yet."""
 
 
 def filter_bytes(tasks: int, rules: TaskRules, *, words: float = 18, dim: int = 384) -> int:
@@ -27,17 +39,42 @@ def filter_bytes(tasks: int, rules: TaskRules, *, words: float = 18, dim: int = 
     least = min((one for one in (rules.near, rules.cluster) if one is not None), default=None)
     prefix = 0.0 if least is None else grams - math.ceil(least * grams) + 1
     vector = 0.0 if rules.semantic is None else 1.5 * 4 * dim  # the array grows by doubling
-    return int(tasks * (_TASK + 8 * grams + _POSTING * prefix + vector))
+    structure = _STRUCTURE if rules.structural else 0
+    return int(tasks * (_TASK + structure + 8 * grams + _POSTING * prefix + vector))
 
 
 def table_bytes(rows: int, rules: Rules, *, dim: int = 384, share: float = 0.1) -> tuple[int, int]:
-    """(memory, disk) of :func:`synth.dedup.find_duplicates` over so many rows, ``share`` of which are duplicates; texts
-    are not counted. The disk takes the pairs: 40 bytes each."""
-    each = float(_ROW)
+    """(memory, disk) of finding duplicates in a table of so many rows, with ``share`` pairs per row; texts and the
+    table itself are not counted.
+
+    Two stages, one after the other. The first holds the sketch of all rows (:class:`synth.dedup.sketch.Sketch`), grown
+    by half each time, and writes it: that is the disk. The second reads it from there, and holds what it compares by.
+    """
+    sketch = 16 + 16 * rules.structural
+    compared, fixed = 0.0, 0.0
     if rules.near is not None:
         bands, _ = bands_for(rules.near)
-        each += 8 * bands + 24
+        sketch += 4 * NUMBERS
+        compared = 8 * bands + _NEAR
     if rules.semantic is not None:
-        each += 4 * dim * (1 if rules.index == "exact" else 2) + 120
-    kinds = sum((rules.exact, rules.structural, rules.near is not None, rules.semantic is not None))
-    return int(rows * (each + kinds * share * 120)), int(rows * kinds * share * 40)
+        sketch += 4 * dim
+        own = 0.0
+        if rules.index == "cells":
+            cells = 2 * rows**0.5
+            own = 16 * _PROBES
+            fixed = 4 * 4096 * (cells + 2_000) + 4 * dim * cells * 65  # scores of a block; what k-means sees, twice
+        elif rules.index != "exact":  # a copy of the vectors; of HNSW the links too
+            own = 4 * dim + (300 if rules.index == "faiss-hnsw" else 8)
+        compared = max(compared, 32 + own)
+    pairs = share * rows
+    first = _capacity(rows) * sketch + 2 * rows * _QUALITY
+    second = rows * _ROW + max(rows * compared + fixed + _FOUND * pairs, _PAIR * pairs)
+    return int(_BASE + max(first, second)), int(rows * (sketch + _QUALITY) + _PAIR_ON_DISK * pairs)
+
+
+def _capacity(rows: int) -> int:
+    """Rows that there is room for when ``rows`` were added in pieces of 1,024."""
+    room = 1024
+    while room < rows:
+        room = room * 3 // 2
+    return room

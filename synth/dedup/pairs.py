@@ -72,8 +72,7 @@ class PairForest:
     Ties go by row numbers, so that what is held at the end does not depend on the order of the pairs.
     """
 
-    def __init__(self, n: int) -> None:
-        self._n = n
+    def __init__(self) -> None:
         self._held = np.zeros((0, 3), dtype=np.int64)
         """``(pairs, 3)``: score in units, left, right."""
         self._new: list[NDArray[np.int64]] = []
@@ -102,8 +101,10 @@ class PairForest:
         everything = np.concatenate([self._held, *self._new])
         self._new, self._waiting = [], 0
         order = np.lexsort((everything[:, 2], everything[:, 1], -everything[:, 0]))
-        sets = Union(self._n)
-        keep = [place for place in order.tolist() if sets.join(int(everything[place, 1]), int(everything[place, 2]))]
+        rows, ends = np.unique(everything[:, 1:], return_inverse=True)
+        left, right = ends.reshape(-1, 2).T.tolist()
+        sets = Union(len(rows))
+        keep = [place for place in order.tolist() if sets.join(left[place], right[place])]
         self._held = everything[keep]
 
 

@@ -6,7 +6,7 @@ reading or encoding any of them again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from synth.dedup.minhash import NUMBERS, MinHasher
 from synth.dedup.text import shingles, text_hash
 from synth.retrieval.encoder import Encoder
 
-__all__ = ["Sketch", "sketch_rows"]
+__all__ = ["Sketch", "hash_numbers", "sketch_rows", "structure_hash"]
 
 R = TypeVar("R")
 _BATCH = 1024
@@ -67,41 +67,70 @@ def sketch_rows(
         encoder: Makes vectors. It is fitted to nothing, so that a row's vector depends on no other row.
     """
     hasher = MinHasher(1, NUMBERS)
-    texts, structures, qualities, signatures = [], [], [], []
-    vectors: list[NDArray[np.float32]] = []
+    texts, structures = _Growing(2, np.uint64), _Growing(2, np.uint64)
+    qualities: list[tuple[float, ...]] = []
+    measured: list[NDArray[np.float64]] = []
+    signatures = _Growing(NUMBERS, np.uint32)
+    vectors = _Growing(0 if encoder is None else encoder.dim, np.float32)
     waiting: list[str] = []
     if encoder is not None:
         encoder.load(encoder.fit(()))
     for row in rows:
         said = text(row)
-        texts.append(_numbers(text_hash(said)))
+        texts.add([hash_numbers(text_hash(said))])
         qualities.append(quality(row))
+        if len(qualities) == _BATCH:
+            measured.append(np.array(qualities, dtype=np.float64))
+            qualities.clear()
         if structure is not None:
-            key = structure(row)
-            structures.append((0, 0) if key is None else _numbers(xxhash.xxh3_128_hexdigest(key.encode())))
+            key = structure_hash(structure(row))
+            structures.add([(0, 0) if key is None else hash_numbers(key)])
         if words is not None:
-            signatures.append(hasher.signature(shingles(said, words)))
+            signatures.add(hasher.signature(shingles(said, words))[None])
         if encoder is not None:
             waiting.append(said)
             if len(waiting) == _BATCH:
-                vectors.append(encoder.encode(waiting))
+                vectors.add(encoder.encode(waiting))
                 waiting = []
     if encoder is not None and waiting:
-        vectors.append(encoder.encode(waiting))
-    n = len(texts)
+        vectors.add(encoder.encode(waiting))
+    if qualities:
+        measured.append(np.array(qualities, dtype=np.float64))
     return Sketch(
-        texts=np.array(texts, dtype=np.uint64).reshape(n, 2),
-        quality=np.array(qualities, dtype=np.float64).reshape(n, -1 if n else 0),
-        structures=None if structure is None else np.array(structures, dtype=np.uint64).reshape(n, 2),
-        signatures=None if words is None else _stacked(signatures, NUMBERS, np.uint32),
-        vectors=None if encoder is None else _stacked(vectors, encoder.dim, np.float32),
+        texts=texts.whole(),
+        quality=np.concatenate(measured) if measured else np.zeros((0, 0)),
+        structures=None if structure is None else structures.whole(),
+        signatures=None if words is None else signatures.whole(),
+        vectors=None if encoder is None else vectors.whole(),
     )
 
 
-def _numbers(digest: str) -> tuple[int, int]:
+def hash_numbers(digest: str) -> tuple[int, int]:
     """32 hex digits as two numbers."""
     return int(digest[:16], 16), int(digest[16:], 16)
 
 
-def _stacked(parts: Sequence[NDArray[Any]], width: int, kind: Any) -> NDArray[Any]:
-    return np.vstack(parts) if parts else np.zeros((0, width), dtype=kind)
+def structure_hash(key: str | None) -> str | None:
+    """32 hex digits for a key of structure; None for none."""
+    return None if key is None else xxhash.xxh3_128_hexdigest(key.encode("utf-8", "surrogatepass"))
+
+
+class _Growing:
+    """A matrix that rows are added to: grown by a half each time, in place where the system can (no second copy)."""
+
+    def __init__(self, width: int, kind: Any) -> None:
+        self._rows = np.zeros((_BATCH, width), dtype=kind)
+        self._used = 0
+
+    def add(self, rows: Any) -> None:
+        """``(m, width)``."""
+        stop = self._used + len(rows)
+        if stop > len(self._rows):
+            self._rows.resize((max(stop, len(self._rows) * 3 // 2), self._rows.shape[1]), refcheck=False)
+        self._rows[self._used : stop] = rows
+        self._used = stop
+
+    def whole(self) -> NDArray[Any]:
+        """All rows. Nothing is added afterwards."""
+        self._rows.resize((self._used, self._rows.shape[1]), refcheck=False)
+        return self._rows

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 from dedup_data import Texts
 
 THRESHOLD = 0.9
@@ -192,37 +193,73 @@ class _Drawn:
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
-def tables(kind: str) -> Callable[[int, int], dict[str, Any]]:
-    """What ``find_duplicates`` takes with that kind alone, beside ids (given) and texts (made when asked for)."""
+def tables(level: str, **settings: Any) -> Callable[[int, int, Path], dict[str, Any]]:
+    """What a level takes by its default rules and ``settings``, as the two stages do it: sketches that go to files,
+    then the comparison, which reads them from there. Texts are made when asked for."""
 
-    def measure(rows: int, words: int) -> dict[str, Any]:
+    def measure(rows: int, words: int, folder: Path) -> dict[str, Any]:
         from synth.dedup import Corpus, Rules, find_duplicates
         from synth.dedup.estimate import table_bytes
+        from synth.dedup.sketch import Sketch, sketch_rows
+        from synth.recipe.dedup import DocumentRules, PairRules, RunRules
+        from synth.schemas.arrow import to_arrow
+        from synth.schemas.duplicates import DuplicateRow
+        from synth.stages.duplicates import Doubles
 
-        rules = Rules(
-            exact=kind == "exact",
-            structural=kind == "structural",
-            near=0.8 if kind == "near" else None,
-            semantic=0.95 if kind == "semantic" else None,
-        )
+        kinds: dict[str, type[Rules]] = {"documents": DocumentRules, "trajectories": RunRules, "preferences": PairRules}
+        rules = kinds[level](**settings)
 
-        def corpus(count: int) -> Corpus:
-            keys = [f"{row - row % 8 // 5 * 5:032x}" for row in range(count)] if kind == "structural" else None
-            return Corpus([f"{row:012}" for row in range(count)], Texts(count, words), keys)
+        def work(count: int) -> dict[str, Any]:
+            texts = Texts(count, words)
+            encoder: Any = None if rules.semantic is None else _Drawn()
+            first: dict[str, Any] = {}
+            with measured(first):
+                sketch = sketch_rows(
+                    range(count),
+                    texts.__getitem__,
+                    lambda row: (float(row % 7), 1.0, 0.0, -1.0),
+                    (lambda row: f"{row - row % 8 // 5 * 5}") if rules.structural else None,
+                    words=None if rules.near is None else rules.words,
+                    encoder=encoder,
+                )
+                for name, array in sketch.arrays().items():
+                    np.save(folder / f"{name}.npy", array)
+                names = list(sketch.arrays())
+            del sketch
+            second: dict[str, Any] = {}
+            with measured(second):
+                arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in names}
+                corpus = Corpus([f"document-{row:016x}" for row in range(count)], texts)
+                found = find_duplicates(corpus, rules, encoder, sketch=Sketch.of(arrays))
+                doubles = Doubles(found, level)  # type: ignore[arg-type]
+                pq.write_table(to_arrow(doubles.rows, DuplicateRow), folder / "pairs.parquet")
+            disk = sum((folder / name).stat().st_size for name in ("pairs.parquet", *(f"{one}.npy" for one in names)))
+            return {
+                "sketch_mb": first["grown_mb"],
+                "compare_mb": second["grown_mb"],
+                "grown_mb": max(first["grown_mb"], second["grown_mb"]),
+                "cpu_s": round(first["cpu_s"] + second["cpu_s"], 1),
+                "wall_s": round(first["wall_s"] + second["wall_s"], 1),
+                "disk_mb": round(disk / 1e6, 1),
+                "pairs": len(found.pairs),
+            }
 
-        find_duplicates(corpus(2_000), rules, _Drawn())
-        given, report = corpus(rows), {"rows": rows}
-        with measured(report):
-            found = find_duplicates(given, rules, _Drawn())
-        report["pairs"] = len(found.pairs)
-        memory, _ = table_bytes(rows, rules, dim=_Drawn.dim, share=len(found.pairs) / rows)
-        predicted = round(memory / 1e6, 1)
-        return {**report, "predicted_mb": predicted, "ratio": round(predicted / report["grown_mb"], 3)}
+        work(2_000)
+        report = work(rows)
+        memory, disk = table_bytes(rows, rules, dim=_Drawn.dim, share=report["pairs"] / rows)
+        return {
+            "rows": rows,
+            **report,
+            "predicted_mb": round(memory / 1e6, 1),
+            "predicted_disk_mb": round(disk / 1e6, 1),
+            "ratio": round(memory / 1e6 / report["grown_mb"], 3),
+            "disk_ratio": round(disk / 1e6 / report["disk_mb"], 3),
+        }
 
     return measure
 
 
-def accepting(rows: int, words: int) -> dict[str, Any]:
+def accepting(rows: int, words: int, folder: Path) -> dict[str, Any]:
     """The acceptance loop: questions of ``words`` words; a tenth repeat an earlier one with a word more."""
     from synth.dedup import Asked, TaskFilter, TaskRules
     from synth.dedup.estimate import filter_bytes
@@ -247,8 +284,11 @@ def accepting(rows: int, words: int) -> dict[str, Any]:
     return {**report, "predicted_mb": predicted, "ratio": round(predicted / report["grown_mb"], 3)}
 
 
-MEMORY: dict[str, Callable[[int, int], dict[str, Any]]] = {
-    **{f"table: {kind}": tables(kind) for kind in ("exact", "structural", "near", "semantic")},
+MEMORY: dict[str, Callable[[int, int, Path], dict[str, Any]]] = {
+    "documents": tables("documents"),
+    "trajectories": tables("trajectories"),
+    "pairs": tables("preferences"),
+    "vectors": tables("documents", near=None, semantic=0.95),
     "accepted tasks": accepting,
 }
 
@@ -256,7 +296,7 @@ MEMORY: dict[str, Callable[[int, int], dict[str, Any]]] = {
 def run(name: str, folder: Path, rows: int, words: int, probes: int) -> dict[str, Any]:
     """One contender in this process; its pairs go to ``folder``."""
     if name in MEMORY:
-        return {"who": name, **MEMORY[name](rows, words)}
+        return {"who": name, **MEMORY[name](rows, words, folder)}
     report: dict[str, Any] = {"who": name}
     if name in VECTORS:
         vectors = np.load(folder / "vectors.npy", mmap_mode="r")

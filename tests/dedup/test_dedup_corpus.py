@@ -112,13 +112,13 @@ def test_the_order_of_rows_decides_nothing(chance: object) -> None:
 def test_a_forest_has_the_components_of_its_graph_at_every_threshold(
     edges: list[tuple[int, int, int]], step: int
 ) -> None:
-    forest = PairForest(10)
+    forest = PairForest()
     for start in range(0, len(edges), step):
         part = np.array(edges[start : start + step], dtype=np.int64)
         forest.add(part[:, 0], part[:, 1], part[:, 2] * 1000)
         forest.pairs()
     held = forest.pairs()
-    other = PairForest(10)
+    other = PairForest()
     if edges:
         other.add(*np.array([(b, a, 1000 * s) for a, b, s in reversed(edges)], dtype=np.int64).T)
     assert np.array_equal(other.pairs(), held)
