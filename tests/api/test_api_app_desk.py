@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from api_builds import hashes
+from opening import card_runs, every_config_opens
 
 import synth
 from synth.api import BuildResult
@@ -35,8 +36,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     return build(folder / "out", folder / "store")
 
 
-def test_every_row_proves_itself(built: BuildResult) -> None:
+def test_every_row_proves_itself(built: BuildResult, tmp_path: Path) -> None:
     assert validate(built.path) == []
+    assert every_config_opens(built.path, tmp_path) >= {"tasks", "trajectories", "steps", "rl"}
+    assert card_runs(built.path) >= 4
     found = audit(built.path)
     assert found.violations == ()
     judged = {rule.rule: rule.rows for rule in found.rules}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opening import every_config_opens
 
 import synth
 from synth.api import BuildRequest, BuildResult, prepare
@@ -131,6 +132,7 @@ def test_what_a_page_does_not_say_is_refused_and_what_it_says_is_in_the_graph(wo
         assert synth.build("docs-search", out=tmp_path / "again", **options).reused
         assert len(server.log.records()) == calls
         assert server.errors == []
+    assert every_config_opens(built.path, tmp_path / "cache") >= {"tasks", "documents", "trajectories"}
     dataset = synth.load(built.path)
     names = {row.id: row.name for row in dataset.rows("entities")}
     relations = {relation for _, _, relation, _ in world.true()} | {"founded_by", "near", "rival_of", "wrote_of"}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opening import card_runs, every_config_opens
 
 import synth
 from synth.api import BuildResult
@@ -41,8 +42,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     return synth.build("mcp-tools", tasks=4, out=folder / "out", store=folder / "store", settings=settings)
 
 
-def test_every_row_proves_itself(built: BuildResult) -> None:
+def test_every_row_proves_itself(built: BuildResult, tmp_path: Path) -> None:
     assert validate(built.path) == []
+    assert every_config_opens(built.path, tmp_path) >= {"tasks", "trajectories", "steps", "rl"}
+    assert card_runs(built.path) >= 4
     found = audit(built.path)
     assert found.violations == ()
     rows = {rule.rule: (rule.rows, rule.undecided) for rule in found.rules}
