@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from typing import Any
 
 import pytest
@@ -316,6 +318,17 @@ def test_one_file_of_tools_is_of_one_environment() -> None:
     assert [entry["tool_schema"]["function"]["name"] for entry in config["tools"]] == names
     with pytest.raises(InputError, match="2 environments"):
         beside("mixed", ["train"], [TOOLS, other])
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_python_of_the_cards_of_exports_uses_what_it_imports(name: str) -> None:
+    for block in re.findall(r"```python\n(.*?)```", find("formats", name).usage, flags=re.S):
+        tree = ast.parse(block)
+        bound = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+        stored = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        assert used <= bound | stored
+        assert bound <= used
 
 
 def test_every_format_says_what_it_is() -> None:

@@ -99,7 +99,11 @@ def _beside(dataset: str, splits: Sequence[str], tools: Sequence[JsonList]) -> M
     return {"tools.yaml": tool_config(tools[0])}
 
 
-_LOAD = 'from datasets import load_dataset\n\ndata = load_dataset("{folder}")\n'
+_LOAD = (
+    "from datasets import load_dataset\nfrom trl import GRPOConfig, GRPOTrainer\n"
+    "from synth.training import TrlEnvironments, environment_reward\n\n"
+    'data = load_dataset("{folder}")\n'
+)
 TRL_GRPO_ENV = Format(
     name="trl-grpo-env",
     summary="All tasks for TRL's GRPOTrainer with our environment in the loop, which gives the reward.",
@@ -115,10 +119,10 @@ TRL_GRPO_ENV = Format(
         "source": _TEXT,
         "licence": _TEXT,
     },
-    usage=f"```python\n{_LOAD}from synth.training import TrlEnvironments, environment_reward\n\n"
+    usage=f"```python\n{_LOAD}"
     'environments = TrlEnvironments("DATASET")  # the folder that was exported, or the URL of a `synth serve-env`\n'
     "args = GRPOConfig(remove_unused_columns=False)\n"
-    "GRPOTrainer(model, reward_funcs=environment_reward, environment_factory=environments, args=args, "
+    'GRPOTrainer("MODEL", reward_funcs=environment_reward, environment_factory=environments, args=args, '
     'train_dataset=data["train"]).train()\n```\n\n'
     "TRL shows the model the tools as our environment names and describes them, without bounds of numbers and lengths "
     "of texts; a call outside them is answered in words. The reward is the environment's verdict on the state and on "

@@ -272,7 +272,12 @@ def _columns(*first: tuple[str, pa.DataType], more: Mapping[str, pa.DataType] | 
     return {**dict(first), **_COMMON, **(more or {})}
 
 
-_LOAD = 'from datasets import load_dataset\n\ndata = load_dataset("{folder}")\n'
+def _load(*names: str) -> str:
+    """Up to the data; ``names`` are what is imported from TRL."""
+    trainers = f"from trl import {', '.join(names)}\n" if names else ""
+    return f'from datasets import load_dataset\n{trainers}\ndata = load_dataset("{{folder}}")\n'
+
+
 TRL_SFT = Format(
     name="trl-sft",
     summary="Whole conversations whose every turn may be a target: `messages` and `tools` for TRL's SFTTrainer.",
@@ -281,8 +286,8 @@ TRL_SFT = Format(
     convert=_sft,
     columns=_columns(("messages", JSONS)),
     default=Selection(role=("teacher",), success=True),
-    usage=f"```python\n{_LOAD}"
-    'SFTTrainer(model, SFTConfig(assistant_only_loss=True), train_dataset=data["train"]).train()\n```\n\n'
+    usage=f"```python\n{_load('SFTConfig', 'SFTTrainer')}"
+    'SFTTrainer("MODEL", SFTConfig(assistant_only_loss=True), train_dataset=data["train"]).train()\n```\n\n'
     "`assistant_only_loss` keeps what the tools said out of the loss. A run with a turn in the middle that must not be "
     "a target is not here: `trl-rft --select role=teacher` has its other turns.",
 )
@@ -295,8 +300,8 @@ TRL_RFT = Format(
     convert=_rft,
     columns=_columns(("prompt", JSONS), ("completion", JSONS)),
     default=Selection(role=("policy",), success=True),
-    usage=f"```python\n{_LOAD}"
-    'SFTTrainer(model, SFTConfig(assistant_only_loss=True), train_dataset=data["train"]).train()\n```\n\n'
+    usage=f"```python\n{_load('SFTConfig', 'SFTTrainer')}"
+    'SFTTrainer("MODEL", SFTConfig(assistant_only_loss=True), train_dataset=data["train"]).train()\n```\n\n'
     "A run is one row for each sequence of turns that are all targets; wrong turns stand in the prompt only. "
     "`assistant_only_loss` keeps what the tools said between them out of the loss.",
 )
@@ -312,7 +317,8 @@ TRL_DPO = Format(
         ("rejected", JSONS),
         more={"kind": pa.string(), "family": pa.string(), "selected": pa.bool_()},
     ),
-    usage=f'```python\n{_LOAD}DPOTrainer(model, args=DPOConfig(), train_dataset=data["train"]).train()\n```\n\n'
+    usage=f"```python\n{_load('DPOConfig', 'DPOTrainer')}"
+    'DPOTrainer("MODEL", args=DPOConfig(), train_dataset=data["train"]).train()\n```\n\n'
     "`--select selected=true` exports the pairs that taught most: verified steps whose sides do the same kind of "
     "action. Sides of whole runs hold what the tools said, too.",
 )
@@ -324,7 +330,8 @@ KTO = Format(
     layout="parquet",
     convert=_kto,
     columns=_columns(("prompt", JSONS), ("completion", JSONS), ("label", pa.bool_()), more={"reason": pa.string()}),
-    usage=f'```python\n{_LOAD}KTOTrainer(model, args=KTOConfig(), train_dataset=data["train"]).train()\n```\n\n'
+    usage=f"```python\n{_load('KTOConfig', 'KTOTrainer')}"
+    'KTOTrainer("MODEL", args=KTOConfig(), train_dataset=data["train"]).train()\n```\n\n'
     "A completion is one turn of the agent, so nothing that a tool said is learned.",
 )
 TRL_GRPO = Format(
@@ -343,9 +350,9 @@ TRL_GRPO = Format(
         "source": pa.string(),
         "licence": pa.string(),
     },
-    usage=f"```python\n{_LOAD}from synth.rewards.adapters import trl_reward\n\n"
+    usage=f"```python\n{_load('GRPOConfig', 'GRPOTrainer')}from synth.rewards.adapters import trl_reward\n\n"
     "args = GRPOConfig(remove_unused_columns=False)\n"
-    'GRPOTrainer(model, reward_funcs=trl_reward, args=args, train_dataset=data["train"]).train()\n```\n\n'
+    'GRPOTrainer("MODEL", reward_funcs=trl_reward, args=args, train_dataset=data["train"]).train()\n```\n\n'
     "`synth serve-env` serves the environment in which the tools work.",
 )
 PRM = Format(
@@ -363,6 +370,7 @@ PRM = Format(
         "success": pa.bool_(),
         **{name: kind for name, kind in _COMMON.items() if name != "chat_template_kwargs"},
     },
-    usage=f"```python\n{_LOAD}```\n\n`completions[i]` is what the agent was shown since its last turn, then its turn; "
+    usage=f"```python\n{_load()}```\n\n"
+    "`completions[i]` is what the agent was shown since its last turn, then its turn; "
     "`labels[i]` is false where it harms, `ratings[i]` is +1, 0 or -1. Joined behind `prompt` they are the whole run.",
 )
