@@ -63,7 +63,9 @@ def find_browser(executable: str | None) -> str:
         if found is not None:
             return found
     what = f"there is no program {executable!r}" if executable is not None else "there is no Chromium on this machine"
-    mend = "install it (on Debian: apt-get install chromium), or name its program in environment.executable"
+    mend = (
+        "install it (on Debian: apt-get install chromium-headless-shell), or name its program in environment.executable"
+    )
     raise InputError(what, where="environment web", mend=mend)
 
 

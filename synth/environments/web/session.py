@@ -26,6 +26,7 @@ from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page, pars
 __all__ = ["Refused", "Seen", "Session"]
 
 _SETTLE_SECONDS = 10.0
+_HELD_BACK = re.compile(r"Not allowed to (?:navigate top frame to|load local resource)\b.*?(?P<url>[a-z]+:\S*)")
 _MOST_NOTES = 6
 _IN_PAGES = """
 (() => {
@@ -177,6 +178,8 @@ class Session:
         page.on("dialog", lambda dialog: asyncio.ensure_future(self._answer(dialog)))
         page.on("download", lambda download: asyncio.ensure_future(self._no_download(download)))
         page.on("filechooser", lambda chooser: self._note("Files can't be chosen here."))
+        page.on("console", lambda message: self._hear(str(message.text)))
+        page.on("pageerror", lambda error: self._note(f"A script of the page failed: {_short(str(error))}"))
         page.on("request", lambda request: self._open.add(request))
         page.on("requestfinished", lambda request: self._open.discard(request))
         page.on("requestfailed", lambda request: self._open.discard(request))
@@ -194,7 +197,7 @@ class Session:
     async def _hold_back(self, route: Any) -> None:
         request = route.request
         if request.is_navigation_request():
-            self._note(f"The site can't be left: {_short(request.url)} was not opened.")
+            self._note(_not_left(request.url))
         else:
             self._note(f"The page asked for something outside the site ({_host(request.url)}), which it did not get.")
         with contextlib.suppress(Exception):
@@ -217,6 +220,12 @@ class Session:
             self._note(f"The page said: {clean(dialog.message)[:300]!r}.{ending}")
         with contextlib.suppress(Exception):
             await dialog.accept()
+
+    def _hear(self, message: str) -> None:
+        """What the browser tells nobody but its console: that it has held back a page of data or a file."""
+        found = _HELD_BACK.match(message)
+        if found is not None:
+            self._note(_not_left(found["url"]))
 
     def _note(self, words: str) -> None:
         if words not in self._notes and len(self._notes) < _MOST_NOTES:
@@ -251,7 +260,7 @@ class Session:
                 raise Refused(words) from None
         await self._settle()
         if not self._inside(self._page.url):
-            self._note(f"The site can't be left: {_short(self._page.url)} was not opened.")
+            self._note(_not_left(self._page.url))
             with contextlib.suppress(Error):
                 await self._page.goto(before if self._inside(before) else f"{self.address}/")
             await self._settle()
@@ -417,6 +426,13 @@ def _option(element: Element, wanted: str) -> str:
 def _short(text: str, most: int = 100) -> str:
     shown = clean(text).replace("\n", " ")
     return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
+def _not_left(url: str) -> str:
+    """Addresses of pages that a script has made are other ones in every run: of all but the web's, the kind is said."""
+    scheme = url.partition(":")[0]
+    what = _short(url) if scheme in ("http", "https", "about") else f"an address that begins with {_short(scheme, 20)}:"
+    return f"The site can't be left: {what} was not opened."
 
 
 def _host(url: str) -> str:

@@ -33,6 +33,8 @@ _SAYS_NOTHING = frozenset("generic rowgroup group document none presentation par
 _ITEMS = frozenset("listitem cell gridcell row columnheader rowheader term definition img".split())
 _KEY = re.compile(r'(?P<role>[\w-]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)$')
 _MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]*))?\]")
+_TOLD = re.compile(r"(?P<term>[A-Z][^:.?!|]{1,40}): (?P<value>\S.{0,119})")
+"""A line that states something of what the heading above it names."""
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
@@ -83,7 +85,8 @@ class Page:
     raw: tuple[str, ...]
     """The words of the lines as the page has them: nothing written out."""
     facts: tuple[tuple[str, str, str], ...] = ()
-    """(heading above it, term, value) of every term with one value."""
+    """(what it is about, term, value): of a list of terms the heading above it, of a table's cell the first cell of its
+    row and the head of its column, of a line "Term: value" the heading above it."""
 
     @property
     def text(self) -> str:
@@ -175,17 +178,40 @@ class _Reader:
         elif _is_usable(node):
             self._usable(node, depth, near)
         elif role in _SAYS_NOTHING and not node.name:
+            if role == "paragraph" and not _holds_usable(node):
+                self._told(node.words())
             if not node.children:
                 self._line(depth, node.text)
             self._below(node, depth, near)
         elif role == "row" and not _holds_usable(node):
             self._line(depth, "row: " + " | ".join(child.words() for child in node.children))
         elif role in _ITEMS:
+            if role == "listitem" and not _holds_usable(node):
+                self._told(node.words())
             self._item(node, depth, node.words() if role in ("listitem", "row") else near)
         else:
             if role == "heading":
                 self._heading = _plain(node.name or node.words())
+            elif role == "table":
+                self._table(node)
             self._block(node, depth, node.words() if role == "article" else near)
+
+    def _told(self, text: str) -> None:
+        """Keep what a line states, where it is of the form that people give such lines."""
+        found = _TOLD.fullmatch(_plain(text))
+        if found is not None:
+            self.facts.append((self._heading, found["term"], found["value"].rstrip(".")))
+
+    def _table(self, node: Node) -> None:
+        """Keep what the cells of a table say, where it has one row of heads and a name at the front of each row."""
+        head, *rows = [row for row in _rows(node) if row.children] or [Node("row")]
+        heads = [_plain(cell.words()) for cell in head.children]
+        if len(heads) < 2 or any(cell.role != "columnheader" for cell in head.children):
+            return
+        for row in rows:
+            cells = [_plain(cell.words()) for cell in row.children]
+            if len(cells) == len(heads) and not any(_holds_usable(cell) for cell in row.children[1:]):
+                self.facts += [(cells[0], term, said) for term, said in zip(heads[1:], cells[1:], strict=True)]
 
     def _block(self, node: Node, depth: int, near: str) -> None:
         said = node.name or (node.text if not node.children else "")
@@ -269,6 +295,14 @@ class _Reader:
         text = " ".join(clean(text).split())
         if text:
             self.lines.append("  " * depth + text)
+
+
+def _rows(node: Node) -> Iterator[Node]:
+    for child in node.children:
+        if child.role == "row":
+            yield child
+        else:
+            yield from _rows(child)
 
 
 def _labels(node: Node, after: Node | None, before: Node | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,6 +21,19 @@ __all__ = ["SiteProposer", "Taken"]
 
 _SENDS = frozenset(("button", "menuitem", "tab"))
 _MOST_OPTIONS = 12
+_TYPED = (
+    (re.compile(r"e-?mail", re.I), ("r.tate@example.net", "robin@harrowmail.example")),
+    (re.compile(r"phone|mobile|\btel", re.I), ("0555 7301", "0555 7442")),
+    (re.compile(r"\bdate\b|\bday\b|birthday", re.I), ("2026-03-14", "2026-04-02")),
+    (re.compile(r"\btime\b|o.clock", re.I), ("10:30", "14:00")),
+    (re.compile(r"post ?code|\bzip\b", re.I), ("20417", "73550")),
+    (re.compile(r"street|address", re.I), ("12 Mill Lane", "4 Harbour Street")),
+    (re.compile(r"\bcity\b|\btown\b", re.I), ("Northgate", "Harrow")),
+    (re.compile(r"\bauthor\b|\bname\b|\bcontact\b|\bwho\b", re.I), ("Robin Tate", "Ida Whitcombe")),
+    (re.compile(r"amount|price|number|how many|quantity|count|\bage\b", re.I), ("2", "5")),
+)
+"""What is typed into a text box of a site that does not say it, by the name of the box: nobody, or for examples."""
+_ANYTHING = ("Call the plumber", "Water the plants", "Bring the ladder back")
 
 
 @dataclass(frozen=True)
@@ -85,7 +99,11 @@ class SiteProposer:
             return self._changes >= self.wanted
         asked = {rule.term for rule in self.definition.facts}
         assert episode.seen is not None
-        return any(not asked or term in asked for _, term, _ in episode.seen.tree.facts)
+        first = self.taken[0].page.facts if self.taken else ()
+        return any(
+            term in asked if asked else (about, term, said) not in first
+            for about, term, said in episode.seen.tree.facts
+        )
 
     def _options(self, episode: WebEpisode) -> Iterator[tuple[Action, str, float]]:
         assert episode.seen is not None
@@ -94,12 +112,22 @@ class SiteProposer:
                 continue
             shown = self._shown[element.role, element.name, element.nth]
             weight = 1 / (1 + shown) / (1 + 3 * self._tried[element.role, element.name])
-            for action, share in self._actions(element):
+            for action, share in self._actions(element, episode.seen.tree):
                 yield action, element.ref, weight * share
 
-    def _actions(self, element: Element) -> Iterator[tuple[Action, float]]:
+    def _values(self, element: Element, page: Page) -> tuple[str, ...]:
+        if self.definition.values:
+            return self.definition.values.get(element.name, ())
+        if element.role == "searchbox":
+            named = [one.name for one in page.elements if one.role == "link" and len(one.name) > 3]
+            return tuple(dict.fromkeys(named))[-_MOST_OPTIONS:]
+        if element.role == "spinbutton":
+            return ("2", "3")
+        return next((values for name, values in _TYPED if name.search(element.name)), _ANYTHING)
+
+    def _actions(self, element: Element, page: Page) -> Iterator[tuple[Action, float]]:
         if element.role in TEXT_BOXES:
-            values = [one for one in self.definition.values.get(element.name, ()) if one != element.value]
+            values = [one for one in self._values(element, page) if one != element.value]
             if self.wanted is not None or element.role == "searchbox":
                 for value in values:
                     action = Action.on(element, "type", text=value)

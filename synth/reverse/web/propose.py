@@ -9,6 +9,7 @@ judge. Candidate ``i`` depends on the site, the config, the seed and ``i`` alone
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -26,6 +27,7 @@ from synth.reverse.minimal import minimal
 from synth.reverse.web.acting import Action, Run, instruction, resolve, run
 from synth.reverse.web.config import WebTasksConfig
 from synth.reverse.web.exploring import SiteProposer, Taken
+from synth.reverse.web.survey import survey
 from synth.reverse.web.wording import NotWorded, Question, question_of, request_of
 from synth.schemas.documents import ValueKind
 from synth.schemas.plans import ChecklistItem, Given, Plan, PlannedCall
@@ -74,9 +76,17 @@ class WebProposer:
         self.environment = environment
         self.config = config
         self.stage = stage
+        self._surveyed = False
 
     def propose(self, indices: Sequence[int], seed: int) -> list[Checked | Rejection]:
-        """One outcome per candidate index, in order."""
+        """One outcome per candidate index, in order.
+
+        Raises:
+            InputError: no page that links lead to has anything to look up or to use.
+        """
+        if not self._surveyed:
+            survey(self.environment, self.config)
+            self._surveyed = True
         return [self._propose(index, seed) for index in indices]
 
     def _propose(self, index: int, seed: int) -> Checked | Rejection:
@@ -161,7 +171,7 @@ class _Maker:
             goal = made.end.goal()
         finally:
             made.end.close()
-        question = request_of(self.environment.definition, goal.changes, kept, self.rng)
+        question = request_of(self.environment.definition, goal.changes, kept, made.pages, self.rng)
         said = [line.strip() for page in made.pages for line in page.lines if line.strip().startswith('status "')]
         answer = said[-1].removeprefix('status "').removesuffix('"') if said else "Done."
         return _Made(question, answer, "text", goal, "done", made, kept)
@@ -171,16 +181,16 @@ class _Maker:
         page = taken[-1].page
         if taken[-1].kept != taken[0].kept:
             raise _Nothing(Reason.NO_WALK, "the walk changes something")
-        heading = next((line.strip() for line in page.lines if line.strip().startswith('heading 1 "')), "")
-        heading = heading.removeprefix('heading 1 "').removesuffix('"')
         asked = {rule.term for rule in self.environment.definition.facts}
+        known = taken[0].page.facts
         facts = [one for one in dict.fromkeys(page.facts) if one[1] and one[2] and (not asked or one[1] in asked)]
-        if not facts or not heading:
+        facts = [one for one in facts if one not in known]
+        if not facts:
             raise _Nothing(Reason.NO_WALK, "the last page states nothing that is asked for")
         fact = facts[int(self.rng.integers(len(facts)))]
-        if sum(one[1] == fact[1] for one in page.facts) > 1:
+        if asked and sum(one[1] == fact[1] for one in page.facts) > 1:
             raise _Nothing(Reason.AMBIGUOUS, f"the page states {fact[1]} more than once")
-        question, kind = question_of(self.environment.definition, heading, fact[1], self.rng)
+        question, kind = question_of(self.environment.definition, page, fact, self.rng)
         if fact[2].casefold() in question.text.casefold():
             raise _Nothing(Reason.ANSWER_IN_QUESTION, "the question says the answer")
 
@@ -285,7 +295,6 @@ def _plan(made: _Made) -> Plan:
         _Nothing: a text that is typed stands neither in the request nor on a page.
     """
     calls: list[PlannedCall] = []
-    asked = made.question.text.casefold()
     for at, (action, call) in enumerate(zip(made.actions, made.run.calls, strict=True)):
         page = made.run.pages[at - 1] if at else None
         element = page.element(str(call.arguments["ref"])) if page is not None and "ref" in call.arguments else None
@@ -294,9 +303,10 @@ def _plan(made: _Made) -> Plan:
             if name == "ref" and element is not None:
                 given[name] = Given(source="observation", words=element.line, call=at - 1)
             elif name in ("option", "text"):
-                if str(value).casefold() not in asked:
-                    if name == "option" and element is not None:
-                        given[name] = Given(source="observation", words=element.line, call=at - 1)
+                if not _says(made.question.text, str(value)):
+                    seen = element.line if name == "option" and element is not None else _line_with(page, str(value))
+                    if seen:
+                        given[name] = Given(source="observation", words=seen, call=at - 1)
                         continue
                     raise _Nothing(Reason.UNGROUNDED, f"the request does not say {str(value)!r}")
                 given[name] = Given(source="question", words=_as_said(made.question.text, str(value)))
@@ -320,6 +330,17 @@ def _plan(made: _Made) -> Plan:
             for words, one in zip(said, made.goal.changes, strict=True)
         ]
     return Plan(outcome=made.outcome, calls=tuple(calls), checklist=tuple(items))
+
+
+def _line_with(page: Page | None, value: str) -> str:
+    """A line of the page that holds ``value``; empty where none does."""
+    lines = page.lines if page is not None and value.strip() else ()
+    return next((line.strip() for line in lines if _says(line, value)), "")
+
+
+def _says(text: str, value: str) -> bool:
+    """Whether ``value`` stands in ``text`` as words of their own: nobody has read "ferry" who has read "Ferryman"."""
+    return not value or re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _as_said(question: str, value: str) -> str:

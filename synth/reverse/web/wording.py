@@ -14,7 +14,9 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from synth.environments.web.definition import SiteDefinition
 from synth.environments.web.storage import Change
+from synth.environments.web.tree import Page
 from synth.reverse.web.acting import Action
+from synth.reverse.web.plain_wording import NotWorded, heading_of, plain_clauses, plain_question
 
 __all__ = ["NotWorded", "Question", "question_of", "request_of"]
 
@@ -28,10 +30,6 @@ _MORE = (
 )
 _LOOKS = ("{0}", "{0}", "I would like to know: {0*}", "A question: {0*}")
 _QUOTED = re.compile(r"“[^”]*”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d|\d")
-
-
-class NotWorded(Exception):
-    """Nobody would know how to ask for it."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,16 @@ def _render(template: str, **values: Any) -> str:
 
 
 def request_of(
-    definition: SiteDefinition, changes: Sequence[Change], actions: Sequence[Action], generator: np.random.Generator
+    definition: SiteDefinition,
+    changes: Sequence[Change],
+    actions: Sequence[Action],
+    pages: Sequence[Page],
+    generator: np.random.Generator,
 ) -> Question:
     """A request for ``changes``, in the site's own words; where it has none, in those of the elements used.
+
+    Args:
+        pages: The page behind each of the actions.
 
     Raises:
         NotWorded: there are no words for one of them, or there are too many.
@@ -88,7 +93,7 @@ def request_of(
             words = rules[0].words[int(generator.integers(len(rules[0].words)))]
             clauses.append(_render(words, before=change.before, after=change.after, entry=change.entry))
     else:
-        clauses = _plain_clauses(actions)
+        clauses = plain_clauses(actions, pages, generator)
         values += tuple(str(value) for action in actions for value in (*dict(action.arguments).values(), action.name))
     if not 1 <= len(clauses) <= 4:
         raise NotWorded(f"{len(clauses)} changes are no one request")
@@ -99,64 +104,41 @@ def request_of(
 def _message(clauses: Sequence[str], generator: np.random.Generator) -> Question:
     forms = _ONE if len(clauses) == 1 else _MORE
     form = forms[int(generator.integers(len(forms)))]
+    # A clause that goes on after a semicolon is a sentence's end.
+    clauses = sorted(clauses, key=lambda clause: ";" in clause)
     if len(clauses) > 2:
         clauses = [", ".join(clauses[:-1]), clauses[-1]]
-    # A clause that goes on after a semicolon is a sentence's end.
-    if any(";" in clause for clause in clauses[:-1]) or (";" in clauses[-1] and form.endswith("?")):
+    if any(";" in clause for clause in clauses[:-1]):
+        form = "Please {0}. And please {1}."
+    elif ";" in clauses[-1] and form.endswith("?"):
         form = forms[0]
     text = form.replace("{0^}", clauses[0][0].upper() + clauses[0][1:]).replace("{0}", clauses[0])
     text = text.replace("{1}", clauses[-1])
     return Question(text, _QUOTED.sub("_", text))
 
 
-def _plain_clauses(actions: Sequence[Action]) -> list[str]:
-    """Of a site of which nothing is known: what was filled in and what was pressed, by the names on the page."""
-    clauses: list[str] = []
-    fields: list[str] = []
-    for action in actions:
-        given = dict(action.arguments)
-        if action.tool == "type":
-            fields.append(f"“{given['text']}” as “{action.name}”" if given["text"] else f"nothing as “{action.name}”")
-        elif action.tool == "select":
-            fields.append(f"“{given['option']}” for “{action.name}”")
-        elif action.role in ("checkbox", "switch", "radio"):
-            fields.append(
-                f"“{action.name}” ticked or not, other than it is"
-                if action.role != "radio"
-                else f"“{action.name}” chosen"
-            )
-        elif action.role == "link" or action.tool == "open":
-            continue
-        else:
-            with_ = f" with {' and '.join(fields)}" if fields else ""
-            clauses.append(f"use “{action.name}”{with_}")
-            fields = []
-    if fields:
-        clauses.append(f"enter {' and '.join(fields)}")
-    return clauses
-
-
 def question_of(
-    definition: SiteDefinition, heading: str, term: str, generator: np.random.Generator
+    definition: SiteDefinition, page: Page, fact: tuple[str, str, str], generator: np.random.Generator
 ) -> tuple[Question, str]:
     """A question for what a page states, and the kind of its answer.
 
     Raises:
-        NotWorded: there are no words for it.
+        NotWorded: there are no words for it, or the page has no heading.
     """
-    rules = [rule for rule in definition.facts if rule.term == term]
-    if definition.facts and not rules:
-        raise NotWorded(f"the site has no words for {term}")
+    heading = heading_of(page)
+    rules = [rule for rule in definition.facts if rule.term == fact[1]]
+    if not heading or (definition.facts and not rules):
+        raise NotWorded(f"the site has no words for {fact[1]}")
     if rules:
         rule = rules[0]
-        text = _render(rule.words[int(generator.integers(len(rule.words)))], page=heading)
+        words = text = _render(rule.words[int(generator.integers(len(rule.words)))], page=heading)
         kind: str = rule.kind
+        form = _LOOKS[int(generator.integers(len(_LOOKS)))]
+        text = form.replace("{0*}", text[0].lower() + text[1:]).replace("{0}", text)
     else:
-        text, kind = f"What does the site give as “{term}” of “{heading}”?", "text"
-    rule_words = text
-    form = _LOOKS[int(generator.integers(len(_LOOKS)))]
-    text = form.replace("{0*}", text[0].lower() + text[1:]).replace("{0}", text)
-    told = (rule_words, (heading, term, *_QUOTED.findall(rule_words)))
+        words = text = plain_question(page, fact, generator)
+        kind = "text"
+    told = (words, (heading, fact[1], *_QUOTED.findall(words)))
     return Question(text, _QUOTED.sub("_", text), (told,)), kind
 
 
