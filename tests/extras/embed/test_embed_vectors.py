@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from synth.dedup import Corpus, Rules, find_duplicates
 from synth.errors import InputError
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import HashedEncoder, sentence_encoder
@@ -97,3 +98,59 @@ def test_a_model_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
     with pytest.raises(InputError, match="can't be opened"):
         sentence_encoder(model=str(tmp_path / "nothing"))
+
+
+_MEANINGS = {
+    "buy": ("buy", "purchase", "acquire"),
+    "house": ("house", "home", "dwelling"),
+    "old": ("old", "ancient", "aged"),
+    "river": ("river", "stream", "watercourse"),
+    "near": ("near", "beside", "by"),
+    "bridge": ("bridge", "viaduct", "crossing"),
+    "sell": ("sell", "vend", "hawk"),
+    "boat": ("boat", "vessel", "ship"),
+}
+
+
+@pytest.fixture(scope="module")
+def synonym_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Words of one meaning have one vector, put there by hand. It shows that what a model knows of meaning arrives in
+    the pairs that are found; how much a real model knows, it does not show."""
+    tokenizers = pytest.importorskip("tokenizers")
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    models = pytest.importorskip("sentence_transformers.models")
+    words = [word for same in _MEANINGS.values() for word in same]
+    tokenizer = tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({"[UNK]": 0, **{word: at for at, word in enumerate(words, 1)}}, unk_token="[UNK]")
+    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    weights = np.concatenate([np.zeros((1, 32), np.float32), np.repeat(_vectors(len(_MEANINGS), 7), 3, axis=0)])
+    model = sentence_transformers.SentenceTransformer(
+        modules=[models.StaticEmbedding(tokenizer, embedding_weights=weights)], device="cpu"
+    )
+    folder = tmp_path_factory.mktemp("synonyms") / "model"
+    model.save(str(folder))
+    return folder
+
+
+def test_a_paraphrase_is_found_by_a_model_and_by_nothing_else(synonym_model: Path) -> None:
+    """Precision and recall of paraphrases, every word of which is another one; beside copies and other texts."""
+    texts, true = [], set()
+    generator = np.random.Generator(np.random.Philox(key=8))
+    meanings = list(_MEANINGS.values())
+    for chosen in {tuple(sorted(generator.choice(8, 4, replace=False).tolist())) for _ in range(40)}:
+        said, meant = (" ".join(meanings[at][form] for at in chosen) for form in (0, 1))
+        true.add((len(texts), len(texts) + 1))
+        texts += [said, meant]
+    ids = [f"{row:03}" for row in range(len(texts))]
+    rules = {"semantic": 0.95, "near": 0.5, "words": 1}
+    encoder = sentence_encoder(model=str(synonym_model))
+    chosen = Rules(encoder="sentence-transformers", model=str(synonym_model), **rules)
+    found = find_duplicates(Corpus(ids, texts), chosen, encoder)
+    assert len(true) > 15
+    assert {(pair.left, pair.right) for pair in found.pairs if pair.kind == "semantic"} == true
+    assert {pair.kind for pair in found.pairs if (pair.left, pair.right) in true} == {"semantic"}
+    hashed = HashedEncoder()
+    hashed.fit(texts)
+    blind = find_duplicates(Corpus(ids, texts), Rules(**rules), hashed)
+    assert not {(pair.left, pair.right) for pair in blind.pairs} & true
