@@ -12,9 +12,11 @@ ARGS ?=
 BASE := $(VENV)/.installed-base
 TEST := $(VENV)/.installed-test
 GPU := .venv-gpu/.installed
+TRAIN := .venv-train/.installed
+EFFICACY_OUT ?= out/efficacy
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-gpu demo test check format lint types layers locks lock test-extras clean
+.PHONY: help install install-gpu demo efficacy efficacy-full test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +43,13 @@ $(GPU): pyproject.toml
 	$(call environment,.venv-gpu,[gpu])
 	@touch $@
 
+# torch first, and with pip: what it brings is a CPU build where one is at hand.
+$(TRAIN): pyproject.toml
+	@test -x .venv-train/bin/python || $(PYTHON) -m venv .venv-train
+	.venv-train/bin/python -m pip install -q --disable-pip-version-check torch==2.13.0
+	$(call environment,.venv-train,)
+	@touch $@
+
 , := ,
 
 install: $(BASE) ## .venv with the base: everything but the extras
@@ -53,6 +62,12 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 	@echo "and with polars:"
 	@echo "  $(BIN)/python -c \"import polars; print(polars.read_parquet('$(DEMO_OUT)/tasks/*.parquet').select('question', 'answer'))\""
 	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
+
+efficacy: $(TRAIN) ## does it train? core arms, 2 development seeds; the same command goes on after a kill
+	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --seeds 2 $(ARGS)
+
+efficacy-full: $(TRAIN) ## does it train? all arms, the untouched seeds, all places: hours
+	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --final --arms full --places full $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile $(ARGS)

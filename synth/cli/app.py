@@ -10,7 +10,7 @@ from types import FrameType
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
+from synth.cli import build, efficacy, export, look, push, recipes, report, reward, rights, serve, upkeep
 from synth.errors import SynthError
 
 __all__ = ["app", "main"]
@@ -42,6 +42,7 @@ app.command("restore")(rights.restore)
 app.command("report")(report.report)
 app.command("reward")(reward.reward)
 app.command("serve-env")(serve.serve_env)
+app.command("efficacy")(efficacy.efficacy)
 app.command("deploy")(upkeep.deploy)
 app.command("doctor")(upkeep.doctor)
 app.command("store")(upkeep.store)

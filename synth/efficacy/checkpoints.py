@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from synth.efficacy.lazy import torch
-from synth.efficacy.model import DecoderConfig, Weights
+from synth.efficacy.model import Weights
+from synth.efficacy.sizes import DecoderConfig
 from synth.efficacy.words import Vocabulary
 from synth.errors import InputError
 from synth.identity import digest

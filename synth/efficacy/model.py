@@ -12,39 +12,18 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.efficacy.lazy import functional, torch
+from synth.efficacy.sizes import DecoderConfig
 from synth.identity import derive_generator
 
-__all__ = ["Cache", "DecoderConfig", "Weights", "count", "fresh", "hidden_states", "logits"]
+__all__ = ["Cache", "Weights", "count", "fresh", "hidden_states", "logits"]
 
 Weights: TypeAlias = dict[str, Any]
 """Name -> float32 tensor."""
 Cache: TypeAlias = list[tuple[Any, Any]]
 """Per layer (keys, values), each ``(batch, heads, places, dim / heads)``."""
 _EPSILON = 1e-6
-
-
-class DecoderConfig(BaseModel):
-    """Size of the decoder."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    layers: int = Field(default=4, ge=1)
-    """Blocks of attention and feed-forward."""
-    dim: int = Field(default=96, ge=8)
-    """Width of the residual stream."""
-    heads: int = Field(default=4, ge=1)
-    """Heads of attention; each has ``dim / heads`` numbers, an even number of them."""
-    context: int = Field(default=512, ge=16)
-    """Tokens of prompt and reply together."""
-
-    @model_validator(mode="after")
-    def _divides(self) -> DecoderConfig:
-        if self.dim % (2 * self.heads):
-            raise ValueError("dim must be a multiple of twice the number of heads")
-        return self
 
 
 def fresh(config: DecoderConfig, vocabulary: int, seed: int) -> Weights:

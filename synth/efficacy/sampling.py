@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from synth.efficacy.lazy import torch
-from synth.efficacy.model import Cache, DecoderConfig, Weights, hidden_states, logits
+from synth.efficacy.model import Cache, Weights, hidden_states, logits
+from synth.efficacy.sizes import DecoderConfig
 from synth.efficacy.words import AGENT, END, PAD, TOOL, USER
 from synth.identity import derive_generator
 

@@ -10,46 +10,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
 
 from synth.efficacy.lazy import functional, torch
-from synth.efficacy.model import DecoderConfig, Weights, hidden_states, logits
+from synth.efficacy.model import Weights, hidden_states, logits
 from synth.efficacy.rows import Encoded
+from synth.efficacy.sizes import DecoderConfig, TrainConfig
 from synth.efficacy.words import PAD
 from synth.identity import derive_generator, digest
 from synth.store.files import write_file
 
-__all__ = ["PairBatch", "TrainConfig", "log_probabilities", "train_pairs", "train_rows"]
-
-
-class TrainConfig(BaseModel):
-    """How long and how fast is trained."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    steps: int = Field(ge=1)
-    """Updates of the weights."""
-    batch: int = Field(default=32, ge=1)
-    """Rows (or pairs) per update."""
-    rate: float = Field(default=2e-3, gt=0)
-    """Greatest learning rate; it rises over ``warmup`` and then falls as a cosine to a tenth."""
-    warmup: float = Field(default=0.05, ge=0, lt=1)
-    """Share of the steps in which the rate rises."""
-    everything: bool = False
-    """Every token is a target, not the agent's alone: how a model learns to read before it learns to act."""
-    decay: float = Field(default=0.01, ge=0)
-    """Weight decay (AdamW, arXiv 1711.05101)."""
-    beta: float = Field(default=0.1, gt=0)
-    """Of DPO."""
-    anchor: float = Field(default=1.0, ge=0)
-    """Weight of the log likelihood of the anchor's rows beside the loss on pairs."""
-    every: int = Field(default=50, ge=1)
-    """A checkpoint is written after so many steps."""
-    shape: Literal["cosine", "constant"] = "cosine"
-    """What the rate does behind the warm-up."""
+__all__ = ["PairBatch", "log_probabilities", "train_pairs", "train_rows"]
 
 
 def train_rows(

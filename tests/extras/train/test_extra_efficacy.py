@@ -18,11 +18,12 @@ import torch
 
 import synth
 from synth.efficacy.checkpoints import Trained, load_trained, save_trained
-from synth.efficacy.model import DecoderConfig, Weights, fresh, hidden_states, logits
+from synth.efficacy.model import Weights, fresh, hidden_states, logits
 from synth.efficacy.rows import Encoded, Row, encode_row
 from synth.efficacy.sampling import Wanted, draw, draw_uncached
 from synth.efficacy.server import TinyServer
-from synth.efficacy.training import PairBatch, TrainConfig, log_probabilities, train_pairs, train_rows
+from synth.efficacy.sizes import DecoderConfig, TrainConfig
+from synth.efficacy.training import PairBatch, log_probabilities, train_pairs, train_rows
 from synth.efficacy.words import AGENT, Conversation, Vocabulary, WordsConfig
 from synth.errors import InputError
 

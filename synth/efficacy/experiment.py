@@ -1,0 +1,176 @@
+"""Run a plan: seed by seed, arm by arm, each finished step in a file of its own. The same command goes on after a kill.
+
+What a step does is the business of a :class:`Worker`; this module knows the order, what is done already, and that the
+untouched seeds are run with one plan only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from synth.efficacy.plan import Arm, Plan, Purpose, Teach
+from synth.errors import InputError
+from synth.identity import digest
+from synth.store.files import read_sealed_json, write_sealed_json
+
+__all__ = ["Measured", "Results", "Worker", "run_plan"]
+
+
+class Measured(BaseModel):
+    """What an arm did at a place."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    tasks: int = Field(ge=1)
+    """Tasks that it was given."""
+    successes: int = Field(ge=0)
+    """Of them answered rightly; a run that was rejected is no success."""
+    turns: float
+    """Mean turns of its runs."""
+    facts: dict[str, float] = {}
+    """What else there is to know of the place."""
+
+    @property
+    def rate(self) -> float:
+        return self.successes / self.tasks
+
+
+class Results(BaseModel):
+    """All that is finished."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    plan: str
+    """The plan's key."""
+    purpose: Purpose
+    measured: dict[str, dict[str, dict[int, Measured]]]
+    """Place -> arm -> seed -> what was measured."""
+    trained: dict[str, dict[int, dict[str, float]]]
+    """Arm -> seed -> figures of its training: ``rows``, ``pairs``, ``share`` of the failed steps, ..."""
+
+    def rates(self, place: str) -> dict[str, dict[int, float]]:
+        """Arm -> seed -> success rate."""
+        arms = self.measured.get(place, {})
+        return {arm: {seed: one.rate for seed, one in seeds.items()} for arm, seeds in arms.items()}
+
+
+class Worker(Protocol):
+    """Does the work; every method may be called again for what it began before, and then goes on."""
+
+    def base(self, seed: int, teach: Teach, folder: Path) -> dict[str, float]:
+        """Train a base into ``folder``; figures of it."""
+
+    def collect(self, seed: int, base: Path, folder: Path) -> dict[str, float]:
+        """Let the base in ``base`` act, and search its failures; figures of it."""
+
+    def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
+        """Train ``arm`` from ``base`` into ``folder``; figures of it."""
+
+    def measure(self, seed: int, place: str, model: Path) -> Measured:
+        """Let the model in ``model`` act at a place."""
+
+
+def run_plan(
+    plan: Plan,
+    worker: Worker,
+    out: Path,
+    *,
+    purpose: Purpose,
+    arms: Sequence[str],
+    seeds: int | None = None,
+    places: Sequence[str] | None = None,
+    told: Callable[[str], None] = lambda line: None,
+) -> Results:
+    """What ``arms`` do at ``places`` (None = the first), over the seeds of ``purpose``.
+
+    Raises:
+        InputError: an arm or a place that there is not; or the untouched seeds were begun with another plan.
+    """
+    for name, known in ((arms, plan.arms), (places or (), plan.data.places)):
+        strange = [one for one in name if one not in known]
+        if strange:
+            raise InputError(f"there is no {strange[0]!r}", mend=f"choose among {', '.join(known)}")
+    where = out / purpose
+    if purpose == "final":
+        _claim(where / "plan.json", plan)
+    state = _State(where, plan, told)
+    results = Results(plan=plan.key, purpose=purpose, measured={}, trained={})
+    for seed in plan.seeds_for(purpose, seeds):
+        for name in arms:
+            arm = plan.arms[name]
+            model = _train(plan, worker, state, seed, name, arm, results)
+            for place in places or (plan.first_place,):
+                key = [place, _about(plan, arm)]
+
+                def measure(seed: int = seed, place: str = place, model: Path = model) -> dict[str, Any]:
+                    return worker.measure(seed, place, model).model_dump(mode="json")
+
+                body = state.done(seed, f"measured-{place}-{name}", key, measure)
+                results.measured.setdefault(place, {}).setdefault(name, {})[seed] = Measured.model_validate(body)
+    return results
+
+
+def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm: Arm, results: Results) -> Path:
+    """The folder of the arm's model."""
+    teach = digest(arm.teach.model_dump(mode="json"))[:12]
+    base = state.folder(seed, f"base-{teach}")
+    figures = state.done(
+        seed, f"base-{teach}", arm.teach.model_dump(mode="json"), lambda: worker.base(seed, arm.teach, base)
+    )
+    if arm.rows is None and arm.pairs is None:
+        results.trained.setdefault(name, {})[seed] = figures
+        return base
+    collected = state.folder(seed, f"collected-{teach}")
+    state.done(seed, f"collected-{teach}", None, lambda: worker.collect(seed, base, collected))
+    folder = state.folder(seed, f"arm-{name}")
+    figures = state.done(
+        seed, f"arm-{name}", _about(plan, arm), lambda: worker.update(seed, name, arm, base, collected, folder)
+    )
+    results.trained.setdefault(name, {})[seed] = figures
+    return folder
+
+
+def _about(plan: Plan, arm: Arm) -> Any:
+    return [arm.model_dump(mode="json", exclude={"says"}), plan.pairs.model_dump(mode="json") if arm.pairs else None]
+
+
+def _claim(file: Path, plan: Plan) -> None:
+    held = read_sealed_json(file)
+    if held is not None and held["plan"] != plan.key:
+        raise InputError(
+            "the untouched seeds were begun with another plan; what is run again after a look is no test",
+            where=str(file),
+            mend="go on with that plan, or name new untouched seeds in a new one",
+        )
+    if held is None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_sealed_json(file, {"plan": plan.key})
+
+
+class _State:
+    """Finished steps, each a sealed file that says what it was made of."""
+
+    def __init__(self, where: Path, plan: Plan, told: Callable[[str], None]) -> None:
+        self._where, self._told = where, told
+        # What every step rests on; arms are told apart by the keys of their own steps.
+        self._common = digest(plan.model_dump(mode="json", exclude={"seeds", "arms", "core", "endpoints", "pairs"}))
+
+    def folder(self, seed: int, step: str) -> Path:
+        return self._where / f"seed-{seed}" / step
+
+    def done(self, seed: int, step: str, key: Any, act: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What ``act`` gave, now or in an earlier run."""
+        file = self._where / f"seed-{seed}" / f"{step}.json"
+        wanted = digest(self._common, key)
+        held = read_sealed_json(file)
+        if held is not None and held["key"] == wanted:
+            return dict(held["made"])
+        self._told(f"seed {seed}: {step}")
+        self.folder(seed, step).mkdir(parents=True, exist_ok=True)
+        made = act()
+        write_sealed_json(file, {"key": wanted, "made": made})
+        return made

@@ -1,0 +1,164 @@
+"""What is compared: arms, seeds and endpoints, fixed in a file before any run."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from synth.efficacy.pair_rules import Rule
+from synth.efficacy.sizes import DecoderConfig, TrainConfig
+from synth.efficacy.words import WordsConfig
+from synth.errors import InputError
+from synth.identity import digest
+
+__all__ = ["Arm", "Data", "Endpoint", "Place", "Plan", "Purpose", "Seeds", "Teach", "load_plan"]
+
+Purpose = Literal["development", "final"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class Seeds(_Part):
+    development: tuple[int, ...] = Field(min_length=1)
+    """For every change of data or method."""
+    untouched: tuple[int, ...] = Field(min_length=1)
+    """Run once, when nothing is changed any more."""
+
+    @model_validator(mode="after")
+    def _apart(self) -> Seeds:
+        if set(self.development) & set(self.untouched):
+            raise ValueError("a seed is either for development or untouched")
+        return self
+
+
+class Place(_Part):
+    world: int = Field(ge=0)
+    """The world's seed, to which the seed of the run is added."""
+    tasks: int = Field(ge=1)
+    """How many tasks."""
+    settings: dict[str, Any] = {}
+    """Keys of the recipe, dotted."""
+
+
+class Data(_Part):
+    teach: Place
+    """Where the teacher's runs come from."""
+    collect: Place
+    """Where the base acts and its failures are searched."""
+    places: dict[str, Place] = Field(min_length=1)
+    """Where arms are tested."""
+
+
+class Teach(_Part):
+    rows: int | None = Field(default=None, ge=1)
+    """Of the teacher's runs, the first so many; None = all."""
+    settings: dict[str, Any] = {}
+    """Keys of the recipe that are otherwise than for the base."""
+
+
+class Arm(_Part):
+    """One way to go on from the base: not at all, on rows, on pairs; or another base."""
+
+    says: str
+    """In words."""
+    rows: Literal["teacher", "own"] | None = None
+    """Further supervised training on these."""
+    pairs: Rule | Literal["trajectory"] | None = None
+    """DPO on these pairs, anchored on the policy's own successes."""
+    teach: Teach = Teach()
+    """What its base learned from."""
+    train: TrainConfig | None = None
+    """How; None = as the plan's ``pairs`` says."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Arm:
+        if self.rows is not None and self.pairs is not None:
+            raise ValueError("an arm trains on rows or on pairs")
+        if self.rows is not None and self.train is None:
+            raise ValueError("an arm that trains on rows says how (train)")
+        if self.rows is None and self.pairs is None and self.train is not None:
+            raise ValueError("an arm that trains on nothing has no train")
+        return self
+
+
+class Endpoint(_Part):
+    arm: str
+    against: str
+
+
+class Plan(_Part):
+    seeds: Seeds
+    decoder: DecoderConfig
+    words: WordsConfig
+    reading: TrainConfig
+    """First training of the base: every token is a target."""
+    acting: TrainConfig
+    """Second training of the base."""
+    pairs: TrainConfig
+    """Of arms with pairs."""
+    data: Data
+    first_place: str
+    """The place that the endpoints are about."""
+    recipe: dict[str, Any]
+    """What all builds have in common."""
+    teacher: dict[str, Any]
+    """The role ``teacher``."""
+    arms: dict[str, Arm] = Field(min_length=1)
+    core: tuple[str, ...]
+    """Arms of a short run."""
+    endpoints: tuple[Endpoint, ...]
+    """What is said of the result, whatever else is seen."""
+
+    @model_validator(mode="after")
+    def _known(self) -> Plan:
+        named = {*self.core, *(name for end in self.endpoints for name in (end.arm, end.against))}
+        strange = sorted(named - self.arms.keys())
+        if strange:
+            raise ValueError(f"there is no arm {strange[0]!r}")
+        if self.first_place not in self.data.places:
+            raise ValueError(f"there is no place {self.first_place!r}")
+        return self
+
+    @property
+    def key(self) -> str:
+        """Names the plan by its content."""
+        return digest("efficacy", self.model_dump(mode="json"))
+
+    def seeds_for(self, purpose: Purpose, number: int | None = None) -> tuple[int, ...]:
+        """The first ``number`` seeds of that purpose; None = all. The untouched ones are only ever run all together.
+
+        Raises:
+            InputError: there are not so many.
+        """
+        if purpose == "final":
+            if number is not None and number != len(self.seeds.untouched):
+                raise InputError("the untouched seeds are run once, all of them", mend="leave out --seeds")
+            return self.seeds.untouched
+        if number is not None and number > len(self.seeds.development):
+            raise InputError(f"there are {len(self.seeds.development)} development seeds, not {number}")
+        return self.seeds.development[:number]
+
+
+def load_plan(path: Path | None = None) -> Plan:
+    """The plan in a YAML file; None = the one that ships.
+
+    Raises:
+        InputError: it can't be read, or is no plan.
+    """
+    try:
+        text = (files("synth.efficacy") / "arms.yaml" if path is None else path).read_text(encoding="utf-8")
+        return Plan.model_validate(yaml.safe_load(text))
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror}", where=str(path)) from None
+    except yaml.YAMLError as error:
+        raise InputError(f"is no YAML: {error}", where=str(path)) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{first['msg']}", where=f"{path or 'arms.yaml'}: {where}") from None

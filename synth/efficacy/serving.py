@@ -1,0 +1,39 @@
+"""A trained model behind an address, in a process of its own that ends with us."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from synth.errors import BuildError
+
+__all__ = ["served"]
+
+_STOP_SECONDS = 20.0
+
+
+@contextmanager
+def served(model: Path) -> Iterator[str]:
+    """Serve the model in a folder; gives the address, up to and with ``/v1``.
+
+    Raises:
+        BuildError: the server did not start; what it said stands on standard error.
+    """
+    command = [sys.executable, "-m", "synth.efficacy.server", str(model)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            if not address:
+                raise BuildError("the model's server did not start", where=str(model))
+            yield address
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()  # it ends with its standard input
+            try:
+                process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()

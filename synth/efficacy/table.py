@@ -1,0 +1,86 @@
+"""Results as a table of Markdown: rates over seeds, then the endpoints that were named before."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from synth.efficacy.experiment import Results
+from synth.efficacy.plan import Plan
+from synth.efficacy.statistics import Compared, Interval, compare, interval
+
+__all__ = ["endpoints_of", "table_of"]
+
+
+def endpoints_of(plan: Plan, results: Results) -> list[Compared]:
+    """The endpoints that the results can answer, in the plan's order."""
+    rates = results.rates(plan.first_place)
+    found = []
+    for end in plan.endpoints:
+        if rates.get(end.arm, {}).keys() & rates.get(end.against, {}).keys():
+            found.append(compare(end.arm, end.against, rates))
+    return found
+
+
+def table_of(plan: Plan, results: Results) -> str:
+    """All of it in Markdown."""
+    kind = "untouched seeds, run once" if results.purpose == "final" else "development seeds: no test of anything"
+    lines = [f"Plan `{results.plan[:12]}`, {kind}. Intervals are over seeds (95 %, Student's t).", ""]
+    for place, arms in results.measured.items():
+        rates = results.rates(place)
+        tasks = max(one.tasks for seeds in arms.values() for one in seeds.values())
+        lines += [
+            f"**{place}** ({tasks} tasks per seed)",
+            "",
+            "| arm | seeds | success | against sft | turns | pairs or rows | share of failed steps |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for arm, seeds in arms.items():
+            against = "-"
+            if arm != "sft" and rates[arm].keys() & rates.get("sft", {}).keys():
+                against = _difference(compare(arm, "sft", rates))
+            figures = list(results.trained.get(arm, {}).values())
+            cells = [
+                arm,
+                str(len(seeds)),
+                _rate(interval([one.rate for one in seeds.values()])),
+                against,
+                f"{fmean(one.turns for one in seeds.values()):.1f}",
+                _mean(figures, "pairs") if any("pairs" in one for one in figures) else _mean(figures, "rows"),
+                _mean(figures, "share", percent=True),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    found = endpoints_of(plan, results)
+    if found:
+        lines += [
+            f"Endpoints, named before the run ({plan.first_place}):",
+            "",
+            "| difference | seeds | found | smallest that would be found (power 80 %) | verdict |",
+            "|---|---|---|---|---|",
+        ]
+    for one in found:
+        least = "-" if one.detectable is None else f"{one.detectable:.3f}"
+        cells = [f"{one.arm} - {one.against}", str(one.difference.n), _difference(one), least, one.verdict]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _rate(found: Interval) -> str:
+    if found.low is None or found.high is None:
+        return f"{found.mean:.3f}"
+    return f"{found.mean:.3f} ({max(0.0, found.low):.3f} to {min(1.0, found.high):.3f})"
+
+
+def _difference(one: Compared) -> str:
+    found = one.difference
+    text = f"{found.mean:+.3f}"
+    if one.relative is not None:
+        text += f", {one.relative:+.0%}"
+    return text if found.low is None else f"{text} ({found.low:+.3f} to {found.high:+.3f})"
+
+
+def _mean(figures: list[dict[str, float]], name: str, *, percent: bool = False) -> str:
+    values = [one[name] for one in figures if name in one]
+    if not values:
+        return "-"
+    return f"{fmean(values):.0%}" if percent else f"{fmean(values):,.0f}"

@@ -1,0 +1,199 @@
+"""The work behind the arms: builds, exports, trainings. It sees what a user sees: datasets, exports, environments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import yaml
+
+from synth import api
+from synth.efficacy.checkpoints import Trained, load_trained, save_trained
+from synth.efficacy.experiment import Measured
+from synth.efficacy.lazy import torch
+from synth.efficacy.model import count, fresh
+from synth.efficacy.pair_rules import choose, disagreements, pair_of
+from synth.efficacy.plan import Arm, Place, Plan, Teach
+from synth.efficacy.rows import Encoded, Pair, Row, encode_row, read_pairs, read_rows, texts_of
+from synth.efficacy.serving import served
+from synth.efficacy.training import PairBatch, train_pairs, train_rows
+from synth.efficacy.words import SlotsUsedUp, Tables, Vocabulary
+from synth.errors import BuildError
+from synth.exporters.reader import Dataset
+from synth.identity import derive_generator
+from synth.store.files import write_file
+
+__all__ = ["Trainer"]
+
+_TOKENS = 48
+"""Of one turn of the tiny policy at most: its longest calls have about twenty."""
+
+
+class Trainer:
+    """A worker (``synth.efficacy.experiment.Worker``): one thread, so that sums come out the same everywhere."""
+
+    def __init__(self, plan: Plan, store: Path, *, every: int = 50) -> None:
+        """
+        Args:
+            store: The store of all builds: what two of them share is made once.
+            every: Steps between two checkpoints.
+        """
+        self.plan, self._store, self._every = plan, store, every
+        self._known: dict[int, set[str]] = {}
+        torch.set_num_threads(1)
+
+    # -- the steps -----------------------------------------------------------------------------------------------------
+
+    def base(self, seed: int, teach: Teach, folder: Path) -> dict[str, float]:
+        """Learn to read the teacher's runs, then to act as it did."""
+        plan = self.plan
+        rows = self._taught(seed, teach, folder)
+        vocabulary = Vocabulary.learn([texts_of(row.messages) for row in rows], plan.words)
+        encoded = self._encoded(rows, vocabulary.tables())
+        weights = fresh(plan.decoder, vocabulary.size, seed)
+        reading = plan.reading.model_copy(update={"every": self._every})
+        acting = plan.acting.model_copy(update={"every": self._every})
+        slots = vocabulary.slot_ids
+        file = folder / "reading.pt"
+        weights = train_rows(weights, plan.decoder, encoded, slots, reading, seed=seed, checkpoint=file)
+        file = folder / "acting.pt"
+        weights = train_rows(weights, plan.decoder, encoded, slots, acting, seed=seed + 1, checkpoint=file)
+        save_trained(folder, Trained(plan.decoder, vocabulary, weights))
+        return {"rows": len(encoded), "parameters": count(weights), "vocabulary": vocabulary.size}
+
+    def collect(self, seed: int, base: Path, folder: Path) -> dict[str, float]:
+        """Build a dataset in which the base is the policy, and export its successes and its pairs."""
+        settings = {**self.plan.data.collect.settings, "roles.teacher": self.plan.teacher}
+        data = self._build(seed, self.plan.data.collect, folder / "data", settings, base)
+        api.export(data.path, "trl-rft", folder / "rft", select=["split=train"], thoughts=False)
+        kind = ["split=train", "kind=trajectory"]
+        api.export(data.path, "trl-dpo", folder / "dpo", select=kind, thoughts=False)
+        runs = [row for row in data.rows("trajectories") if row.role == "policy"]
+        failed = [row for row in runs if not row.success]
+        return {"runs": len(runs), "failed": len(failed), "failed_steps": sum(row.turns for row in failed)}
+
+    def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
+        """Train the arm from the base.
+
+        Raises:
+            BuildError: there is nothing to train on.
+        """
+        trained = load_trained(base)
+        tables, slots = trained.vocabulary.tables(), trained.vocabulary.slot_ids
+        own = self._encoded(read_rows(collected / "rft"), tables)
+        config = (arm.train or self.plan.pairs).model_copy(update={"every": self._every})
+        file = folder / "training.pt"
+        figures: dict[str, float]
+        if arm.rows is not None:
+            rows = own if arm.rows == "own" else self._encoded(self._taught(seed, arm.teach, base), tables)
+            if not rows:
+                raise BuildError("the policy has no success to train on", where=f"arm {name}, seed {seed}")
+            weights = train_rows(trained.weights, trained.decoder, rows, slots, config, seed=seed, checkpoint=file)
+            figures = {"rows": len(rows)}
+        else:
+            pairs, figures = self._pairs(seed, arm, collected)
+            sides = [(self._encoded([chosen], tables), self._encoded([rejected], tables)) for chosen, rejected in pairs]
+            whole = [(good[0], bad[0]) for good, bad in sides if good and bad]
+            if not whole:
+                raise BuildError("there is no pair to train on", where=f"arm {name}, seed {seed}")
+            batch = PairBatch(tuple(good for good, _ in whole), tuple(bad for _, bad in whole))
+            weights = train_pairs(
+                trained.weights, trained.decoder, batch, own, slots, config, seed=seed, checkpoint=file
+            )
+            figures["pairs"] = len(whole)
+        save_trained(folder, Trained(trained.decoder, trained.vocabulary, weights))
+        return figures
+
+    def measure(self, seed: int, place: str, model: Path) -> Measured:
+        """Success over all tasks of the place; the share of entity names that the teacher's world has, too."""
+        where = self.plan.data.places[place]
+        data = self._build(seed, where, model / f"at-{place}", {}, model)
+        runs = list(data.rows("trajectories"))
+        known = self._names(seed)
+        names = {row.name for row in data.rows("entities")}
+        shared = len(names & known) / len(names) if names else 0.0
+        return Measured(
+            tasks=where.tasks,
+            successes=sum(row.success for row in runs),
+            turns=fmean(row.turns for row in runs) if runs else 0.0,
+            facts={"finished_runs": len(runs), "shared_names": shared},
+        )
+
+    # -- what they are made of -----------------------------------------------------------------------------------------
+
+    def _taught(self, seed: int, teach: Teach, folder: Path) -> list[Row]:
+        place = self.plan.data.teach
+        data = self._build(seed, place, folder / "teach", {"roles.teacher": self.plan.teacher, **teach.settings}, None)
+        api.export(data.path, "trl-sft", folder / "sft", select=["split=train"], thoughts=False)
+        return read_rows(folder / "sft")[: teach.rows]
+
+    def _names(self, seed: int) -> set[str]:
+        if seed not in self._known:
+            out = self._store.parent / "worlds" / f"seed-{seed}"
+            data = self._build(seed, self.plan.data.teach, out, {"roles.teacher": self.plan.teacher}, None)
+            self._known[seed] = {row.name for row in data.rows("entities")}
+        return self._known[seed]
+
+    def _pairs(self, seed: int, arm: Arm, collected: Path) -> tuple[list[tuple[Row, Row]], dict[str, float]]:
+        if arm.pairs == "trajectory":
+            return [pair.sides for pair in read_pairs(collected / "dpo")], {}
+        assert arm.pairs is not None
+        data = api.load(collected / "data")
+        found = choose(disagreements(data), arm.pairs, derive_generator(seed, "efficacy", "pairs"))
+        pairs: list[Pair] = [pair_of(one) for one in found]
+        failed = sum(row.turns for row in data.rows("trajectories") if row.role == "policy" and not row.success)
+        steps = {(one.trajectory.id, one.step) for one in found}
+        return [pair.sides for pair in pairs], {"share": len(steps) / failed if failed else 0.0}
+
+    def _encoded(self, rows: Sequence[Row], tables: Tables) -> list[Encoded]:
+        """Rows that fit into the context; what does not is left out."""
+        found = []
+        for row in rows:
+            try:
+                one = encode_row(row, tables, row.id)
+            except SlotsUsedUp:
+                continue
+            if len(one.ids) <= self.plan.decoder.context and one.targets.any():
+                found.append(one)
+        return found
+
+    def _build(self, seed: int, place: Place, out: Path, settings: Mapping[str, Any], model: Path | None) -> Dataset:
+        source = {**self.plan.recipe["source"], "seed": place.world + seed}
+        whole: dict[str, Any] = {
+            **self.plan.recipe,
+            "source": source,
+            "name": "efficacy",
+            "seed": seed,
+            "tasks": place.tasks,
+            "roles": {},
+        }
+        with ExitStack() as stack:
+            if model is not None:
+                whole["roles"]["policy"] = {
+                    "backend": "openai",
+                    "model": load_trained(model).name,
+                    "base_url": stack.enter_context(served(model)),
+                    "concurrency": 64,
+                    "patience": {"window": 64},
+                    "sampling": {"temperature": 1.0, "max_tokens": _TOKENS},
+                    "options": {"correct": False},
+                }
+            for key, value in {**place.settings, **settings}.items():
+                _put(whole, key, value)
+            out.parent.mkdir(parents=True, exist_ok=True)
+            file = out.parent / f"{out.name}.yaml"
+            write_file(file, yaml.safe_dump(whole, sort_keys=False).encode())
+            made = api.build("efficacy", recipe=file, out=out, store=self._store)
+        return api.load(made.path)
+
+
+def _put(whole: dict[str, Any], dotted: str, value: Any) -> None:
+    *path, last = dotted.split(".")
+    at = whole
+    for part in path:
+        at[part] = dict(at.get(part) or {})  # a copy: the plan's own stays as it is
+        at = at[part]
+    at[last] = value

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from synth.efficacy.experiment import Measured, Results, run_plan
+from synth.efficacy.plan import Arm, Plan, Teach, load_plan
+from synth.efficacy.table import endpoints_of, table_of
+from synth.errors import InputError
+from synth.recipe.load import parse_recipe
+
+RATES = {"sft": 0.40, "anchor_only": 0.50, "rft": 0.55, "trajectory_dpo": 0.5, "same_kind": 0.60, "random_same": 0.45}
+
+
+class Killed(Exception):
+    """What a kill is to the driver: it ends there."""
+
+
+class Toy:
+    """A worker that trains nothing: a model is a file that says which arm it is."""
+
+    def __init__(self, dies_at: int | None = None) -> None:
+        self.deeds: list[str] = []
+        self._dies_at = dies_at
+
+    def _do(self, deed: str) -> None:
+        if self._dies_at == len(self.deeds):
+            raise Killed
+        self.deeds.append(deed)
+
+    def base(self, seed: int, teach: Teach, folder: Path) -> dict[str, float]:
+        self._do(f"base {seed} {teach.rows}")
+        (folder / "model").write_text("sft" if teach == Teach() else "less")
+        return {"rows": float(teach.rows or 1400)}
+
+    def collect(self, seed: int, base: Path, folder: Path) -> dict[str, float]:
+        self._do(f"collect {seed}")
+        assert (base / "model").read_text() == "sft"
+        return {"runs": 10}
+
+    def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
+        self._do(f"update {seed} {name}")
+        assert (base / "model").exists()
+        (folder / "model").write_text(name)
+        return {"pairs": 20, "share": 0.25} if arm.pairs else {"rows": 300}
+
+    def measure(self, seed: int, place: str, model: Path) -> Measured:
+        name = (model / "model").read_text()
+        self._do(f"measure {seed} {place} {name}")
+        rate = RATES.get(name, 0.2) + 0.001 * (seed % 7) * (1 if name == "same_kind" else -1)
+        return Measured(tasks=1000, successes=round(1000 * rate), turns=6.0)
+
+
+def run(worker: Toy, out: Path, plan: Plan | None = None, **options: Any) -> Results:
+    given: dict[str, Any] = {"purpose": "development", "arms": load_plan().core, "seeds": 2, **options}
+    return run_plan(plan or load_plan(), worker, out, **given)
+
+
+def test_the_plan_that_ships_names_every_arm_and_its_recipes_are_recipes() -> None:
+    plan = load_plan()
+    assert {"sft", "more_sft", "anchor_only", "rft", "trajectory_dpo", "cso", "same_kind", "random_same"} <= set(
+        plan.arms
+    )
+    assert {"earliest", "all"} <= set(plan.arms)
+    assert {(end.arm, end.against) for end in plan.endpoints} == {
+        ("same_kind", "random_same"),
+        ("same_kind", "anchor_only"),
+        ("same_kind", "rft"),
+    }
+    whole = {**plan.recipe, "name": "efficacy", "tasks": 3, "roles": {"teacher": plan.teacher}}
+    assert parse_recipe(whole, "arms.yaml").environment.kind == "graph"
+
+
+def test_pair_arms_and_their_anchor_take_the_same_steps() -> None:
+    """Otherwise the anchor's part in a pair arm could not be told from that of the pairs."""
+    plan, alone = load_plan(), load_plan().arms["anchor_only"].train
+    assert alone is not None
+    for name in ("steps", "batch", "rate", "shape", "warmup", "decay"):
+        assert getattr(alone, name) == getattr(plan.pairs, name)
+
+
+def test_seeds_of_development_and_untouched_ones_are_apart() -> None:
+    plan = load_plan()
+    assert not set(plan.seeds_for("development")) & set(plan.seeds_for("final"))
+    assert plan.seeds_for("development", 2) == plan.seeds.development[:2]
+    with pytest.raises(InputError, match="run once, all of them"):
+        plan.seeds_for("final", 2)
+    with pytest.raises(InputError, match="development seeds"):
+        plan.seeds_for("development", 99)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("first_place", "moon", "no place"),
+        ("core", ["nobody"], "no arm"),
+        ("seeds", {"development": [1], "untouched": [1]}, "either for development or untouched"),
+        ("arms", {"sft": {"says": "x", "rows": "own"}}, "says how"),
+        ("arms", {"sft": {"says": "x", "pairs": "sorcery"}}, "sorcery|Input should be"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_one_line(tmp_path: Path, key: str, value: Any, says: str) -> None:
+    whole = {**load_plan().model_dump(mode="json"), key: value}
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(whole))
+    with pytest.raises(InputError, match=says):
+        load_plan(tmp_path / "plan.yaml")
+
+
+def test_a_missing_or_torn_plan_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can't be read"):
+        load_plan(tmp_path / "none.yaml")
+    (tmp_path / "torn.yaml").write_text("arms: {")
+    with pytest.raises(InputError, match="no YAML"):
+        load_plan(tmp_path / "torn.yaml")
+
+
+def test_each_base_is_trained_once_and_searched_once(tmp_path: Path) -> None:
+    worker = Toy()
+    results = run(worker, tmp_path, seeds=1)
+    assert [deed for deed in worker.deeds if deed.startswith(("base", "collect"))] == ["base 0 None", "collect 0"]
+    assert sum(deed.startswith("update") for deed in worker.deeds) == 5
+    assert results.rates("held_out")["rft"] == {0: 0.55}
+
+
+@pytest.mark.parametrize("dies_at", [0, 2, 11])
+def test_a_killed_run_goes_on_and_does_nothing_twice(tmp_path: Path, dies_at: int) -> None:
+    undisturbed, first, second = Toy(), Toy(dies_at), Toy()
+    wanted = run(undisturbed, tmp_path / "one")
+    with pytest.raises(Killed):
+        run(first, tmp_path / "two")
+    assert run(second, tmp_path / "two") == wanted
+    assert first.deeds + second.deeds == undisturbed.deeds
+    third = Toy()
+    assert run(third, tmp_path / "two") == wanted
+    assert third.deeds == []
+
+
+def test_a_damaged_step_is_done_again(tmp_path: Path) -> None:
+    run(Toy(), tmp_path)
+    (tmp_path / "development" / "seed-0" / "arm-rft.json").write_text("{")
+    again = Toy()
+    run(again, tmp_path)
+    assert again.deeds == ["update 0 rft"]
+
+
+def test_what_changed_is_done_again_and_nothing_else(tmp_path: Path) -> None:
+    plan = load_plan()
+    run(Toy(), tmp_path, plan)
+    pairs = plan.pairs.model_copy(update={"beta": 0.2})
+    again = Toy()
+    run(again, tmp_path, plan.model_copy(update={"pairs": pairs}), seeds=1)
+    names = ("trajectory_dpo", "same_kind", "random_same")
+    assert again.deeds == [deed for name in names for deed in (f"update 0 {name}", f"measure 0 held_out {name}")]
+
+
+def test_the_untouched_seeds_are_run_with_one_plan(tmp_path: Path) -> None:
+    plan = load_plan()
+    results = run(Toy(), tmp_path, purpose="final", seeds=None, arms=("sft",))
+    assert set(results.rates("held_out")["sft"]) == set(plan.seeds.untouched)
+    other = plan.model_copy(update={"pairs": plan.pairs.model_copy(update={"beta": 0.2})})
+    with pytest.raises(InputError, match="another plan"):
+        run(Toy(), tmp_path, other, purpose="final", seeds=None)
+    run(Toy(), tmp_path, other, arms=("sft",), seeds=1)
+
+
+@pytest.mark.parametrize("options", [{"arms": ("sft", "magic")}, {"places": ("held_out", "moon")}])
+def test_unknown_arms_and_places_are_said(tmp_path: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="Choose among"):
+        run(Toy(), tmp_path, **options)
+
+
+def test_the_table_says_what_was_found(tmp_path: Path) -> None:
+    plan = load_plan()
+    results = run(Toy(), tmp_path, purpose="final", seeds=None, places=("held_out", "deeper"))
+    table = table_of(plan, results)
+    for arm in plan.core:
+        assert f"\n| {arm} | {len(plan.seeds.untouched)} |" in table
+    assert "**deeper**" in table
+    assert "run once" in table
+    ends = endpoints_of(plan, results)
+    assert [end.verdict for end in ends] == ["higher"] * 3
+    assert ends[0].detectable is not None
+    assert f"| same_kind - random_same | 7 | {ends[0].difference.mean:+.3f}" in table
+    assert "25%" in table
+
+
+def test_a_run_of_one_seed_claims_nothing(tmp_path: Path) -> None:
+    plan = load_plan()
+    results = run(Toy(), tmp_path, seeds=1)
+    table = table_of(plan, results)
+    assert table.count("not shown") == 3
+    assert "no test of anything" in table
