@@ -125,7 +125,8 @@ def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm:
         results.trained.setdefault(name, {})[seed] = figures
         return base
     collected = state.folder(seed, f"collected-{teach}")
-    state.done(seed, f"collected-{teach}", None, lambda: worker.collect(seed, base, collected))
+    if arm.rows != "teacher":
+        state.done(seed, f"collected-{teach}", None, lambda: worker.collect(seed, base, collected))
     folder = state.folder(seed, f"arm-{name}")
     figures = state.done(
         seed, f"arm-{name}", _about(plan, arm), lambda: worker.update(seed, name, arm, base, collected, folder)

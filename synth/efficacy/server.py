@@ -33,8 +33,8 @@ from synth.serving.json_http import JsonServer, WrongRequest
 
 __all__ = ["TinyServer", "main"]
 
-_GATHER_SECONDS = 0.003
-"""After a first request, so long the next ones are waited for: a batch costs hardly more than one."""
+_GATHER_SECONDS = 0.02
+"""So long after each request the next one is waited for: a batch costs hardly more than one, and takes longer."""
 _MOST_AT_ONCE = 64
 _SAMPLE = "x_synth_sample"
 

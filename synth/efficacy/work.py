@@ -24,6 +24,7 @@ from synth.efficacy.words import SlotsUsedUp, Tables, Vocabulary
 from synth.errors import BuildError
 from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
+from synth.schemas.steps import PairKind
 from synth.store.files import write_file
 
 __all__ = ["Trainer"]
@@ -68,11 +69,13 @@ class Trainer:
         """Build a dataset in which the base is the policy, and export its successes and its pairs."""
         settings = {**self.plan.data.collect.settings, "roles.teacher": self.plan.teacher}
         data = self._build(seed, self.plan.data.collect, folder / "data", settings, base)
-        api.export(data.path, "trl-rft", folder / "rft", select=["split=train"], thoughts=False)
-        kind = ["split=train", "kind=trajectory"]
-        api.export(data.path, "trl-dpo", folder / "dpo", select=kind, thoughts=False)
         runs = [row for row in data.rows("trajectories") if row.role == "policy"]
         failed = [row for row in runs if not row.success]
+        if len(failed) < len(runs):  # an export of nothing is a mistake to the exporter
+            api.export(data.path, "trl-rft", folder / "rft", select=["split=train"], thoughts=False)
+        if any(pair.kind is PairKind.TRAJECTORY for pair in data.rows("preferences")):
+            kind = ["split=train", "kind=trajectory"]
+            api.export(data.path, "trl-dpo", folder / "dpo", select=kind, thoughts=False)
         return {"runs": len(runs), "failed": len(failed), "failed_steps": sum(row.turns for row in failed)}
 
     def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
@@ -83,7 +86,7 @@ class Trainer:
         """
         trained = load_trained(base)
         tables, slots = trained.vocabulary.tables(), trained.vocabulary.slot_ids
-        own = self._encoded(read_rows(collected / "rft"), tables)
+        own = self._encoded(read_rows(collected / "rft") if (collected / "rft").is_dir() else [], tables)
         config = (arm.train or self.plan.pairs).model_copy(update={"every": self._every})
         file = folder / "training.pt"
         figures: dict[str, float]
@@ -139,7 +142,7 @@ class Trainer:
 
     def _pairs(self, seed: int, arm: Arm, collected: Path) -> tuple[list[tuple[Row, Row]], dict[str, float]]:
         if arm.pairs == "trajectory":
-            return [pair.sides for pair in read_pairs(collected / "dpo")], {}
+            return [pair.sides for pair in read_pairs(collected / "dpo")] if (collected / "dpo").is_dir() else [], {}
         assert arm.pairs is not None
         data = api.load(collected / "data")
         found = choose(disagreements(data), arm.pairs, derive_generator(seed, "efficacy", "pairs"))

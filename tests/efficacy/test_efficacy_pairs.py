@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+import synth
+from synth.efficacy.pair_rules import Disagreement, choose, disagreements, pair_of
+from synth.efficacy.rows import Pair, read_pairs
+from synth.exporters.reader import Dataset
+from synth.identity import derive_generator
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Runs of the scripted policy over a small graph, searched with few continuations."""
+    folder = tmp_path_factory.mktemp("pairs")
+    settings = {
+        "source.entities": 400,
+        "questions.shapes": {"composition": 1.0},
+        "questions.fractions": {"train": 1.0, "validation": 0.0, "test": 0.0},
+        "roles.policy.options.skill": 0.2,
+        "critical.share": 1.0,
+        "critical.successes": False,
+        "critical.search": {"max_pairs": 12, "step_budget": 24, "trajectory_budget": 48, "all_alternatives": True},
+        "preferences.per_perturbation": 0,
+        "distractors": None,
+        "contexts": None,
+        "difficulty": None,
+        "ratings": None,
+        "rl": False,
+    }
+    built = synth.build("graph-walk", tasks=16, settings=settings, out=folder / "out", store=folder / "store")
+    synth.export(built.path, "trl-dpo", folder / "dpo", select=["selected=true", "split=train"], thoughts=False)
+    return synth.load(built.path)
+
+
+@pytest.fixture(scope="module")
+def found(dataset: Dataset) -> list[Disagreement]:
+    return disagreements(dataset)
+
+
+def test_our_rule_of_the_same_kind_is_the_selection_of_the_dataset(dataset: Dataset, found: list[Disagreement]) -> None:
+    """Pairs made from the tables are, message by message, those that the export of the selected pairs holds."""
+    exported = read_pairs(dataset.path.parent / "dpo")
+    assert exported
+
+    def sides(pair: Pair) -> str:
+        return str((pair.task_id, pair.prompt, pair.chosen, pair.rejected))
+
+    ours = choose(found, "same_kind", derive_generator(0, "x"))
+    assert sorted(sides(pair_of(one)) for one in ours) == sorted(sides(pair) for pair in exported)
+
+
+def test_rules_take_what_they_say(found: list[Disagreement]) -> None:
+    generator = derive_generator(0, "x")
+    taken = {rule: choose(found, rule, generator) for rule in ("all", "cso", "verified", "same_kind", "earliest")}
+    assert taken["all"] == found
+    assert 0 < len(taken["cso"]) < len(found)
+    assert all(one.first_success for one in taken["cso"])
+    assert {one.id for one in taken["same_kind"]} <= {one.id for one in taken["verified"]}
+    runs = [one.trajectory.id for one in taken["earliest"]]
+    assert sorted(set(runs)) == runs == sorted({one.trajectory.id for one in taken["verified"]})
+    assert all(not one.trajectory.success for one in found)
+
+
+def test_the_blind_draw_is_as_large_and_of_the_same_kind(found: list[Disagreement]) -> None:
+    same = choose(found, "same_kind", derive_generator(0, "x"))
+    drawn = [choose(found, "random_same", derive_generator(seed, "x")) for seed in range(6)]
+    assert {len(one) for one in drawn} == {len(same)}
+    assert all(one.same_kind for some in drawn for one in some)
+    assert choose(found, "random_same", derive_generator(0, "x")) == drawn[0]
+    assert len({tuple(one.id for one in some) for some in drawn}) > 1
