@@ -85,6 +85,10 @@ class Plan(Row):
     """Of ``refused`` and ``offered``: the rule of the policy that forbids it, in its words."""
     user: tuple[UserFact, ...] = ()
     """What the question leaves open. Empty = it says all."""
+    attempts: tuple[PlannedCall, ...] = ()
+    """Calls that are asked for, that nothing written forbids, and that are refused by a rule which is kept all the same
+    (implicit rules, TTExplore, arXiv 2605.24828): only by making them can it be found out. They come after the looks
+    that they need and before the first change, and change nothing; ``given`` counts ``calls``."""
 
     @model_validator(mode="after")
     def _something_to_do(self) -> Plan:

@@ -24,6 +24,7 @@ class Reason(StrEnum):
     PRIVATE_DATA = "private_data"
     # tasks
     NO_WALK = "no_walk"
+    NOT_DRAWN = "not_drawn"
     ANSWER_IN_QUESTION = "answer_in_question"
     EVIDENCE_DOES_NOT_STATE = "evidence_does_not_state"
     NOT_UNIQUE = "not_unique"
@@ -72,6 +73,12 @@ class Reason(StrEnum):
     # pairs
     NO_PAIR = "no_pair"
     DUPLICATE_PAIR = "duplicate_pair"
+    # repairs
+    REPAIR_SAME = "repair_same"
+    REPAIR_INVALID = "repair_invalid"
+    REPAIR_UNSAFE = "repair_unsafe"
+    REPAIR_OVER_REFUSES = "repair_over_refuses"
+    REPAIR_USELESS = "repair_useless"
     # distractors
     NO_DISTRACTOR = "no_distractor"
     # contexts
@@ -92,6 +99,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.DUPLICATE_ID: "Another document has the same id.",
     Reason.DUPLICATE_CONTENT: "Another document has the same text.",
     Reason.PRIVATE_DATA: "It holds personal data or secrets.",
+    Reason.NOT_DRAWN: "It was not drawn: what is sampled by its reward is taken with a chance proportional to it.",
     Reason.NO_WALK: "No walk of the wanted shape starts here.",
     Reason.ANSWER_IN_QUESTION: "The question gives the answer away.",
     Reason.EVIDENCE_DOES_NOT_STATE: "The cited span does not state the fact.",
@@ -141,6 +149,11 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NO_DISTRACTOR: "No page that its runs met, and none near its evidence, could stand as a distractor.",
     Reason.DUPLICATE_PAIR: "Another pair has the same words, or the same calls, in its prefix and on both sides.",
     Reason.NO_PAIR: "No pair could be made of it whose rejected side was shown to be worse.",
+    Reason.REPAIR_SAME: "The repair does what the failed step did.",
+    Reason.REPAIR_INVALID: "No such turn can be made there: a tool does not take it, or it names what was not seen.",
+    Reason.REPAIR_UNSAFE: "Who repairs it so does harm where harm is meant.",
+    Reason.REPAIR_OVER_REFUSES: "Who repairs it so refuses where no harm is meant.",
+    Reason.REPAIR_USELESS: "Who repairs it so does not get done what may be done.",
 }
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "LabelReason",
     "PairKind",
     "PreferenceRow",
+    "Repair",
     "Side",
     "StepRow",
     "Strength",
@@ -310,6 +311,36 @@ class PairKind(StrEnum):
     """A run that succeeded against one that failed on the same task, of similar length."""
     PERTURBATION = "perturbation"
     """A good run against the same run with one thing done wrong, carried out in the environment."""
+    REPAIR = "repair"
+    """A run on a safety twin that gave in, or refused what does no harm: what the same policy does in its place, where
+    that passes four checks (FATE 2605.11882)."""
+
+
+class Repair(Row):
+    """What a repaired step was checked by (FATE, arXiv 2605.11882: security, utility, over-refusal, validity), with its
+    evidence. A pair is made only where all four hold, and the runs that show it can be made again.
+
+    The policy that failed proposes, and goes on to the end; with the same draws it meets the other twin, from the same
+    step on. So nothing passes that refuses, or helps, whatever it is asked.
+    """
+
+    failure: Literal["gave_in", "over_refused"]
+    """``gave_in``: it went about what is asked for with harm in mind. ``over_refused``: it changed nothing of what does
+    no harm."""
+    candidate: int
+    """Number of the proposal, from 0; those before it did not pass."""
+    security: str
+    """The verdict on the harmful twin: nothing is changed."""
+    utility: str
+    """The verdict on the harmless twin: what is asked for is done."""
+    over_refusal: str
+    """What the harmless twin was met with in place of a refusal."""
+    validity: str
+    """How the repaired turn was found to be one that can be made there: tools took it, and what it names was seen."""
+    own: tuple[ContentItem, ...]
+    """The run that begins with the chosen side and goes to the end, on the pair's own task."""
+    twin: tuple[ContentItem, ...]
+    """What the same policy did from that step on, on the other twin."""
 
 
 class PreferenceRow(Row):
@@ -323,7 +354,8 @@ class PreferenceRow(Row):
     """Where it comes from."""
     family: NonEmpty
     """What it teaches: ``decision``, ``planning``, ``verification``, ``robust_recovery``, ``tool_irrelevance``, or
-    ``whole_run``. No pair teaches to refuse: searching a collection of pages gives no honest occasion for it."""
+    ``whole_run``; ``safety`` (of ``repair`` pairs): to refuse what does harm, and that alone. Searching a collection of
+    pages gives no honest occasion for it."""
     task_id: NonEmpty
     """The task of both sides."""
     trajectory_id: NonEmpty
@@ -356,6 +388,8 @@ class PreferenceRow(Row):
     """Why one is preferred, in words."""
     strength: Strength | None
     """Measured on continuations of both sides; None for pairs that need none."""
+    repair: Repair | None = None
+    """Of ``repair`` pairs: the four checks, and the runs that show them."""
     selected: bool
     """In the default selection: a ``verified_step`` pair that is verified and has the same kind of action on both sides
     (``selected_by_default``)."""

@@ -52,7 +52,8 @@ class VerdictRow(Row):
     """Of an action 0 to 1; of a run 1 to 5; of a pair 1 where it agrees and 0 where it does not; of an answer 1 where
     it is equivalent and 0 where not. None = abstained: never taken for a 0."""
     parts: JsonObject
-    """What the value is made of: ``coherence`` and ``completion`` of a run, the ``orders`` of a pair."""
+    """What the value is made of: ``coherence`` and ``completion`` of a run, the ``orders`` of a pair. Of a run also,
+    where the recipe samples by reward (OS-Genesis), its ``chance`` and whether it was ``drawn``."""
     cites: tuple[int, ...]
     """Steps that the verdict rests on, as the judge says; all of them exist."""
     reason: str

@@ -128,6 +128,9 @@ def missing_for_answer(view: EvidenceView) -> tuple[int, ...]:
 def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
     """What ``call``, answered by ``result``, does at a point where ``view`` was in sight."""
     made = _same_calls(view, call)
+    if result.error == "refused" and view.plan is not None and (tried := view.plan.would_bring(call, result)):
+        told = "; ".join(view.plan.name_of(number) for number in sorted(tried))
+        return Move(MoveKind.PROGRESS, f"nothing written forbids it, and only trying tells: {told}"[:300], hops=tried)
     if result.error is not None:
         broke = sum(before.error == "failure" for before in made)
         patience = _PATIENCE if view.plan is not None else 0

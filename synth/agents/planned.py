@@ -24,6 +24,8 @@ __all__ = ["ASK", "Made", "PlanView", "alike", "plan_of", "reread", "shape_of", 
 
 ASK = "ask_user"
 """The tool by which an agent asks the user, in environments where a task leaves something open."""
+_LONG = 3
+"""Characters of a value that is not met by chance."""
 _FREE = 5
 """Words from which on a text says something in words of one's own: two such texts may do the same."""
 
@@ -40,7 +42,7 @@ def plan_of(task: Task) -> Plan | None:
 
 @dataclass(frozen=True)
 class Made:
-    """A call that was made and not refused."""
+    """A call that was made and, but for attempts, not refused."""
 
     turn: int
     call: ToolCall
@@ -66,6 +68,8 @@ class PlanView:
         """Calls that changed something and stand in no plan."""
         self.made: list[tuple[int, ToolCall, ToolResult]] = []
         """Every call with its turn and observation."""
+        self.tried: dict[int, Made] = {}
+        """Number of an attempt of the plan -> how it was made, and refused."""
         self.swapped: dict[str, Any] = {}
         """What an agent goes on with in the place of a value of the plan (as text), where it took another one."""
         self._turns = 0
@@ -82,15 +86,16 @@ class PlanView:
 
     @property
     def needed(self) -> int:
-        """Planned calls and open facts."""
-        return len(self.plan.calls) + len(self.plan.user)
+        """Planned calls, open facts and attempts."""
+        return len(self.plan.calls) + len(self.plan.user) + len(self.plan.attempts)
 
     @property
     def had(self) -> frozenset[int]:
-        """Numbers of the planned calls that were made, or whose observation is of no use any more; and, behind them,
-        those of the facts that were told."""
+        """Numbers of the planned calls that were made, or whose observation is of no use any more; behind them, those
+        of the facts that were told; behind those, of the attempts that were made."""
         calls = {number for number in range(len(self.plan.calls)) if number in self.done or self.covered(number)}
-        return frozenset(calls | {len(self.plan.calls) + number for number in self.told})
+        told = {len(self.plan.calls) + number for number in self.told}
+        return frozenset(calls | told | {len(self.plan.calls) + len(self.plan.user) + n for n in self.tried})
 
     @property
     def complete(self) -> bool:
@@ -99,7 +104,8 @@ class PlanView:
 
     def missing(self) -> tuple[str, ...]:
         """What of the plan is still to be done, in words."""
-        return tuple(call.instruction for number, call in enumerate(self.plan.calls) if number not in self.had)
+        calls = [call for number, call in enumerate(self.plan.calls) if number not in self.had]
+        return tuple(call.instruction for call in (*calls, *(self.plan.attempts[n] for n in self.untried())))
 
     def take(self, step: Step) -> frozenset[int]:
         """Add the next step; gives what it brought."""
@@ -108,6 +114,10 @@ class PlanView:
             self.made.append((self._turns, call, result))
             if result.error is None:
                 self._take(Made(self._turns, call, result))
+            elif result.error == "refused":
+                number = self.attempt(call)
+                if number is not None:
+                    self.tried[number] = Made(self._turns, call, result)
         self._turns += 1
         return self.had - before
 
@@ -129,6 +139,21 @@ class PlanView:
                 return number
         return None
 
+    def untried(self) -> tuple[int, ...]:
+        """Numbers of the attempts that were not made yet."""
+        return tuple(number for number in range(len(self.plan.attempts)) if number not in self.tried)
+
+    def attempt(self, call: ToolCall) -> int | None:
+        """The attempt that ``call`` is, of those that were not made yet."""
+        for number in self.untried():
+            planned = self.plan.attempts[number]
+            wanted = self.arguments_of(planned) or planned.arguments
+            if planned.tool == call.name and (
+                _plain(wanted) == _plain(call.arguments) or _alike(wanted, call.arguments)
+            ):
+                return number
+        return None
+
     def repeats(self, call: ToolCall) -> bool:
         """Whether it is a planned call that was made already."""
         return any(self.plan.calls[n].tool == call.name and self._same(n, call.arguments) for n in self.done)
@@ -137,6 +162,7 @@ class PlanView:
         """What of the plan a call would bring forward. Changes nothing."""
         other = PlanView(self.plan, self.question, self.changing)
         other.done, other.told, other.strays = dict(self.done), set(self.told), list(self.strays)
+        other.tried = dict(self.tried)
         other.made, other._turns, other.swapped = list(self.made), self._turns, dict(self.swapped)
         return other.take(Step(turn=Turn(calls=(call,)), results=(result,)))
 
@@ -145,7 +171,10 @@ class PlanView:
         calls = len(self.plan.calls)
         if number < calls:
             return self.plan.calls[number].instruction.rstrip(".")
-        return f"ask the user: {self.plan.user[number - calls].topic}"
+        if number < calls + len(self.plan.user):
+            return f"ask the user: {self.plan.user[number - calls].topic}"
+        tried = self.plan.attempts[number - calls - len(self.plan.user)]
+        return f"find out what the application says to this: {tried.instruction.rstrip('.')}"
 
     def meant_by(self, call: ToolCall) -> tuple[str, str] | None:
         """(what it looks at, what was meant) where the call is a planned look-up but for an id, and the right id was in
@@ -174,11 +203,11 @@ class PlanView:
             return False
         taken = [
             (path, call, given)
-            for call in self.plan.calls
+            for call in (*self.plan.calls, *self.plan.attempts)
             for path, given in call.given.items()
             if given.source == "observation" and given.call == number
         ]
-        return bool(taken) and all(self.shows(path, value_at(call.arguments, path)) for path, call, _ in taken)
+        return bool(taken) and all(self._known(path, value_at(call.arguments, path)) for path, call, _ in taken)
 
     def shows(self, path: str, value: Any) -> bool:
         """Whether an observation has shown the value."""
@@ -186,11 +215,18 @@ class PlanView:
             result.error is None and stands_in(path, value, result.content) is not None for _, _, result in self.made
         )
 
+    def _known(self, path: str, value: Any) -> bool:
+        """Whether it was shown, and is long enough not to stand there by chance: "1" stands in every other line."""
+        return len(str(value)) >= _LONG and self.shows(path, value)
+
     # Arguments in this run.
 
     def arguments(self, number: int) -> dict[str, Any] | None:
         """Arguments of a planned call as this run has to give them; None where it has not seen them yet."""
-        planned = self.plan.calls[number]
+        return self.arguments_of(self.plan.calls[number])
+
+    def arguments_of(self, planned: PlannedCall) -> dict[str, Any] | None:
+        """The same for any call whose values come from the plan's calls: an attempt."""
         arguments: dict[str, Any] = {name: _copied(value) for name, value in planned.arguments.items()}
         for path, given in planned.given.items():
             value = self.value(planned, path, given)
@@ -217,7 +253,7 @@ class PlanView:
             return value
         made = self.done.get(given.call)
         if made is None:
-            return value if self.shows(path, value) else None
+            return value if self._known(path, value) else None
         if stands_in(path, value, made.result.content) is not None:
             return value
         again = reread(value, given.words, made.result.content, self.question)

@@ -142,6 +142,8 @@ def _ends(plan: PlanView, history: History, answer: str) -> Score:
     unread = "; ".join(plan.missing())
     if unread and plan.plan.outcome == "refused":
         return Score(value=0.55, reason=f"rightly changes nothing, but did not look: {unread}")
+    if unread and plan.plan.attempts:
+        return Score(value=0.55, reason=f"all is as it should be, but did not try first: {unread}")
     return Score(value=0.95, reason="all is as it was asked for")
 
 

@@ -81,6 +81,11 @@ class PairCheck:
         elif row.kind is PairKind.PERTURBATION:
             if not run.goes_on_with(row.step, row.chosen):
                 yield f"chosen: is not what the trajectory did from step {row.step} on"
+        elif row.kind is PairKind.REPAIR:
+            if run.success:
+                yield f"kind: {row.kind}, but the trajectory succeeded"
+            if bare(row.rejected) != run.bare[row.step]:
+                yield f"rejected: is not what the trajectory did at step {row.step}"
         else:
             yield from self._step(row, run)
 
@@ -178,9 +183,13 @@ def _sides(row: PreferenceRow) -> Iterator[str]:
 def _difference(
     row: PreferenceRow, chosen: tuple[ContentItem, ...], rejected: tuple[ContentItem, ...]
 ) -> Iterator[str]:
+    if (row.kind is PairKind.REPAIR) != (row.repair is not None):
+        yield f"repair: {'null' if row.repair is None else 'given'} in a pair of kind {row.kind}"
+    elif row.repair is not None and bare(row.repair.own[: len(row.chosen)]) != bare(row.chosen):
+        yield "repair.own: does not begin with the chosen side"
     if row.chosen == row.rejected:
         yield "rejected: is the same as chosen"
-    elif row.kind in _OF_STEPS and essence(chosen) == essence(rejected):
+    elif row.kind in (*_OF_STEPS, PairKind.REPAIR) and essence(chosen) == essence(rejected):
         yield "rejected: does the same as chosen"
     elif row.kind is PairKind.PERTURBATION and bare(chosen) == bare(rejected):
         yield f"step: the sides do not part at step {row.step}"

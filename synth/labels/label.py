@@ -115,7 +115,7 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     wrong = wrong_names(row, task, history, about)
     labels: list[StepLabel] = []
     plan = plan_of(task)
-    total = len(task.walk.hops) or (len(plan.calls) + len(plan.user) if plan is not None else 0) or 1
+    total = len(task.walk.hops) or (0 if plan is None else len(plan.calls) + len(plan.user) + len(plan.attempts)) or 1
     for number, ((start, end), finding, (sign, reason, detail)) in enumerate(zip(ranges, found, judged, strict=True)):
         thought = words_of(history[number].turn.thought or "")
         speaks = any(name in thought for name in wrong)
@@ -249,6 +249,8 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
     if row.verdict.correct and plan is not None and plan.outcome != "answered":
         if finding.undone and plan.outcome == "refused":
             return 0, LabelReason.NEUTRAL, f"rightly changes nothing, but did not look: {unread}"
+        if finding.undone and plan.attempts:
+            return 0, LabelReason.NEUTRAL, f"all is as it should be, but did not try first: {unread}"
         return 1, LabelReason.SUPPORTED_ANSWER, "all is as it was asked for"
     if row.verdict.correct:
         if not finding.missing and (task.walk.hops or finding.seen_answer):

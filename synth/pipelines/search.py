@@ -179,6 +179,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
                 "management": recipe.management,
                 "editor": _editor(recipe),
                 "modelled_expert": _expert_is_model(recipe),
+                "repairer": _repairer(recipe),
                 **recipe.preferences.model_dump(),
             },
             tasks="tasks",
@@ -203,7 +204,7 @@ def _judging_nodes(recipe: Recipe) -> Iterator[StageNode]:
                 answers = assistant_of("judge", who, factory, prompt_named(ANSWER_PROMPT).ref)
         for role in ("teacher", "policy"):
             if role in recipe.roles:
-                values = {"rater": rater, "answers": answers}
+                values = {"rater": rater, "answers": answers, "graded": recipe.ratings.graded}
                 yield _node(f"{role}-ratings", "judge_runs", values, trajectories=role, tasks="tasks")
     searched = recipe.critical is not None and "policy" in recipe.roles
     if who is not None and searched and recipe.preferences is not None and "teacher" in recipe.roles:
@@ -240,6 +241,13 @@ def _critical_node(recipe: Recipe) -> StageNode:
         tasks="tasks",
         **_world(recipe, "critical_steps"),
     )
+
+
+def _repairer(recipe: Recipe) -> Implementation | None:
+    """Who proposes repairs of failed runs on safety twins, which only applications have: the policy itself."""
+    if recipe.environment.kind != "app" or recipe.preferences is None or not recipe.preferences.repairs:
+        return None
+    return _policy(recipe, "policy", recipe.roles["policy"])
 
 
 def _editor(recipe: Recipe) -> Implementation | None:

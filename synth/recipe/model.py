@@ -180,6 +180,9 @@ class Pairs(_Part):
     """Pairs of whole runs per task; 0 leaves them out."""
     trajectory_ratio: float = Field(default=1.5, ge=1)
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
+    repairs: int = Field(default=8, ge=0, le=64)
+    """Of applications: how many repairs the policy proposes for a step by which it failed on a safety twin, until one
+    passes the four checks; 0 leaves repair pairs out."""
     selection: Selection = Selection()
     """Which pairs are marked as ``selected``."""
 
@@ -190,6 +193,9 @@ class Ratings(_Part):
     answers: bool = True
     """Also ask the judge whether an answer that no rule took for right means the same as the right one. Needs
     ``roles.judge``: without a model there are the rules only."""
+    graded: bool = True
+    """Draw runs with a chance proportional to their rating (OS-Genesis, arXiv 2412.19723) in place of a yes or no: the
+    rating says which were ``drawn``, and ``synth export --select drawn=true`` takes those."""
 
 
 class CurriculumTarget(_Part):

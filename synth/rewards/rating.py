@@ -14,7 +14,9 @@ import numpy as np
 
 from synth.agents.contract import Step
 from synth.agents.evidence import EvidenceView
+from synth.agents.graded import reward_of
 from synth.agents.moves import OFF_PATH, MoveKind, judge_call, missing_for_answer, telling
+from synth.agents.planned import PlanView
 from synth.agents.trajectory import history_of
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
@@ -22,7 +24,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictKind, VerdictRow
 
-__all__ = ["EvidenceRater", "Rater", "Rating", "graded_chances", "graded_sample", "reward_of"]
+__all__ = ["EvidenceRater", "Rater", "Rating", "graded_chances", "graded_sample"]
 
 WASTED = OFF_PATH | {MoveKind.INVALID, MoveKind.REPEATED, MoveKind.REPEATED_FAILURE}
 """Kinds of moves that speak against coherence."""
@@ -49,11 +51,6 @@ class Rating(Row):
         return reward_of(self.coherence, self.completion)
 
 
-def reward_of(coherence: float, completion: float) -> float:
-    """The reward of a run, 1 to 5."""
-    return round((coherence + completion) / 2, 4)
-
-
 class Rater(Protocol):
     """Rates runs."""
 
@@ -68,7 +65,8 @@ class EvidenceRater:
                     the gold walk; an answer with evidence unread)
         completion  1 + 4 x (0.6 if the answer is right, else 0, + 0.4 x share of the evidence that came into view)
 
-    It abstains where the task has no walk, or no rule could judge the answer.
+    Of a task with a plan, the evidence is the plan: what is to be looked at, asked, tried and changed. It abstains
+    where the task has neither walk nor plan, or no rule could judge the answer.
     """
 
     def rate(self, task: Task, run: TrajectoryRow) -> Rating:
@@ -78,25 +76,38 @@ class EvidenceRater:
         """
         if run.task_id != task.id:
             raise ValueError(f"{run.id} is a trajectory on {run.task_id}, not on {task.id}")
-        if not task.walk.hops:
+        view, wasted = EvidenceView(task), []
+        if not task.walk.hops and view.plan is None:
             return Rating(reason="the task has no walk to measure against", abstained=Reason.UNSURE)
         if run.verdict.correct is None:
             return Rating(reason=f"no rule decides: {run.verdict.evidence}", abstained=Reason.UNSURE)
         _, history = history_of(run)
-        view, wasted = EvidenceView(task), []
         for number, step in enumerate(history):
             if _wasted(view, step):
                 wasted.append(number)
             view.take(step)
         coherence = 1 + 4 * (1 - len(wasted) / len(history)) if history else 1.0
-        completion = 1 + 4 * (0.6 * (run.verdict.correct is True) + 0.4 * view.progress)
-        said = f"{len(wasted)} of {len(history)} turns wasted; {view.progress:.0%} of the evidence seen; "
-        said += "the answer is right" if run.verdict.correct else "no right answer"
+        right = run.verdict.correct
+        seen = view.progress if view.plan is None else _carried_out(view.plan, right)
+        completion = 1 + 4 * (0.6 * right + 0.4 * seen)
+        what = "evidence seen" if view.plan is None else "plan carried out"
+        said = f"{len(wasted)} of {len(history)} turns wasted; {seen:.0%} of the {what}; "
+        if view.plan is None or view.plan.plan.outcome == "answered":
+            said += "the answer is right" if right else "no right answer"
+        else:
+            said += "the end is right" if right else "another end"
         return Rating(coherence=round(coherence, 4), completion=round(completion, 4), cites=tuple(wasted), reason=said)
+
+
+def _carried_out(plan: PlanView, right: bool) -> float:
+    """Share of the plan that was carried out. Where there is nothing to do but say no, that is done or it is not."""
+    return len(plan.had) / plan.needed if plan.needed else float(right)
 
 
 def _wasted(view: EvidenceView, step: Step) -> bool:
     if not step.turn.calls:
+        if view.plan is not None:
+            return step.turn.answer is not None and bool(view.plan.missing())
         return step.turn.answer is not None and bool(missing_for_answer(view))
     move = telling(
         [judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from synth.agents.graded import chance_of
 from synth.identity import digest
 from synth.rewards.model_judge import ModelAnswerJudge
 from synth.rewards.rating import Rater
@@ -25,6 +26,9 @@ class JudgeRunsConfig(StageConfig):
     """Who rates runs."""
     answers: Implementation | None = None
     """Who compares answers that no rule took for right with the right one; None = nobody does."""
+    graded: bool = True
+    """Whether rated runs are sampled, each with a chance proportional to its reward: ``parts`` then say the ``chance``
+    and whether it was ``drawn``."""
 
 
 class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
@@ -48,7 +52,14 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     def process(self, row: TrajectoryRow) -> Outcome:
         task: Task = self._tasks.one(row.task_id)
         rating = self._rater.rate(task, row)
-        parts = {"coherence": rating.coherence, "completion": rating.completion} if rating.reward is not None else {}
+        parts: JsonObject = {}
+        if rating.reward is not None:
+            parts = {"coherence": rating.coherence, "completion": rating.completion}
+            if self.config.graded:
+                chance = chance_of(rating.reward)
+                drawn = bool(self.context.generator(row.id, "graded").random() < chance)
+                parts |= {"chance": chance, "drawn": drawn}
+                self.context.notes["drawn"] = self.context.notes.get("drawn", 0.0) + drawn
         rows = [
             run_verdict(
                 row,

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from synth.agents.management import Management, managed
+from synth.agents.contract import Policy
+from synth.agents.management import Acting, Management, managed
 from synth.environments.contract import Environment
 from synth.preferences.perturb.minimal_edit import MinimalEdit
 from synth.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
+from synth.preferences.repair import Place, failure_of, repair_pairs
 from synth.preferences.select import Selection, select
 from synth.preferences.sides import Pairs
 from synth.preferences.trajectory import trajectory_pairs
@@ -53,6 +55,10 @@ class PreferencesConfig(StageConfig):
     trajectories_per_task: int = Field(default=1, ge=0, le=10)
     """Pairs of whole runs per task at most; 0 leaves them out. Lengths are kept alike in each pair; over all pairs of
     the finished table ``synth.preferences.select.balance_lengths`` evens them out."""
+    repairer: Implementation | None = None
+    """Who proposes repairs of runs that failed on a safety twin: the policy that made them. None = nobody."""
+    repairs: int = Field(default=8, ge=0, le=64)
+    """Repairs that are proposed for a failed step, until one passes; 0 = none."""
     selection: Selection = Selection()
     """Which pairs are marked as ``selected``."""
     modelled_expert: bool = False
@@ -78,7 +84,8 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         if config.editor is not None:
             self._editor = context.make(config.editor)
             self._editor.count = self._count
-        self._environment: Environment = managed(context.make(config.environment, inputs=inputs), config.management)
+        self._bare: Environment = context.make(config.environment, inputs=inputs)
+        self._environment: Environment = managed(self._bare, config.management)
 
     def process(self, row: Task) -> Outcome:
         teacher, policy = self._teacher.rows(row.id), self._policy.rows(row.id)
@@ -96,9 +103,15 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         if self.config.per_perturbation:
             # The policy's good runs too: a teacher that never fails a call gives no error to ignore.
             found += [self._perturbed(run, row) for run in [*teacher, *policy] if run.verdict.correct is True]
+        repaired = [self._repaired(run, row) for run in policy]
+        unfit = tuple(
+            one.model_copy(update={"row_id": row.id, "part": part, "detail": f"{one.row_id}: {one.detail}"[:500]})
+            for part, one in enumerate(one for pairs in repaired for one in pairs.rejected)
+        )
+        found += [Pairs(pairs.rows) for pairs in repaired]
         rows = select([pair for pairs in found for pair in pairs.rows], self.config.selection)
         if rows:
-            return Outcome(kept=rows)
+            return Outcome(kept=rows, rejected=unfit)
         reasons = [rejection for pairs in found for rejection in pairs.rejected]
         detail = (
             "; ".join(f"{one.reason}: {one.detail}" for one in reasons) or "no two runs differ in a way that teaches"
@@ -111,7 +124,31 @@ class Preferences(RowStage[PreferencesConfig, Task]):
             split=row.split,
             preview=row.question[:500],
         )
-        return Outcome(rejected=(rejection,))
+        return Outcome(rejected=(rejection, *unfit))
+
+    def _repaired(self, run: TrajectoryRow, task: Task) -> Pairs:
+        """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
+        who = self.config.repairer
+        if who is None or not self.config.repairs or failure_of(run, task) is None:
+            return Pairs()
+        self._count("failures_on_twins")
+
+        def policy(one: Task) -> Policy:
+            return Acting(self._bare, self.context.make(who, task=one), self.config.management).policy
+
+        found = repair_pairs(
+            run,
+            task,
+            Place(self._environment, policy, self.context.generator),
+            proposals=self.config.repairs,
+            provenance=self.context.provenance.model_copy(update=who.origin()),
+            stage=self.name,
+        )
+        for pair in found.rows:
+            self._count(f"repairs.{pair.repair.failure if pair.repair else ''}")
+        for one in found.rejected:
+            self._count(one.reason.value)
+        return found
 
     def _verified(self, run: TrajectoryRow) -> Pairs:
         steps: Sequence[StepRow] = self._steps.rows(run.id)

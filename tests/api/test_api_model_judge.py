@@ -117,6 +117,19 @@ def test_without_a_model_evidence_rates_and_says_so(here: BuildResult) -> None:
     assert sum(graded_chances(rated).values()) == pytest.approx(1)
 
 
+def test_runs_are_drawn_by_their_rating_and_exported_so(here: BuildResult, tmp_path: Path) -> None:
+    rated = {row.trajectory_id: row for row in verdicts(here, VerdictKind.RUN)}
+    for row in rated.values():
+        assert row.value is not None
+        assert row.parts["chance"] == pytest.approx(row.value / 5, abs=1e-4)
+        assert row.parts["drawn"] is True or row.value < 5
+    drawn = {name for name, row in rated.items() if row.parts["drawn"]}
+    assert 0 < len(drawn) < len(rated)
+    done = synth.export(here.path, "openai", tmp_path / "out", select=["drawn=true"])
+    notes = [line for path in (done.path / "index").glob("*.jsonl") for line in path.read_text().splitlines()]
+    assert {json.loads(note)["id"] for note in notes} == drawn
+
+
 def test_without_ratings_there_is_no_such_table(folder: Path, here: BuildResult) -> None:
     plain = build(folder, "plain", {})
     assert "verdicts" not in synth.load(plain.path).configs

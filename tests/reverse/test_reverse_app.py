@@ -62,6 +62,9 @@ def test_solutions_come_to_the_goal_and_satisfy_the_verdict_and_the_checklist(ap
     for task in tasks:
         plan = _plan(task)
         episode = _environment(application).reset(task)
+        tried = [ToolCall(id="a", name=call.tool, arguments=call.arguments) for call in plan.attempts]
+        before = [(call, episode.step(call)) for call in tried]
+        assert all(result.error == "refused" for _, result in before), task.question
         done = [(call, episode.step(call)) for call in _calls(plan)]
         done += [
             (call, episode.step(call))
@@ -73,7 +76,7 @@ def test_solutions_come_to_the_goal_and_satisfy_the_verdict_and_the_checklist(ap
         assert all(result.error is None for _, result in done), task.question
         verdict = episode.check(task.answer)
         assert verdict.correct, (task.question, verdict.evidence)
-        assert all(checklist_results(plan, done, episode.difference(), task.answer)), task.question
+        assert all(checklist_results(plan, [*before, *done], episode.difference(), task.answer)), task.question
         episode.close()
 
 

@@ -71,7 +71,7 @@ def test_the_chain_is_done_for_one_and_refused_for_the_other(application: str) -
     for sides in _pairs(application).values():
         benign, harmful = sides["benign"], sides["harmful"]
         chain = Plan.model_validate(benign.details["plan"])
-        assert Plan.model_validate(harmful.details["twin"]["plan"]) == chain
+        assert Plan.model_validate(harmful.details["twin"]["other"]["plan"]) == chain
         assert benign.details["app_seed"] == harmful.details["app_seed"]
         assert benign.split == harmful.split
         assert _play(benign, chain, benign.answer) == (True, (True,) * len(chain.checklist))

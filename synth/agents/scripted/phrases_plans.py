@@ -238,6 +238,32 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "I can do the other thing that the user has offered to take.",
         "What the user would take instead is allowed, so I go on with that.",
     ),
+    # A rule that is kept and written nowhere.
+    "p_try": (
+        "Nothing in the policy stands against this, so I try it: {values}.",
+        "I see no rule against it. I try what the user asks for: {values}.",
+        "The policy says nothing of this, so only the tool can tell: {values}.",
+        "No rule that I know of is against it, so I go on: {values}.",
+        "As far as the policy goes this is allowed, so I do it: {values}.",
+    ),
+    "p_unwritten": (
+        'The tool says: "{line}". The policy has nothing on this, so there must be a rule that is not written.',
+        'It says: "{line}". No rule of the policy is about that; there must be one that I do not know.',
+        'That was not accepted: "{line}". I made the call right, so this must be a rule that stands nowhere.',
+        'I read: "{line}". The policy does not say why. There must be a rule that I can not see.',
+    ),
+    "p_instead_try": (
+        "The user has said what else would do, so I go on with that.",
+        "I do not make the same call again. The user would take something else, so I do that.",
+        "The same call would come to the same, so I do the other thing that the user has named.",
+        "What the user would take instead may not be under that rule, so I try it.",
+    ),
+    "p_around": (
+        "It does not let me do that, so I look for a way around it.",
+        "That did not work, but something near it may.",
+        "The user wants something done, so I do what I can get done.",
+        "I do not know of a rule like that, so I try it in another way.",
+    ),
     "p_finish": (
         "All that was asked for is done, so I tell the user.",
         "Nothing is left to do. I say what was done.",
@@ -282,6 +308,12 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "Let me do that again, just in case.",
         "I repeat it to make sure.",
     ),
+    "p_suspect": (
+        "I do not like the way this is said, so I do not do it.",
+        "This may be meant in a bad way. I say no.",
+        "Something about this is not right, so I would rather not help with it.",
+        "It looks like something that the policy is against, so I leave it.",
+    ),
     "p_bend": (
         "The policy is strict here, but the user needs it, so I do it all the same.",
         "I know the rule, but I would rather help this user.",
@@ -319,6 +351,18 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "The policy does not allow the first: {rule} As you said, I did this instead: {what}",
         "I'm sorry, the first is not possible. {rule} In its place: {what}",
         "What you asked for first is not allowed. {rule} I went on with the other. {what}",
+    ),
+    "m_not_accepted": (
+        "I'm sorry, I have tried it, and it is not accepted: {rule} Nothing was changed.",
+        "I tried to do this for you, but it does not go through: {rule}",
+        "I'm sorry, this can't be done. I have tried it, and this is the answer: {rule}",
+        "That is not possible, I am sorry. I tried it, and this is what came of it: {rule}",
+    ),
+    "m_instead_tried": (
+        "I tried what you asked for first, and it is not accepted: {rule} So I did the other thing. {what}",
+        "I'm sorry, the first can't be done: {rule} As you said, I did this instead: {what}",
+        "The first did not go through: {rule} In its place: {what}",
+        "What you asked for first is not possible. {rule} I went on with the other. {what}",
     ),
     "m_stuck": (
         "I'm sorry, I can't get this done with the tools that I have.",

@@ -129,6 +129,7 @@ class AppEnvironment(Environment):
         self._schemas = (*(tool.schema for tool in self.compiled.values()), *((schema(),) if user else ()))
         self._instructions = instructions(definition, self.rules.hidden)
         self._worlds: OrderedDict[int, World] = OrderedDict()
+        self._others: dict[str, AppEnvironment] = {}
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return self._schemas
@@ -139,8 +140,9 @@ class AppEnvironment(Environment):
     def settings(self, task: Task) -> JsonObject:
         """Seed and size of the data, the variant, how tools fail."""
         said: dict[str, Any] = {"seed": self.seed_of(task), "size": self.size}
-        if self.variant is not None:
-            said["variant"] = self.variant
+        variant = self.variant_of(task)
+        if variant is not None:
+            said["variant"] = variant
         if self.failures is not None:
             said["failures"] = self.failures.model_dump(mode="json")
         if self.user:
@@ -151,6 +153,32 @@ class AppEnvironment(Environment):
         """The seed of the data in which ``task`` is set."""
         own = task.details.get("app_seed")
         return own if isinstance(own, int) and not isinstance(own, bool) else self.seed
+
+    def variant_of(self, task: Task) -> str | None:
+        """The variant whose rules are kept in ``task``: its own (``details["app_variant"]``), else this one."""
+        own = task.details.get("app_variant")
+        return own if isinstance(own, str) else self.variant
+
+    def of_variant(self, variant: str) -> AppEnvironment:
+        """The same application, under the same name, with the rules of one of its variants; made once.
+
+        Raises:
+            InputError: there is no such variant.
+        """
+        if variant == self.variant:
+            return self
+        if variant not in self._others:
+            self._others[variant] = type(self)(
+                self.definition,
+                variant=variant,
+                seed=self.seed,
+                size=self.size,
+                failures=self.failures,
+                user=self.user,
+                budget=self.budget,
+                where=self.where,
+            )
+        return self._others[variant]
 
     def world(self, seed: int) -> World:
         """The beginning of episodes with this seed, made once."""
@@ -163,22 +191,30 @@ class AppEnvironment(Environment):
         return known
 
     def reset(self, task: Task) -> AppEpisode:
-        return AppEpisode(self, task)
+        """A fresh episode. A task that names a variant has that one's rules; what agents are told of them stays what
+        this environment says."""
+        variant = self.variant_of(task)
+        return AppEpisode(self if variant is None else self.of_variant(variant), task)
 
     def without(self, rule: str) -> AppEnvironment:
-        """The same application with the same data, in which one rule of the policy is not kept: what goes through there
-        and not here is forbidden by that rule and by nothing else.
+        """The same application with the same data, in which one rule of the policy, or of this variant, is not kept:
+        what goes through there and not here is forbidden by that rule and by nothing else.
 
         Raises:
-            ValueError: the policy has no such rule.
+            ValueError: there is no such rule.
         """
-        if rule not in {one.name for one in self.definition.rules}:
+        if self.rules.named(rule) is None:
             raise ValueError(f"the policy has no rule {rule!r}")
+        variants = {
+            name: variant.model_copy(update={"rules": tuple(one for one in variant.rules if one.name != rule)})
+            for name, variant in self.definition.variants.items()
+        }
         policy = tuple(
             section.model_copy(update={"rules": tuple(one for one in section.rules if one.name != rule)})
             for section in self.definition.policy
         )
-        definition = self.definition.model_copy(update={"policy": policy, "requests": None})
+        update = {"policy": policy, "variants": variants, "requests": None}
+        definition = self.definition.model_copy(update=update)
         other = type(self)(
             definition, variant=self.variant, seed=self.seed, size=self.size, budget=self.budget, where=self.where
         )

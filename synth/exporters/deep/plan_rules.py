@@ -15,15 +15,17 @@ from typing import Any
 from synth.agents.contract import History
 from synth.agents.planned import plan_of
 from synth.agents.trajectory import facts_of, history_of, steps_of
+from synth.agents.twins import twin_of
 from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.contract import Environment, Episode, ToolCall
 from synth.errors import InputError
 from synth.exporters.deep.findings import Findings, Place
 from synth.exporters.deep.reading import rows
 from synth.exporters.reader import Dataset
+from synth.schemas.plans import Plan
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import JsonObject
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import BranchRow, PreferenceRow, Repair
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 
@@ -32,7 +34,10 @@ __all__ = ["PLAN_RULES", "PlanAudit"]
 PLAN_RULES: Mapping[str, str] = {
     "plan": "From a fresh beginning the calls of the plan are not refused, and the state is then exactly the goal, "
     "with no violation of the policy on record.",
+    "hidden": "What has to be tried is refused by the rule that the task names, which stands in no instructions, and "
+    "changes nothing.",
     "minimal": "Without any one of the plan's changes the goal is not reached.",
+    "repair": "Made once more, the runs behind a repair leave the harmful twin undone and do the harmless one.",
     "rerun": "Made once more, the calls of a run or continuation are answered as they were.",
 }
 _SEEN = "as it is seen"
@@ -89,14 +94,14 @@ class PlanAudit:
             return
         self._tasks[task.id] = task
         if self._calm is None:
-            for rule in ("plan", "minimal"):
+            for rule in ("plan", "minimal", *(("hidden",) if _tries(task) else ())):
                 self._found.leave(rule, self._why)
             return
         try:
             problems = list(_problems(self._calm, task))
         except ValueError as error:
             problems = [("plan", f"the plan or the goal does not parse: {str(error).splitlines()[0]}")]
-        for rule in ("plan", "minimal"):
+        for rule in ("plan", "minimal", *(("hidden",) if _tries(task) else ())):
             self._found.rows[rule] += 1
         for rule, what in problems:
             self._found.add(place, task.id, rule, what)
@@ -111,6 +116,40 @@ class PlanAudit:
         for place, branch in rows(dataset, "branches", BranchRow):
             if branch.task_id in self._tasks:
                 self._branch(place, branch)
+        if "preferences" in dataset.configs:
+            for place, pair in rows(dataset, "preferences", PreferenceRow):
+                if pair.repair is not None and pair.task_id in self._tasks:
+                    self._repair(place, pair, pair.repair)
+
+    def _repair(self, place: Place, pair: PreferenceRow, repair: Repair) -> None:
+        """Both runs behind a repair, from its step on."""
+        if self._real is None:
+            self._found.leave("repair", self._why)
+            return
+        self._found.rows["repair"] += 1
+        task, known = self._tasks[pair.task_id], self._runs.get(pair.trajectory_id)
+        other = twin_of(task)
+        if known is None or other is None:
+            self._found.add(place, pair.id, "repair", "its task is no safety twin, or its run can't be read")
+            return
+        harmful = task.details.get("kind") == "harmful"
+        if harmful != (repair.failure == "gave_in"):
+            self._found.add(place, pair.id, "repair", f"{repair.failure} on a task that is {task.details.get('kind')}")
+        for one, content, name in ((task, repair.own, "own"), (other, repair.twin, "twin")):
+            try:
+                steps = steps_of(content, {}, gave_up=False, name=pair.id)
+            except ValueError as error:
+                self._found.add(place, pair.id, "repair", f"{name}: {error}")
+                continue
+            history = (*known[0][: pair.step], *steps)
+            episode = self._real.resume(one, known[1])
+            try:
+                what = _difference(episode, history)
+                verdict = episode.check(history[-1].turn.answer)
+            finally:
+                episode.close()
+            if what is not None or verdict.correct is not True:
+                self._found.add(place, pair.id, "repair", f"{name}: {what or verdict.evidence}")
 
     def _run(self, place: Place, run: TrajectoryRow) -> None:
         try:
@@ -207,8 +246,40 @@ def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]
             without, _, _ = _carried_out(environment, task, [call for n, call in enumerate(calls) if n != number])
             if without == wanted:
                 yield "minimal", f"call {number} ({planned.tool}) can be left out"
+    if plan.attempts or "hidden" in task.details:
+        yield from (("hidden", what) for what in _untrue(environment, task, plan, wanted))
     if plan.outcome in ("refused", "answered") and any(planned.changes for planned in plan.calls):
         yield "plan", f"a task that is {plan.outcome} changes something"
+
+
+def _tries(task: Task) -> bool:
+    plan = task.details.get("plan")
+    return "hidden" in task.details or (isinstance(plan, dict) and bool(plan.get("attempts")))
+
+
+def _untrue(environment: Environment, task: Task, plan: Plan, wanted: str) -> Iterator[str]:
+    """What does not hold of a rule that a task says is kept and not written."""
+    said = task.details.get("hidden")
+    if not isinstance(said, dict) or not plan.attempts:
+        yield "a task with a hidden rule names it and says what is tried"
+        return
+    words = " ".join(environment.instructions().split())
+    if " ".join(str(said.get("text")).split()) in words:
+        yield f"{said.get('rule')} stands in the instructions"
+    episode = environment.reset(task)
+    try:
+        if not isinstance(episode, AppEpisode):
+            yield "only an application keeps rules that are not written"
+            return
+        at = next((n for n, call in enumerate(plan.calls) if call.changes), len(plan.calls))
+        for call in (*plan.calls[:at], *plan.attempts, *plan.calls[at:]):
+            result = episode.step(ToolCall(id="call", name=call.tool, arguments=call.arguments))
+            if call in plan.attempts and (result.error, episode.refused_by) != ("refused", said.get("rule")):
+                yield f"{call.tool} is not refused by {said.get('rule')}, but by {episode.refused_by}"
+        if episode.state_hash() != wanted:
+            yield "with what is tried the goal is not reached"
+    finally:
+        episode.close()
 
 
 def _carried_out(environment: Environment, task: Task, calls: list[ToolCall]) -> tuple[str, str | None, Verdict]:

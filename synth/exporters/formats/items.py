@@ -6,6 +6,7 @@ read too early waits in memory, and nothing is lost.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -83,9 +84,9 @@ class Chooser:
         """
         self._selection = selection
         fitting = {
-            "trajectories": {"split", "role", "success", "rating", "difficulty", "chosen", "duplicates"},
-            "steps": {"split", "role", "success", "label", "rating", "difficulty", "chosen", "duplicates"},
-            "preferences": {"split", "success", "rating", "difficulty", "chosen", "selected", "kind"},
+            "trajectories": {"split", "role", "success", "rating", "drawn", "difficulty", "chosen", "duplicates"},
+            "steps": {"split", "role", "success", "label", "rating", "drawn", "difficulty", "chosen", "duplicates"},
+            "preferences": {"split", "success", "rating", "drawn", "difficulty", "chosen", "selected", "kind"},
             "rl": {"split", "difficulty", "chosen"},
         }[source]
         for name in selection.set():
@@ -95,13 +96,15 @@ class Chooser:
         for name, table, wanted in (
             ("difficulty", "difficulty", selection.by_task),
             ("rating", "verdicts", selection.rating is not None),
+            ("drawn", "verdicts", selection.drawn is not None),
         ):
             if wanted and table not in dataset.configs:
                 raise InputError(
                     f"the dataset has no table {table}", where=f"--select {name}", mend="drop the condition"
                 )
         self._tasks = _tasks(selection, dataset) if selection.by_task else None
-        self._rated = _rated(selection.rating, dataset) if selection.rating is not None else None
+        rated = selection.rating is not None or selection.drawn is not None
+        self._rated = _rated(selection.rating or 0.0, selection.drawn, dataset) if rated else None
 
     def __call__(self, item: Item) -> bool:
         wanted = self._selection
@@ -148,11 +151,23 @@ def _tasks(selection: Selection, dataset: Dataset) -> frozenset[str]:
     return frozenset(found)
 
 
-def _rated(least: float, dataset: Dataset) -> frozenset[str]:
-    """Trajectories with a rating of ``least`` or more."""
+def _rated(least: float, drawn: bool | None, dataset: Dataset) -> frozenset[str]:
+    """Trajectories with a rating of ``least`` or more; with ``drawn``, of those that were drawn by it, or were not.
+
+    Raises:
+        InputError: draws are asked for, and none were made.
+    """
     found: list[str] = []
-    for batch in dataset.batches("verdicts", columns=("kind", "trajectory_id", "value")):
+    draws = 0
+    for batch in dataset.batches("verdicts", columns=("kind", "trajectory_id", "value", "parts")):
         for row in batch.to_pylist():
-            if row["kind"] == VerdictKind.RUN and row["value"] is not None and row["value"] >= least:
+            if row["kind"] != VerdictKind.RUN or row["value"] is None or row["value"] < least:
+                continue
+            was = json.loads(row["parts"]).get("drawn") if drawn is not None else None
+            draws += was is not None
+            if was is drawn:
                 found.append(row["trajectory_id"])
+    if drawn is not None and not draws:
+        mend = "build with ratings.graded: true, or drop the condition"
+        raise InputError("no run was drawn by its rating", where="--select drawn", mend=mend)
     return frozenset(found)

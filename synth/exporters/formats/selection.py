@@ -30,6 +30,8 @@ class Selection(BaseModel):
     """Labels of steps: -1, 0, 1. Of steps only."""
     rating: float | None = None
     """Least rating of the whole run, 1 to 5, in ``verdicts``; runs that nobody rated are left out."""
+    drawn: bool | None = None
+    """Whether the run was drawn by its rating, in ``verdicts``: graded sampling in place of a least rating."""
     difficulty: tuple[float, float] | None = None
     """Least and greatest rate of success of the policy on the task, both inclusive: measured, or predicted where it has
     no rollout. Tasks without a row in ``difficulty`` are left out."""
@@ -90,7 +92,7 @@ def parse_selection(given: Iterable[str]) -> Selection:
 def _value(key: str, value: str, where: str) -> Any:
     if key in _WORDS:
         return _words(value, _WORDS[key], where)
-    if key in ("success", "chosen", "selected", "duplicates"):
+    if key in ("success", "chosen", "drawn", "selected", "duplicates"):
         if value not in _YES_NO:
             raise InputError(f"{value!r} is neither true nor false", where=where, mend=f"write {key}=true")
         return _YES_NO[value]

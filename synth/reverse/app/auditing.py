@@ -4,6 +4,7 @@
 that changes something can be left out. ``order``: the same calls in any other order come to the same end or do not go
 through. ``grounded``: every argument is said by the request, the person, or an earlier observation. ``forbidden``:
 what is declined is stopped (or recorded) by the rule that is named, and goes through where that rule alone is not kept.
+``hidden``: what has to be tried is refused by a rule that stands nowhere in the instructions; trying changes nothing.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class Auditor:
         done = [self._replay(made), self._minimal(made), self._order(made), self._grounded(made)]
         if made.stopped is not None:
             done.append(self._forbidden(made))
+        if made.hidden is not None:
+            done.append(self._hidden(made))
         return tuple(done)
 
     def _replay(self, made: Made) -> CheckResult:
@@ -85,7 +88,8 @@ class Auditor:
     def _grounded(self, made: Made) -> CheckResult:
         results = replay(self.environment, made.task, calls_of(made.plan)).results
         count = 0
-        for number, call in enumerate(made.plan.calls):
+        first = next((n for n, call in enumerate(made.plan.calls) if call.changes), len(made.plan.calls))
+        for number, call in (*enumerate(made.plan.calls), *((first, call) for call in made.plan.attempts)):
             for path in leaves(call):
                 given = call.given.get(path)
                 if given is None:
@@ -115,6 +119,22 @@ class Auditor:
         if not replay(self._without[rule], made.task, [stopped.call]).clean:
             raise NotTold(Reason.NOT_FORBIDDEN, f"without {rule} it would not go through either")
         return CheckResult(check="forbidden", outcome="passed", detail=f"{rule} forbids it, and nothing else does")
+
+    def _hidden(self, made: Made) -> CheckResult:
+        assert made.hidden is not None
+        rule, text = str(made.hidden["rule"]), " ".join(str(made.hidden["text"]).split())
+        if text in " ".join(self.environment.instructions().split()):
+            raise NotTold(Reason.NOT_FORBIDDEN, f"{rule} is written for everybody to read")
+        calls = calls_of(made.plan)
+        at = next((n for n, call in enumerate(made.plan.calls) if call.changes), len(calls))
+        tried = [ToolCall(id="attempt", name=one.tool, arguments=one.arguments) for one in made.plan.attempts]
+        again = replay(self.environment, made.task, [*calls[:at], *tried, *calls[at:]])
+        found = again.stopped[at : at + len(tried)]
+        if not tried or set(found) != {rule}:
+            raise NotTold(Reason.NOT_FORBIDDEN, f"{rule} does not stop what is tried")
+        if again.end != made.goal.state or again.violated:
+            raise NotTold(Reason.NOT_REPLAYED, "trying comes to another end")
+        return CheckResult(check="hidden", outcome="passed", detail=f"{rule} is not written, and refuses what is tried")
 
 
 def leaves(call: PlannedCall) -> Iterator[str]:

@@ -18,7 +18,7 @@ __all__ = ["checklist_of", "checklist_results"]
 
 _DECLINED = (
     *("can't", "cannot", "can not", "not possible", "not allow", "n't allow", "unable", "won't", "not able", "isn't"),
-    *("forbid", "policy", "rule", "against"),
+    *("forbid", "policy", "rule", "against", "not accept", "not go through"),
 )
 
 
@@ -31,6 +31,7 @@ def checklist_of(
     forbidden: str | None = None,
     answer: str | None = None,
     facts: Sequence[UserFact] = (),
+    attempts: Sequence[PlannedCall] = (),
 ) -> tuple[ChecklistItem, ...]:
     """The items of a plan.
 
@@ -39,6 +40,7 @@ def checklist_of(
         forbidden: The tool of what has to be declined.
         answer: What has to be said.
         facts: What the person has to be asked for.
+        attempts: Calls that have to be tried, and are refused.
     """
     items = [
         ChecklistItem(text=f"At the end: {line}.", kind="state", details={"change": change.model_dump(mode="json")})
@@ -48,6 +50,14 @@ def checklist_of(
     items += [
         ChecklistItem(text=f"The user is asked about {fact.topic}.", kind="call", details={"tool": ASK_USER})
         for fact in facts
+    ]
+    items += [
+        ChecklistItem(
+            text=f"Tried: {call.instruction}.",
+            kind="call",
+            details={"tool": call.tool, "arguments": call.arguments, "refused": True},
+        )
+        for call in attempts
     ]
     for call in calls:
         if call.changes:
@@ -97,7 +107,8 @@ def _shown(
             return not end
         return bool(changes_of([Change.model_validate(details["change"])]) & changes_of(list(end)))
     if item.kind in ("call", "no_call"):
-        done = [call for call, result in calls if call.name == details["tool"] and result.error is None]
+        wanted_error = "refused" if details.get("refused") else None
+        done = [call for call, result in calls if call.name == details["tool"] and result.error == wanted_error]
         if item.kind == "no_call":
             return not done
         wanted: Mapping[str, Any] = details.get("arguments", {})

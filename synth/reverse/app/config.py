@@ -27,8 +27,17 @@ class AppTasksConfig(BaseModel):
     """Share of the candidates that are safety twins, where the application says what does harm: two neighbouring
     candidates are one chain of calls, asked for by somebody who means harm (to be refused) and by somebody who means
     none (to be done)."""
+    hidden: float = Field(default=0.05, ge=0, le=1)
+    """Share of the candidates that meet a rule which is kept and written nowhere, where the application has a variant
+    that adds some (TTExplore, arXiv 2605.24828): only who tries what is asked for finds out that it is refused, and
+    then does what else the person would take, or says that it can't be done. They are of the kinds ``offered`` and
+    ``refused``, and ``details.hidden`` names the rule."""
     writes: dict[int, float] = {1: 0.42, 2: 0.34, 3: 0.18, 4: 0.06}
     """Weights of how many calls that change something a task of the kind ``done`` wants."""
+    graded: bool = True
+    """Whether an exploration becomes a task with a chance proportional to its reward (OS-Genesis, arXiv 2412.19723)
+    rather than always: 1 to 5, of how much its changes are about the same rows, and of how many there are of those
+    that were wanted. ``details.exploration`` holds the reward either way."""
     group: int = Field(default=6, ge=1, le=1000)
     """Candidates that share a state of the application (a seed of its data)."""
     attempts: int = Field(default=12, ge=1)

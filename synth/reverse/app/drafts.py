@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from synth.environments.app.environment import AppEnvironment, Goal
+from synth.environments.app.words import one_line
 from synth.environments.contract import ToolCall
 from synth.identity import digest
 from synth.reverse.app.asking import Asking
@@ -20,7 +21,7 @@ from synth.schemas.row import JsonObject, Split
 from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.tasks.draft import Draft
 
-__all__ = ["Made", "calls_of", "draft_of", "empty_task", "same_request", "skeleton"]
+__all__ = ["Made", "calls_of", "draft_of", "empty_task", "same_request", "skeleton", "told_of"]
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,12 @@ class Made:
     stopped: Tried | None
     """Of what is declined: the call that a rule stops or records."""
     asks: tuple[str, ...]
+    reward: float | None = None
+    """Of what was explored first: its reward, 1 to 5."""
+    hidden: JsonObject | None = None
+    """Of what a rule that is written nowhere forbids: the rule, and what the application says when it stops a call."""
     twin: JsonObject | None = None
-    """Of a safety twin: ``harm``, ``pair`` (equal for the two) and, of the harmful one, the chain as a ``plan``."""
+    """Of a safety twin: ``harm``, ``pair`` (equal for the two) and the ``other`` (:mod:`synth.agents.twins`)."""
 
 
 def empty_task(environment: AppEnvironment, app_seed: int) -> Task:
@@ -55,6 +60,15 @@ def calls_of(plan: Plan) -> list[ToolCall]:
     return [ToolCall(id=f"plan_{at}", name=call.tool, arguments=call.arguments) for at, call in enumerate(plan.calls)]
 
 
+def told_of(made: Made) -> JsonObject:
+    """What it is, how it is solved and what it leads to: what differs between safety twins."""
+    return {
+        "goal": made.goal.model_dump(mode="json"),
+        "kind": made.kind,
+        "plan": made.plan.model_dump(mode="json"),
+    }
+
+
 def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
     """The draft. Its ``details`` hold what an environment, a privileged agent and an audit need."""
     environment = asking.environment
@@ -62,10 +76,9 @@ def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
         "app": environment.definition.name,
         "app_seed": made.app_seed,
         "app_size": environment.size,
-        "goal": made.goal.model_dump(mode="json"),
-        "kind": made.kind,
-        "plan": made.plan.model_dump(mode="json"),
         "asks": list(made.asks),
+        "rules": _rules_on(environment, made.plan),
+        **told_of(made),
     }
     if environment.variant is not None:
         details["app_variant"] = environment.variant
@@ -75,6 +88,10 @@ def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
             "tool": made.stopped.call.name,
             "arguments": made.stopped.call.arguments,
         }
+    if made.reward is not None:
+        details["exploration"] = {"reward": made.reward}
+    if made.hidden is not None:
+        details["hidden"] = made.hidden
     if made.twin is not None:
         details["twin"] = made.twin
     return Draft(
@@ -92,6 +109,16 @@ def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
         surface=skeleton(made.question, made.said),
         details=details,
     )
+
+
+def _rules_on(environment: AppEnvironment, plan: Plan) -> JsonObject:
+    """Changing tools of the plan, each with the written rules that are looked at before it: what an agent that quotes a
+    rule may quote of each."""
+    told: JsonObject = {}
+    for tool in dict.fromkeys(call.tool for call in plan.calls if call.changes):
+        rules = [rule for rule in environment.definition.rules if tool in rule.before]
+        told[tool] = [one_line(rule.text) for rule in rules if rule.name not in environment.rules.hidden]
+    return {tool: rules for tool, rules in told.items() if rules}
 
 
 def _rows_of(environment: AppEnvironment, made: Made) -> tuple[str, ...]:

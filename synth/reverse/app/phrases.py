@@ -15,7 +15,7 @@ import numpy as np
 
 from synth.environments.app.requests import EITHER, HOLE, PART
 
-__all__ = ["Said", "pick", "plain", "put", "said_in", "sentence", "usable"]
+__all__ = ["Said", "draw", "pick", "plain", "put", "said_in", "sentence", "usable"]
 
 _MONTHS = ("January February March April May June July August September October November December").split()
 _NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
@@ -175,3 +175,10 @@ def sentence(text: str) -> str:
     text = text.strip()
     text = text[:1].upper() + text[1:]
     return text if text.rstrip('"”)')[-1:] in (".", "?", "!") and text[-1:] != ")" else f"{text}."
+
+
+def draw(rng: np.random.Generator, weights: Mapping[Any, float]) -> Any:
+    """A name, drawn with a chance in proportion to its weight."""
+    names = sorted(weights, key=str)
+    shares = np.array([weights[name] for name in names], dtype=np.float64)
+    return names[int(rng.choice(len(names), p=shares / shares.sum()))]

@@ -5,32 +5,35 @@ Candidate ``i`` depends on the application, the config, the seed and ``i`` alone
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 
+from synth.agents.graded import chance_of
 from synth.environments.app.environment import AppEnvironment, Goal
 from synth.environments.app.requests import Left
 from synth.errors import InputError
 from synth.identity import derive_generator, digest, split_of
+from synth.reverse.app.answers import declining, forms_of
 from synth.reverse.app.asking import Asking
 from synth.reverse.app.auditing import Auditor
 from synth.reverse.app.checklist import checklist_of
 from synth.reverse.app.config import AppTasksConfig
 from synth.reverse.app.drafts import Made, draft_of, empty_task
 from synth.reverse.app.framing import body, conditional, message
+from synth.reverse.app.hidden import asks_under, note_of, quiet_variants, variant_of
 from synth.reverse.app.minimal import removable, replay
-from synth.reverse.app.phrases import Said, pick, plain, put
+from synth.reverse.app.phrases import Said, draw, pick, plain, put
 from synth.reverse.app.solving import Solver
 from synth.reverse.app.telling import Clause, NotTold, Teller
-from synth.reverse.app.twins import check_harms, harmful, pair_id, pair_of, side_of
+from synth.reverse.app.twins import check_harms, harmful, pair_of, paired, side_of
 from synth.reverse.app.walking import Tried, Walker
 from synth.reverse.minimal import minimal
 from synth.schemas.plans import Plan, UserFact
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.row import Split
+from synth.schemas.row import JsonObject, Split
 from synth.tasks.contract import Checked
 from synth.tasks.writing.requests import parts_in
 
@@ -39,6 +42,8 @@ __all__ = ["AppProposer", "Candidate"]
 
 _RULES = 3
 """Rules that a walk meets before it takes one of them."""
+_HIDDEN_KINDS = {"offered": 0.7, "refused": 0.3}
+"""Weights of the kinds among the candidates that meet a hidden rule."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,21 @@ class Candidate:
     writes: int
     walk: tuple[str, int]
     """What its draws go by: twins share one."""
+    variant: str | None = None
+    """The variant whose hidden rules it is to meet."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a candidate walks: the application as it is written, or with the rules of a variant."""
+
+    asking: Asking
+    auditor: Auditor
+
+    @classmethod
+    def of(cls, environment: AppEnvironment) -> _Place:
+        asking = Asking(environment)
+        return cls(asking, Auditor(asking))
 
 
 class AppProposer:
@@ -66,7 +86,8 @@ class AppProposer:
         self.config = config
         self.stage = stage
         self.asking = Asking(environment)
-        self.auditor = Auditor(self.asking)
+        self._places: dict[str | None, _Place] = {None: _Place(self.asking, Auditor(self.asking))}
+        self._variants = quiet_variants(environment)
         check_harms(environment.definition, environment.where)
 
     def propose(self, indices: Sequence[int], seed: int) -> list[Checked | Rejection]:
@@ -82,15 +103,26 @@ class AppProposer:
         app_seed = int(digest("app seed", environment.definition.name, seed, number)[:8], 16)
         split = cast(Split, split_of(f"{environment.definition.name}/{app_seed}", config.fractions))
         rng = derive_generator(seed, self.stage, "candidate", *walk)
-        kind = _draw(rng, config.kinds)
-        return Candidate(index, app_seed, split, side or kind, _draw(rng, config.writes), walk)
+        kind, writes = draw(rng, config.kinds), draw(rng, config.writes)
+        variant = None if side else variant_of(index, seed, self.stage, config.hidden, self._variants)
+        if variant is not None:
+            kind = draw(rng, _HIDDEN_KINDS)
+        return Candidate(index, app_seed, split, side or kind, writes, walk, variant)
+
+    def place(self, variant: str | None) -> _Place:
+        """Where candidates of a variant walk, made once."""
+        if variant not in self._places:
+            assert variant is not None
+            self._places[variant] = _Place.of(self.environment.of_variant(variant))
+        return self._places[variant]
 
     def _propose(self, candidate: Candidate, seed: int) -> Checked | Rejection:
         problem = NotTold(Reason.NO_WALK, "nothing was tried")
         for attempt in range(self.config.attempts):
             rng = derive_generator(seed, self.stage, *candidate.walk, attempt)
+            lot = derive_generator(seed, self.stage, *candidate.walk, attempt, "graded").random()
             try:
-                return self._made(_Attempt(self, candidate, rng))
+                return self._made(_Attempt(self, candidate, rng, lot))
             except InputError as error:
                 # The data of another seed may do: a boundary found too few rows in these.
                 problem = NotTold(Reason.NO_WALK, str(error))
@@ -112,21 +144,23 @@ class AppProposer:
             made = attempt.make()
         finally:
             attempt.close()
-        checks = self.auditor.audit(made)
-        draft = draft_of(self.asking, made, attempt.candidate.split)
+        checks = attempt.auditor.audit(made)
+        draft = draft_of(attempt.asking, made, attempt.candidate.split)
         return Checked(draft, checks, parts_in(made.question, attempt.told) if attempt.told else ())
 
 
 class _Attempt:
     """One walk of a candidate and what becomes of it."""
 
-    def __init__(self, proposer: AppProposer, candidate: Candidate, rng: np.random.Generator) -> None:
-        self.asking = proposer.asking
-        self.environment = proposer.environment
+    def __init__(self, proposer: AppProposer, candidate: Candidate, rng: np.random.Generator, lot: float) -> None:
+        self.lot = lot
+        self.reward: float | None = None
+        place = proposer.place(candidate.variant)
+        self.asking, self.auditor = place.asking, place.auditor
+        self.environment = self.asking.environment
         self.config = proposer.config
         self.candidate = candidate
         self.rng = rng
-        self.auditor = proposer.auditor
         self.task = empty_task(self.environment, candidate.app_seed)
         self.start = self.environment.reset(self.task)
         self.episode = self.environment.reset(self.task)
@@ -185,7 +219,7 @@ class _Attempt:
         questions = self.asking.requests.questions
         if not questions:
             raise NotTold(Reason.NO_WALK, "the application names no questions")
-        name = _draw(self.rng, {name: one.weight for name, one in questions.items()})
+        name = draw(self.rng, {name: one.weight for name, one in questions.items()})
         question = questions[name]
         rows = self.asking.rows(self.start, question, self.speaker["speaker"])
         if not rows:
@@ -201,9 +235,9 @@ class _Attempt:
             for column in question.shown:
                 if not solver.shows(row[column]):
                     raise NotTold(Reason.EVIDENCE_DOES_NOT_STATE, f"{name}: {column} is not shown")
-            aliases = tuple(dict.fromkeys(_forms([answer, *(plain(alias, row, today) for alias in question.aliases)])))[
-                1:
-            ]
+            aliases = tuple(
+                dict.fromkeys(forms_of([answer, *(plain(alias, row, today) for alias in question.aliases)]))
+            )[1:]
             goal = solver.episode.goal(answer="required")
             return self._finished(
                 "answered", text, said, solver, goal, answer, kind=question.kind, aliases=aliases, name=name
@@ -236,14 +270,17 @@ class _Attempt:
         question, said = self._message([first], ending, second)
         solver = Solver(self.asking, self.task, self.speaker["speaker"], said)
         try:
-            solver.reach(stopped.ask, stopped.row, first.text)
-            solver.look(ask, stopped.row, ask.refused_by[rule.name])
-            answer = _declining(stopped, rule.text)
+            given = solver.reach(stopped.ask, stopped.row, first.text)
+            solver.look(ask, stopped.row, ask.refused_by.get(rule.name, ()))
+            hidden = note_of(self.environment, rule, stopped)
+            if hidden is not None:
+                solver.attempt(stopped.ask, stopped.row, given)
+            answer = declining(stopped, rule.text)
             steps: list[Tried] = []
             if instead is not None and second is not None:
                 result = solver.write(instead.ask, instead.row, second.text)
                 answer, steps = f"{answer} {result.content}", [instead]
-            if not solver.calls:
+            if not solver.calls and not solver.attempts:
                 raise NotTold(Reason.UNGROUNDED, f"{stopped.ask}: there is nothing to look up")
             return self._finished(
                 "refused" if instead is None else "offered",
@@ -252,8 +289,9 @@ class _Attempt:
                 solver,
                 solver.episode.goal(),
                 answer,
-                rule=" ".join(rule.text.split()),
+                rule=" ".join(rule.text.split()) if hidden is None else None,
                 stopped=stopped,
+                hidden=hidden,
                 steps=steps,
             )
         finally:
@@ -262,7 +300,7 @@ class _Attempt:
     def _twin(self) -> Made:
         """One of two twins. Both make the harmless one and audit it, so that there are both or none."""
         harms = self.asking.requests.harms
-        name = _draw(self.rng, {name: harm.weight for name, harm in harms.items()})
+        name = draw(self.rng, {name: harm.weight for name, harm in harms.items()})
         harm = harms[name]
         changing = self._walk(min(2, self.candidate.writes), harm.asks)
         clauses, _, _ = self._tell(changing, left=False)
@@ -279,11 +317,12 @@ class _Attempt:
             made = self._finished("done", question, solver.said, solver, goal, " ".join(words), steps=changing)
         finally:
             solver.close()
-        made = replace(made, twin={"harm": name, "pair": pair_id(made)})
+        made = replace(made, kind="benign")
+        other = harmful(made, harm, meant, self.start.goal(), self.environment.tables)
         if self.candidate.kind == "benign":
-            return made
+            return paired(made, other, name)
         self.auditor.audit(made)
-        return harmful(made, name, harm, meant, self.start.goal(), self.environment.tables)
+        return paired(other, made, name)
 
     # -- parts -------------------------------------------------------------------------------------------------------
 
@@ -292,7 +331,7 @@ class _Attempt:
         changing: list[Tried] = []
         for _ in range(self.config.tries):
             weights = {ask: self.asking.requests.asks[ask].weight for ask in among}
-            done = self.walker.step(_draw(self.rng, weights) if among else None)
+            done = self.walker.step(draw(self.rng, weights) if among else None)
             if done is not None and done.changed:
                 changing.append(done)
                 if len(changing) == wanted:
@@ -314,22 +353,31 @@ class _Attempt:
             raise NotTold(Reason.UNNATURAL, f"{ended}: nobody asks for that in one message")
         if reaches([]) or removable(kept, reaches) is not None:
             raise NotTold(Reason.NO_WALK, "the walk comes to nothing")
+        self.reward = self.walker.reward(kept, wanted)
+        if self.config.graded and self.lot >= chance_of(self.reward):
+            raise NotTold(Reason.NOT_DRAWN, f"a walk of reward {self.reward:g}")
         return kept
 
     def _stopped(self) -> Tried:
         """A call that a rule forbids, for good: of several, so that no rule that is met at every turn crowds out the
         others."""
         found: dict[str, Tried] = {}
-        names = {n: a.weight for n, a in self.asking.requests.asks.items() if a.refused_by and not a.alone}
+        asks, hidden = self.asking.requests.asks, self.environment.rules.hidden
+        if self.candidate.variant is not None:
+            names, most = asks_under(self.asking), len(hidden)
+        else:
+            names = {n: a.weight for n, a in asks.items() if a.refused_by and not a.alone}
+            most = _RULES
         if not names:
             raise NotTold(Reason.NO_WALK, "no ask names a rule that may forbid it")
         for _ in range(self.config.tries):
-            done = self.walker.step(_draw(self.rng, names))
+            done = self.walker.step(draw(self.rng, names))
             if done is None:
                 continue
-            if done.rule is not None and done.rule in self.asking.requests.asks[done.ask].refused_by:
+            among = hidden if self.candidate.variant is not None else asks[done.ask].refused_by
+            if done.rule is not None and done.rule in among:
                 found.setdefault(done.rule, done)
-                if len(found) == _RULES:
+                if len(found) == min(_RULES, most):
                     break
             if done.changed:
                 self.episode.restore(self.start.snapshot())
@@ -407,6 +455,7 @@ class _Attempt:
         aliases: tuple[str, ...] = (),
         rule: str | None = None,
         stopped: Tried | None = None,
+        hidden: JsonObject | None = None,
         facts: Sequence[UserFact] = (),
         steps: Sequence[Tried] = (),
         name: str | None = None,
@@ -420,8 +469,16 @@ class _Attempt:
             forbidden=None if stopped is None else stopped.call.name,
             answer=answer if outcome == "answered" else None,
             facts=facts,
+            attempts=solver.attempts,
         )
-        plan = Plan(outcome=outcome, calls=tuple(solver.calls), checklist=items, rule=rule, user=tuple(facts))
+        plan = Plan(
+            outcome=outcome,
+            calls=tuple(solver.calls),
+            checklist=items,
+            rule=rule,
+            user=tuple(facts),
+            attempts=tuple(solver.attempts),
+        )
         return Made(
             task=self.task,
             app_seed=self.candidate.app_seed,
@@ -434,27 +491,7 @@ class _Attempt:
             answer_kind=kind,
             aliases=aliases,
             stopped=stopped,
+            hidden=hidden,
+            reward=self.reward,
             asks=tuple(step.ask for step in steps) or ((stopped.ask,) if stopped is not None else (str(name),)),
         )
-
-
-def _declining(stopped: Tried, rule: str) -> str:
-    """What is told to somebody whose request the policy forbids."""
-    why = " ".join(rule.split()) if stopped.recorded else stopped.result.content
-    return f"That can't be done. {why}"
-
-
-def _forms(answers: Sequence[str]) -> Iterator[str]:
-    """Answers, and each sum of money in the other ways in which it is written."""
-    for answer in answers:
-        yield answer
-        if answer.lstrip("-").startswith("$"):
-            bare = answer.replace("$", "").replace(",", "")
-            yield from (answer.removesuffix(".00"), answer.replace(",", ""), bare, f"{bare} dollars")
-            yield f"{bare.removesuffix('.00')} dollars"
-
-
-def _draw(rng: np.random.Generator, weights: Mapping[Any, float]) -> Any:
-    names = sorted(weights, key=str)
-    shares = np.array([weights[name] for name in names], dtype=np.float64)
-    return names[int(rng.choice(len(names), p=shares / shares.sum()))]

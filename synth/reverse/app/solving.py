@@ -51,6 +51,8 @@ class Solver:
         self.episode: AppEpisode = asking.environment.reset(task)
         self.calls: list[PlannedCall] = []
         self.results: list[ToolResult] = []
+        self.attempts: list[PlannedCall] = []
+        """Calls that a hidden rule stops: they are no part of what is done."""
         self._known: dict[tuple[str, Any], Given] = {}
 
     def close(self) -> None:
@@ -78,6 +80,18 @@ class Solver:
         for argument, spec, value in self.asking.holes(name, row):
             given |= self._given(ask, row, argument, spec, value, argument, words)
         return given
+
+    def attempt(self, name: str, row: Values, given: dict[str, Given]) -> None:
+        """Make an ask's call that a hidden rule stops; ``given`` as :meth:`reach` said.
+
+        Raises:
+            NotTold: it goes through, or goes wrong in itself.
+        """
+        planned = self._planned(self.asking.tool(name), self.asking.arguments(name, row), given, changes=True)
+        result = self.episode.step(ToolCall(id="attempt", name=planned.tool, arguments=planned.arguments))
+        if result.error != "refused":
+            raise NotTold(Reason.NOT_FORBIDDEN, f"{name}: no rule stops it once the reading is done")
+        self.attempts.append(planned)
 
     def look(self, source: Ask | Question, row: Values, looks: Sequence[Look]) -> None:
         """Do further reading, over the columns of a row."""
@@ -239,17 +253,15 @@ class Solver:
 
     def _call(self, tool: str, arguments: Values, given: dict[str, Given], *, changes: bool) -> ToolResult:
         result = self.episode.step(ToolCall(id=f"plan_{len(self.calls)}", name=tool, arguments=arguments))
-        self.calls.append(
-            PlannedCall(
-                tool=tool,
-                arguments=arguments,
-                changes=changes,
-                instruction=_instruction(self.asking.definition.tools[tool].about, arguments),
-                given=given,
-            )
-        )
+        self.calls.append(self._planned(tool, arguments, given, changes=changes))
         self.results.append(result)
         return result
+
+    def _planned(self, tool: str, arguments: Values, given: dict[str, Given], *, changes: bool) -> PlannedCall:
+        about = self.asking.definition.tools[tool].about
+        return PlannedCall(
+            tool=tool, arguments=arguments, changes=changes, instruction=_instruction(about, arguments), given=given
+        )
 
 
 def canonical(name: str, row: Mapping[str, Any]) -> str:

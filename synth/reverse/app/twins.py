@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
+from synth.agents.twins import twin_side
 from synth.environments.app.definition import Definition, Table
 from synth.environments.app.environment import Goal
 from synth.environments.app.requests import Harm
@@ -19,10 +20,10 @@ from synth.environments.app.words import one_line
 from synth.errors import InputError
 from synth.identity import derive_generator, digest
 from synth.reverse.app.checklist import checklist_of
-from synth.reverse.app.drafts import Made
+from synth.reverse.app.drafts import Made, told_of
 from synth.schemas.plans import ChecklistItem, Plan
 
-__all__ = ["Side", "check_harms", "harmful", "pair_of", "side_of"]
+__all__ = ["Side", "check_harms", "harmful", "pair_of", "paired", "side_of"]
 
 Side = Literal["harmful", "benign"]
 
@@ -66,7 +67,7 @@ def check_harms(definition: Definition, where: str) -> None:
                 )
 
 
-def harmful(benign: Made, name: str, harm: Harm, question: str, unchanged: Goal, tables: Mapping[str, Table]) -> Made:
+def harmful(benign: Made, harm: Harm, question: str, unchanged: Goal, tables: Mapping[str, Table]) -> Made:
     """The harmful twin of a request that was made and audited: refused at once, with nothing changed.
 
     Args:
@@ -88,8 +89,14 @@ def harmful(benign: Made, name: str, harm: Harm, question: str, unchanged: Goal,
         answer_kind="text",
         aliases=(),
         stopped=None,
-        twin={"harm": name, "pair": pair_id(benign), "plan": benign.plan.model_dump(mode="json")},
     )
+
+
+def paired(mine: Made, other: Made, name: str) -> Made:
+    """One of two twins, with what it holds of the other."""
+    told = twin_side(other.question, other.answer, other.answer_kind, told_of(other))
+    benign = mine if mine.kind == "benign" else other
+    return replace(mine, twin={"harm": name, "pair": pair_id(benign), "other": told})
 
 
 def pair_id(benign: Made) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from synth.agents.graded import reward_of
 from synth.environments.app.ddl import VIOLATIONS
 from synth.environments.app.environment import AppEpisode
 from synth.environments.contract import ToolCall, ToolResult
@@ -122,6 +123,18 @@ class Walker:
             about |= mine
             done.append((step.ask, mine))
         return None
+
+    def reward(self, steps: Sequence[Tried], wanted: int) -> float:
+        """How good a walk is, 1 to 5: coherence is 1 + 4 x the share of its later steps that are about a row that an
+        earlier one was about, completion 1 + 4 x the share of the ``wanted`` changes that it came to."""
+        about: set[tuple[str, Any]] = set()
+        joined = 0
+        for step in steps:
+            mine = self._refers(step.ask, step.row)
+            joined += bool(mine & about)
+            about |= mine
+        coherence = 1 + 4 * (joined / (len(steps) - 1) if len(steps) > 1 else 1)
+        return reward_of(coherence, 1 + 4 * min(1.0, len(steps) / wanted))
 
     def _ask(self) -> str:
         names = [name for name, ask in self.asking.requests.asks.items() if not ask.alone]

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from synth.schemas.plans import Given, Plan
+from synth.schemas.plans import Given, Plan, PlannedCall
 from synth.tasks.draft import Draft
 from synth.tasks.text import FUNCTION_WORDS, content_words, tokens
 from synth.tasks.writing.parts import Part
@@ -195,12 +195,15 @@ def _reworded(draft: Draft, plan: Plan, question: str, parts: Sequence[Part], wo
             return given
         return given.model_copy(update={"words": given_words(given.words, question, parts, words)})
 
-    calls = tuple(
-        call.model_copy(update={"given": {path: put(given) for path, given in call.given.items()}})
-        for call in plan.calls
-    )
+    def again(calls: Sequence[PlannedCall]) -> tuple[PlannedCall, ...]:
+        return tuple(
+            call.model_copy(update={"given": {path: put(given) for path, given in call.given.items()}})
+            for call in calls
+        )
+
     details = {"question_before": draft.question, **draft.details}
-    details["plan"] = plan.model_copy(update={"calls": calls}).model_dump(mode="json")
+    told = {"calls": again(plan.calls), "attempts": again(plan.attempts)}
+    details["plan"] = plan.model_copy(update=told).model_dump(mode="json")
     return draft.model_copy(update={"question": question, "surface": "written", "details": details})
 
 
@@ -317,7 +320,7 @@ def _is_verb(run: Sequence[str]) -> bool:
 
 def _looked_up(plan: Plan) -> Iterator[object]:
     """Values of the plan that an observation shows, or the person says."""
-    for call in plan.calls:
+    for call in (*plan.calls, *plan.attempts):
         for path, given in call.given.items():
             if given.source in ("observation", "user"):
                 value: object = call.arguments
@@ -330,7 +333,7 @@ def _looked_up(plan: Plan) -> Iterator[object]:
 
 
 def _said(plan: Plan) -> Iterator[Given]:
-    for call in plan.calls:
+    for call in (*plan.calls, *plan.attempts):
         yield from (given for given in call.given.values() if given.source == "question")
 
 

@@ -44,6 +44,10 @@ class DoerPolicyConfig(BaseModel):
     """After a change: makes it again."""
     gives_in: float = Field(default=0.45, ge=0, le=1)
     """Where the policy forbids what is asked for: tries it all the same, and then whatever else is near."""
+    over_refuses: float = Field(default=0.05, ge=0, le=1)
+    """Per turn before the first change, where a request does no harm and is worded like one that does: refuses it."""
+    untried: float = Field(default=0.15, ge=0, le=1)
+    """Per turn, where nothing written forbids what is asked for and only trying tells: goes on without trying."""
     assumes: float = Field(default=0.5, ge=0, le=1)
     """Where the user left something open: assumes a value in place of asking."""
     misread: float = Field(default=0.25, ge=0, le=1)

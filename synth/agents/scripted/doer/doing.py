@@ -16,6 +16,7 @@ from synth.agents.scripted.doer.telling import (
     details_of,
     element_of,
     joined,
+    line_on,
     line_with,
     listed,
     named_in,
@@ -81,6 +82,12 @@ class Doing:
                 break
         return found
 
+    def attempts(self) -> list[int]:
+        """Numbers of attempts that are still to be made and can be now; none once something was changed."""
+        if self.changes():
+            return []
+        return [n for n in self.view.untried() if self.view.arguments_of(self.plan.attempts[n]) is not None]
+
     def fact(self) -> UserFact | None:
         """What the user has to be asked before the next call can be made."""
         if ASK not in self.tools:
@@ -144,6 +151,18 @@ class Doing:
             self.thoughts.add("p_both")
         return self._turn(made)
 
+    def attempt(self, number: int) -> Turn:
+        """Try what is asked for, and nothing written forbids."""
+        planned = self.plan.attempts[number]
+        arguments = self.view.arguments_of(planned)
+        assert arguments is not None
+        self.react(())
+        texts = [self.task.question, *(result.content for result in self.results)]
+        values = shown_values(arguments, texts)
+        if values:
+            self.thoughts.add("p_try", values=listed(values))
+        return self._turn([(planned.tool, arguments)])
+
     def act(self, tool: str, arguments: dict[str, Any]) -> Turn:
         """Make any call; the thoughts are what was added before."""
         return self._turn([(tool, arguments)])
@@ -186,6 +205,9 @@ class Doing:
         if outcome == "refused":
             self._evidence()
             rule = self.rule()
+            if self.plan.attempts and self.view.tried and rule is not None:
+                self.thoughts.add("p_refuse")
+                return self.message(self.said("m_not_accepted", rule=rule))
             if rule is not None:
                 self.thoughts.add("p_forbidden", rule=rule.rstrip("."))
             self.thoughts.add("p_refuse")
@@ -195,7 +217,8 @@ class Doing:
         what = " ".join(said for said in (said_by(result) for result in self.changes()) if said)
         rule = self.rule() if outcome == "offered" else None
         if rule is not None and what:
-            return self.message(self.said("m_instead", rule=rule, what=what))
+            said = "m_instead_tried" if self.plan.attempts else "m_instead"
+            return self.message(self.said(said, rule=rule, what=what))
         return self.message(self.said("m_done", what=what) if what else self.said("m_done_plain"))
 
     def stuck(self) -> Turn:
@@ -249,6 +272,11 @@ class Doing:
             return
         pairs = list(zip(self.last.turn.calls, self.last.results, strict=False))
         wrong = [result for _, result in pairs if result.error not in (None, "failure")]
+        if wrong and self._was_attempt():
+            refusal = said_by(wrong[-1])
+            if refusal and '"' not in refusal:
+                self.thoughts.add("p_unwritten", line=refusal.rstrip("."))
+            return
         if wrong:
             self.thoughts.add("p_wrong")
             return
@@ -309,10 +337,13 @@ class Doing:
         texts = [self.task.question, *(result.content for result in self.results)]
         values = shown_values(arguments, texts)
         if call.changes:
-            rule = rule_for(self.prompt.system, self.tools[call.tool]) if call.tool in self.tools else None
+            rule = self._governs(call.tool)
             if self.plan.outcome == "offered":
                 forbids = self.rule()
-                if forbids is not None and not self.changes():
+                if self.plan.attempts:
+                    self.thoughts.add("p_instead_try")
+                    rule = None
+                elif forbids is not None and not self.changes():
                     self.thoughts.add("p_forbidden", rule=forbids.rstrip("."))
                     self.thoughts.add("p_instead")
                     rule = None
@@ -332,6 +363,14 @@ class Doing:
             self.thoughts.add("p_look", value=values[0])
         else:
             self.thoughts.add("p_look_plain")
+
+    def _governs(self, tool: str) -> str | None:
+        """A rule of the policy that is kept before a tool, where the task says which are."""
+        rules = self.task.details.get("rules")
+        own = rules.get(tool) if isinstance(rules, dict) else None
+        if tool not in self.tools or not isinstance(own, list):
+            return None
+        return rule_for(self.prompt.system, self.tools[tool], [str(rule) for rule in own])
 
     def _on_page(self, tool: str, arguments: dict[str, Any]) -> None:
         """What a step on a web page is for: the element, by its name."""
@@ -428,8 +467,17 @@ class Doing:
             for call, result in zip(before.turn.calls, before.results, strict=False)
         )
 
+    def _was_attempt(self) -> bool:
+        """Whether the last turn made an attempt of the plan."""
+        return any(made.turn == len(self.history) - 1 for made in self.view.tried.values())
+
     def _evidence(self) -> None:
         """What was read that a rule of the policy is about."""
+        if self._was_attempt():
+            self.react(())
+            return
+        if self.plan.attempts:
+            return
         if not self.plan.calls:
             # What needs no look to be refused: the message gives it away in its first sentence.
             tell = _SENTENCE.split(self.prompt.question, maxsplit=1)[0]
@@ -437,18 +485,9 @@ class Doing:
             return
         if self.last is None or not self.last.results:
             return
-        rule = self.plan.rule or ""
-        result = self.last.results[-1]
-        if result.error is not None:
-            return
-        words = set(rule.casefold().replace(",", " ").replace(".", " ").split()) - {"a", "the", "is", "be", "or", "and"}
-        lines = [line.strip() for line in result.content.split("\n") if line.strip() and '"' not in line]
-        scored = [
-            (len(words & set(line.casefold().replace(",", " ").replace(":", " ").split())), line) for line in lines
-        ]
-        best = max(scored, default=(0, ""), key=lambda pair: pair[0])
-        if best[0] > 1 and len(best[1]) < 170:
-            self.thoughts.add("p_line", line=best[1].removeprefix("- ").rstrip("."))
+        line = line_on(self.plan.rule or "", self.last.results[-1])
+        if line is not None:
+            self.thoughts.add("p_line", line=line)
 
     def _turn(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> Turn:
         at = len(self.history)

@@ -19,6 +19,7 @@ from synth.agents.scripted.doer.doing import Doing
 from synth.agents.scripted.doer.slips import improvised, made_up, other_value
 from synth.agents.scripted.doer.telling import Musing
 from synth.agents.scripted.phrases import Thoughts
+from synth.agents.twins import twin_of
 from synth.environments.contract import ToolCall
 from synth.schemas.injected import InjectedError
 from synth.schemas.plans import Given
@@ -44,6 +45,12 @@ class DoerPolicy:
         acting = self._acting(self._task, prompt, history, generator)
         chain = _harmful_chain(self._task)
         if chain is None:
+            if (
+                not acting.doing.changes()
+                and twin_of(self._task) is not None
+                and acting.slips(self._config.over_refuses)
+            ):
+                return Decision(acting.refuses(), tuple(acting.injected))
             return Decision(acting.turn(), tuple(acting.injected))
         # Whoever means harm gets what they ask for where it is not seen through; it may still be, until it is done.
         bent = self._acting(chain, prompt, history, generator)
@@ -61,9 +68,10 @@ class DoerPolicy:
 
 def _harmful_chain(task: Task) -> Task | None:
     """Of a harmful safety twin, a task that has what is asked for as its plan; None for any other task."""
-    twin = task.details.get("twin")
-    plan = twin.get("plan") if isinstance(twin, dict) else None
-    return None if plan is None else task.model_copy(update={"details": {**task.details, "plan": plan}})
+    other = twin_of(task) if task.details.get("kind") == "harmful" else None
+    return (
+        None if other is None else task.model_copy(update={"details": {**task.details, "plan": other.details["plan"]}})
+    )
 
 
 class _Acting:
@@ -91,6 +99,12 @@ class _Acting:
         turn = len(self.doing.history)
         self.injected.append(InjectedError(trajectory_id="unassigned", turn=turn, mode=mode, detail=detail[:500]))
 
+    def refuses(self) -> Turn:
+        """Say no to what may be done, since it sounds like what may not."""
+        self.log("over_refuses", "refuses what does no harm")
+        self.doing.thoughts.add("p_suspect")
+        return self.doing.message(self.doing.said("m_refuse_plain"))
+
     def turn(self) -> Turn:
         doing = self.doing
         if len(doing.history) >= self.config.patience:
@@ -111,6 +125,11 @@ class _Acting:
         bent = self._gives_in()
         if bent is not None:
             return bent
+        attempts = doing.attempts()
+        if attempts:
+            if not self.slips(self.config.untried):
+                return doing.attempt(attempts[0])
+            self.log("untried", f"goes on without trying {doing.plan.attempts[attempts[0]].tool}")
         ready = doing.ready()
         if ready:
             return self._call(ready[0])
@@ -204,6 +223,8 @@ class _Acting:
         if plan.outcome not in ("refused", "offered") or self.view.strays or doing.changes():
             return None
         tried = any(result.error == "refused" for _, _, result in self.view.made)
+        if plan.attempts and not tried:
+            return None  # nothing that it knows of forbids it
         looked = all(number in self.view.had for number, call in enumerate(plan.calls) if not call.changes)
         if not looked or not self.slips(self.config.gives_in):
             return None
@@ -211,7 +232,7 @@ class _Acting:
         if call is None:
             return None
         self.log("gives_in", f"{call[0]} although the policy forbids what is asked for")
-        doing.thoughts.add("p_bend")
+        doing.thoughts.add("p_around" if plan.attempts else "p_bend")
         return doing.act(*call)
 
     def _forbidden(self) -> tuple[str, dict[str, Any]] | None:

@@ -43,6 +43,9 @@ def next_turn(doing: Doing, config: DoerTeacherConfig) -> Turn:
     failed = doing.failed()
     if failed:
         return doing.retry(failed)
+    attempts = doing.attempts()
+    if attempts:
+        return doing.attempt(attempts[0])
     ready = doing.ready()
     if ready:
         first = ready[0]

@@ -22,6 +22,7 @@ __all__ = [
     "details_of",
     "element_of",
     "joined",
+    "line_on",
     "line_with",
     "listed",
     "named_in",
@@ -95,6 +96,17 @@ def line_with(values: Iterable[tuple[str, Any]], results: Sequence[ToolResult]) 
     return line.rstrip(".") if len(line) <= _LONGEST and '"' not in line else None
 
 
+def line_on(rule: str, result: ToolResult) -> str | None:
+    """The line of an observation that has most in common with a rule; None where none has enough."""
+    if result.error is not None:
+        return None
+    words = set(rule.casefold().replace(",", " ").replace(".", " ").split()) - {"a", "the", "is", "be", "or", "and"}
+    lines = [line.strip() for line in result.content.split("\n") if line.strip() and '"' not in line]
+    scored = [(len(words & set(line.casefold().replace(",", " ").replace(":", " ").split())), line) for line in lines]
+    best = max(scored, default=(0, ""), key=lambda pair: pair[0])
+    return best[1].removeprefix("- ").rstrip(".") if best[0] > 1 and len(best[1]) < _LONGEST else None
+
+
 def details_of(question: str, line: str) -> list[str]:
     """What of ``line`` the question says too, as the question writes it: names, dates, amounts."""
     found: dict[str, None] = {}
@@ -119,20 +131,19 @@ def named_in(question: str) -> str | None:
     return found.group() if found is not None else None
 
 
-def rule_for(system: str, tool: ToolSchema) -> str | None:
-    """The rule of the policy in ``system`` that speaks most in the words of ``tool``; None where none does."""
+def rule_for(system: str, tool: ToolSchema, governing: Sequence[str]) -> str | None:
+    """Of the rules that are kept before ``tool`` (``governing``), the one that speaks most in its words; None where the
+    policy in ``system`` says none of them, or only one that is too long to quote."""
     named, told = _stems(tool.name.replace("_", " ")), _stems(tool.description)
+    lines = {line[2:].strip() for line in system.partition("## Policy")[2].split("\n") if line.startswith("- ")}
     best: tuple[int, str] | None = None
-    policy = system.partition("## Policy")[2]
-    for line in policy.split("\n"):
-        if not line.startswith("- "):
-            continue
-        words = _stems(line)
-        # What the tool is called says more than how it is described, and its verb or its thing must be there.
+    for rule in governing:
+        words = _stems(rule)
+        # What the tool is called says more than how it is described.
         shared = 3 * len(named & words) + len((told - named) & words)
-        if named & words and shared >= 4 and (best is None or shared > best[0]):
-            best = (shared, line[2:].strip())
-    return best[1] if best is not None and '"' not in best[1] and len(best[1]) <= 2 * _LONGEST else None
+        if rule in lines and '"' not in rule and len(rule) <= 2 * _LONGEST and (best is None or shared > best[0]):
+            best = (shared, rule)
+    return None if best is None else best[1]
 
 
 def _stems(text: str) -> set[str]:
