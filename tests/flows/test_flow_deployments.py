@@ -43,5 +43,10 @@ def test_prefect_deploys_from_the_file_in_flows(prefect_server: str) -> None:
     assert pushed.entrypoint == "synth.flows.publish.publish"
     assert set(pushed.parameters) == {"folder", "repo"}  # private, and no token
     assert [(s.schedule.cron, s.active) for s in pushed.schedules] == [("0 6 * * *", False)]
+    both = deployment("synth-release/world-search-release")
+    assert both.entrypoint == "synth.flows.release.release"
+    assert set(both.parameters) == {"repo", "build"}
+    assert both.parameters["build"] == made.parameters
+    assert [(s.schedule.cron, s.active) for s in both.schedules] == [("0 4 * * 0", False)]
     assert not (ROOT / ".prefect").exists()
     assert not (ROOT / "prefect.yaml").exists()

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from synth.api import BuildRequest, prepare
 from synth.errors import InputError
 from synth.flows import serve_push
 from synth.testing.hub_server import HubServer
@@ -20,19 +19,20 @@ TOKEN = "hf_" + "q7Wz" * 9
 RUN = """
 import json, sys
 from synth.flows.publish import publish
-print(json.dumps([publish(folder=sys.argv[1], repo="ann/small") for _ in range(2)]))
+from synth.flows.release import release
+built = release(repo="ann/small", build=json.loads(sys.argv[1]))
+print(json.dumps([built, publish(folder=json.loads(sys.argv[1])["out"], repo="ann/small")]))
 """
 
 
-def test_the_flow_publishes_once(prefect_server: str, tmp_path: Path) -> None:
-    request = BuildRequest(
-        dataset="world-search",
-        tasks=2,
-        out=tmp_path / "out",
-        store=tmp_path / "store",
-        settings={"source.entities": 300, "contexts": None, "critical": None},
-    )
-    folder = prepare(request, progress="quiet").run().path
+def test_a_release_builds_and_publishes_once(prefect_server: str, tmp_path: Path) -> None:
+    build = {
+        "dataset": "world-search",
+        "tasks": 2,
+        "out": str(tmp_path / "out"),
+        "store": str(tmp_path / "store"),
+        "settings": {"source.entities": 300, "contexts": None, "critical": None},
+    }
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     with HubServer(tmp_path / "hub", token=TOKEN) as server:
         environment = {
@@ -44,7 +44,7 @@ def test_the_flow_publishes_once(prefect_server: str, tmp_path: Path) -> None:
             "HF_HUB_DISABLE_XET": "1",
         }
         done = subprocess.run(
-            [sys.executable, "-c", RUN, str(folder)],
+            [sys.executable, "-c", RUN, json.dumps(build)],
             env=environment,
             cwd=ROOT,
             capture_output=True,

@@ -1,0 +1,31 @@
+"""Build and publish in one run, on a schedule: what was built is validated, then pushed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from prefect import flow
+
+from synth.flows.build import build as build_dataset
+from synth.flows.publish import publish
+
+__all__ = ["release"]
+
+
+@flow(
+    name="synth-release",
+    flow_run_name="{repo}",
+    description="Build a dataset and publish it on the Hugging Face Hub: no commit where nothing changed.",
+    retries=0,
+    persist_result=False,
+    log_prints=False,
+)
+def release(repo: str, build: dict[str, Any], public: bool = False, revision: str | None = None) -> dict[str, Any]:
+    """``build`` holds the parameters of the flow ``synth-build``, the others are those of ``synth-push``. Each of
+    the two runs as a flow of its own below this one. The dataset stays in its folder. Returns what was published.
+
+    Raises:
+        SynthError: as ``synth build`` and ``synth push``; the repository is then as it was.
+    """
+    result = build_dataset(**build)
+    return publish(str(result.path), repo, public, revision)
