@@ -75,7 +75,7 @@ def vectors(given: argparse.Namespace) -> None:
         reports = contend(given, names, folder)
         for name, report in reports.items():
             found = np.load(folder / f"{name}.npy")
-            own = found[np.isin(found, rows).any(axis=1)]
+            own = found[np.isin(found, sorted(rows)).any(axis=1)]
             pairs = set(map(tuple, own.tolist()))
             hit = sum(pair in pairs for pair in true)
             wanted = {row for pair in true for row in pair if row in rows}
