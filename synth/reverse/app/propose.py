@@ -68,6 +68,7 @@ class AppProposer:
         self.asking = Asking(environment)
         self.auditor = Auditor(self.asking)
         check_harms(environment.definition, environment.where)
+        _check_data(environment)
 
     def propose(self, indices: Sequence[int], seed: int) -> list[Checked | Rejection]:
         """One outcome per candidate index, in order."""
@@ -436,6 +437,24 @@ class _Attempt:
             stopped=stopped,
             asks=tuple(step.ask for step in steps) or ((stopped.ask,) if stopped is not None else (str(name),)),
         )
+
+
+def _check_data(environment: AppEnvironment) -> None:
+    """Make the data of a few seeds.
+
+    Raises:
+        InputError: none of them can be made: then no candidate's can.
+    """
+    problem: InputError | None = None
+    for app_seed in range(3):
+        try:
+            environment.reset(empty_task(environment, app_seed)).close()
+        except InputError as error:
+            problem = error
+        else:
+            return
+    if problem is not None:
+        raise problem
 
 
 def _declining(stopped: Tried, rule: str) -> str:
