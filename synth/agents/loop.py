@@ -85,7 +85,8 @@ def rollout(
     draws from its own names. To continue from a ``history``, give an ``episode`` that stands behind it (restored from
     a snapshot); without one the history is replayed on a fresh episode.
 
-    A turn that was rejected ends the run (``stop_reason`` ``rejected``), with no verdict on it.
+    A turn that was rejected ends the run (``stop_reason`` ``rejected``), with no verdict on it; so does an environment
+    that is gone.
 
     Raises:
         ValueError: the history is over already, or its replay gives other observations.
@@ -124,7 +125,10 @@ def rollout(
                 stop = StopReason.MAX_TURNS
             else:
                 history += (Step(turn=turn, results=tuple(at.step(call) for call in turn.calls)),)
-                if _invalid_tail(history) >= limits.max_invalid:
+                gone = at.lost()
+                if gone is not None:
+                    stop, rejected = StopReason.REJECTED, TurnRejected(Reason.ENVIRONMENT_ERROR, gone)
+                elif _invalid_tail(history) >= limits.max_invalid:
                     stop = StopReason.INVALID_CALLS
         if rejected is None:
             verdict = at.check(history[-1].turn.answer)

@@ -261,6 +261,9 @@ class ManagedEpisode(Episode):
         self._notes = state["notes"]
         self._helped = [Delegation.model_validate(one) for one in state["delegated"]]
 
+    def lost(self) -> str | None:
+        return self._inner.lost()
+
     def facts(self) -> JsonObject:
         """What the episode inside records, and every helper's run (``synth.schemas.delegations.Delegation``)."""
         found = self._inner.facts()

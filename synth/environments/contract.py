@@ -141,6 +141,11 @@ class Episode(ABC):
         """Completion tokens that models used in the agent's place so far: they count to its limit. Usually none."""
         return 0
 
+    def lost(self) -> str | None:
+        """Why nobody can say any more how the run would have ended, through no choice of the agent: what it acts in is
+        gone. None while it stands, and for environments that can't go."""
+        return None
+
     def facts(self) -> JsonObject:
         """What a record of the run must hold beside its observations, so that :meth:`Environment.resume` can repeat it
         (what a model wrote for it). Usually nothing."""

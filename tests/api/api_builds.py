@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+import synth
+from synth.agents.scripted.backend import scripted_policy
+from synth.agents.trajectory import history_of
+from synth.api import BuildResult
+from synth.schemas.trajectories import Role, TrajectoryRow
+from synth.testing.model_server import ModelServer, ScriptedPlayer
 
 SMALL: dict[str, Any] = {"tasks": 12, "settings": {"source.entities": 600}}
 
@@ -16,3 +29,89 @@ def hashes(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+LEAN: dict[str, Any] = {
+    "critical": None,
+    "preferences": None,
+    "difficulty": None,
+    "distractors": None,
+    "contexts": None,
+    "rl": False,
+}
+"""Stages behind the rollouts are left out."""
+
+
+def acted(row: TrajectoryRow) -> dict[str, Any]:
+    """The row without what says who acted: model, privilege, where turns come from, and the ids that hash it."""
+    left_out = {"id", "model", "privileged", "provenance", "details"}
+    details = {name: value for name, value in row.details.items() if name != "model_turns"}
+    return {**row.model_dump(mode="json", exclude=left_out), "details": details}
+
+
+def same_through_http(
+    built: BuildResult,
+    store: Path,
+    out: Path,
+    *,
+    settings: Mapping[str, Any],
+    language: str,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+) -> int:
+    """Teacher and policy once more, through a model server that plays both: their runs are those of ``built``.
+
+    Args:
+        store: Of ``built``: its tasks are there.
+        settings: Of ``built``, as far as its tasks depend on them.
+        options: Of the scripted agents, by role.
+
+    Returns:
+        The number of runs.
+    """
+    dataset = synth.load(built.path)
+    runs = list(dataset.rows("trajectories"))
+    # What of an error a server's observation tells is known here from the run in process.
+    known = {result.content: result.error for run in runs for step in history_of(run)[1] for result in step.results}
+    tasks = list(dataset.rows("tasks"))
+
+    def player(role: Role) -> ScriptedPlayer:
+        more = dict((options or {}).get(role, {}))
+        return ScriptedPlayer(
+            tasks,
+            lambda task: scripted_policy(task=task, role=role, language=language, **more),
+            error_of=known.get,
+        )
+
+    roles: tuple[Role, ...] = ("teacher", "policy")
+    with ModelServer({f"toy-{role}": player(role) for role in roles}) as server:
+        bound: dict[str, Any] = {}
+        for role in roles:
+            bound |= {
+                f"roles.{role}.backend": "openai",
+                f"roles.{role}.model": f"toy-{role}",
+                f"roles.{role}.endpoints": [server.url],
+                # Our scripted agents read their own thoughts.
+                f"roles.{role}.options": {"send_reasoning": "reasoning"},
+            }
+        name = built.report.dataset
+        there = synth.build(name, tasks=len(tasks), out=out, store=store, settings={**settings, **LEAN, **bound})
+        assert server.errors == []
+    assert [acted(run) for run in synth.load(there.path).rows("trajectories")] == [acted(run) for run in runs]
+    return len(runs)
+
+
+def killed_and_resumed(dataset: str, tasks: int, folder: Path, settings: Mapping[str, Any], failpoint: str) -> Path:
+    """The dataset of a build that was killed at ``failpoint`` (``name:count``) and then finished by two workers."""
+    options = [f"--set={key}={json.dumps(value)}" for key, value in settings.items()]
+    command = ["build", dataset, f"--tasks={tasks}", f"--store={folder / 'store'}", f"--out={folder / 'out'}", *options]
+    code = "import sys; from synth.cli import main; main(sys.argv[1:])"
+    kept = {**os.environ, "SYNTH_FAILPOINT": f"{failpoint}:kill"}
+    ended = subprocess.run([sys.executable, "-c", code, *command], env=kept, capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert not (folder / "out").exists()
+    journals = [path for path in (folder / "store").rglob("*.journal") if path.stat().st_size]
+    assert journals, "it was killed in the middle of a stage"
+    built = synth.build(
+        dataset, tasks=tasks, out=folder / "out", store=folder / "store", settings=dict(settings), workers=2
+    )
+    return built.path

@@ -11,7 +11,7 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from api_builds import hashes
+from api_builds import hashes, killed_and_resumed
 from opening import card_runs, every_config_opens
 
 import synth
@@ -24,16 +24,13 @@ from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
-
-def build(folder: Path, store: Path, workers: int = 1) -> BuildResult:
-    settings: dict[str, Any] = {"critical.share": 0.5, "critical.search.max_pairs": 6}
-    return synth.build("app-desk", tasks=6, out=folder, store=store, settings=settings, workers=workers)
+SETTINGS: dict[str, Any] = {"critical.share": 0.5, "critical.search.max_pairs": 6}
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     folder = tmp_path_factory.mktemp("app-desk")
-    return build(folder / "out", folder / "store")
+    return synth.build("app-desk", tasks=6, out=folder / "out", store=folder / "store", settings=SETTINGS)
 
 
 def test_every_row_proves_itself(built: BuildResult, tmp_path: Path) -> None:
@@ -84,9 +81,9 @@ def test_tasks_that_are_judged_by_their_state_get_no_reward_for_texts(built: Bui
         assert asked_of == {row.task_id for row in rows}
 
 
-def test_bytes_do_not_depend_on_workers(built: BuildResult, tmp_path: Path) -> None:
-    again = build(tmp_path / "out", tmp_path / "store", workers=2)
-    assert hashes(again.path) == hashes(built.path)
+def test_bytes_do_not_depend_on_workers_or_on_what_was_killed(built: BuildResult, tmp_path: Path) -> None:
+    again = killed_and_resumed("app-desk", 6, tmp_path, SETTINGS, "engine.row.processed:3")
+    assert hashes(again) == hashes(built.path)
 
 
 def _changed(folder: Path, config: str, kind: type[Any], change: Callable[[Any], Any]) -> None:

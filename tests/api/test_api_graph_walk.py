@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from api_builds import hashes
+from api_builds import hashes, killed_and_resumed
 from opening import card_runs, every_config_opens
 
 import synth
@@ -18,15 +18,13 @@ from synth.schemas.steps import PairKind
 TOOLS = {"find_entity", "get_relations", "get_triples"}
 
 
-def build(folder: Path, store: Path, workers: int = 1) -> BuildResult:
-    settings = {"source.entities": 600, "critical.share": 1.0}
-    return synth.build("graph-walk", tasks=8, out=folder, store=store, settings=settings, workers=workers)
+SETTINGS = {"source.entities": 600, "critical.share": 1.0}
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     folder = tmp_path_factory.mktemp("graph-walk")
-    return build(folder / "out", folder / "store")
+    return synth.build("graph-walk", tasks=8, out=folder / "out", store=folder / "store", settings=SETTINGS)
 
 
 def test_every_row_proves_itself(built: BuildResult, tmp_path: Path) -> None:
@@ -57,8 +55,9 @@ def test_critical_steps_and_pairs_are_made_of_them(built: BuildResult) -> None:
     assert len(sides) == 2
 
 
-def test_bytes_do_not_depend_on_workers(built: BuildResult, tmp_path: Path) -> None:
-    assert hashes(build(tmp_path / "out", tmp_path / "store", workers=2).path) == hashes(built.path)
+def test_bytes_do_not_depend_on_workers_or_on_what_was_killed(built: BuildResult, tmp_path: Path) -> None:
+    again = killed_and_resumed("graph-walk", 8, tmp_path, SETTINGS, "engine.row.processed:3")
+    assert hashes(again) == hashes(built.path)
 
 
 def test_every_format_takes_it(built: BuildResult, tmp_path: Path) -> None:

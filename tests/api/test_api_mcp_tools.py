@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from api_builds import LEAN, hashes, killed_and_resumed, same_through_http
 from opening import card_runs, every_config_opens
 
 import synth
@@ -15,6 +17,7 @@ from synth.exporters.deep import audit
 from synth.exporters.deep.plan_rules import _ours
 from synth.exporters.validate import validate
 from synth.recipe.load import parse_recipe
+from synth.schemas.rejections import Reason
 
 pytest.importorskip("mcp", reason="extra mcp")
 
@@ -22,6 +25,12 @@ from synth.environments.mcp.environment import open_mcp
 from synth.pipelines.explored import made_of, published_source, task_values
 
 ORGANIZER = {"command": ["{python}", "-I", "-S", "{shipped}/organizer.py", "home"]}
+
+SETTINGS: dict[str, Any] = {
+    "critical.share": 0.5,
+    "critical.search.max_pairs": 4,
+    "roles.policy.options": {"skill": 0.3},
+}
 
 
 def recipe(**parts: Any) -> Any:
@@ -38,8 +47,7 @@ def recipe(**parts: Any) -> Any:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     folder = tmp_path_factory.mktemp("mcp-tools")
-    settings = {"critical.share": 0.5, "roles.policy.options": {"skill": 0.3}}
-    return synth.build("mcp-tools", tasks=4, out=folder / "out", store=folder / "store", settings=settings)
+    return synth.build("mcp-tools", tasks=4, out=folder / "out", store=folder / "store", settings=SETTINGS)
 
 
 def test_every_row_proves_itself(built: BuildResult, tmp_path: Path) -> None:
@@ -65,6 +73,69 @@ def test_agents_use_the_tools_of_the_server(built: BuildResult) -> None:
     assert len(called) > 1
     report = (built.path / "README.md").read_text("utf-8")
     assert "Model Context Protocol" in report
+
+
+def test_bytes_do_not_depend_on_workers_or_on_what_was_killed(built: BuildResult, tmp_path: Path) -> None:
+    again = killed_and_resumed("mcp-tools", 4, tmp_path, SETTINGS, "engine.row.processed:3")
+    assert hashes(again) == hashes(built.path)
+
+
+def test_models_behind_http_act_as_agents_in_process_do(built: BuildResult, tmp_path: Path) -> None:
+    same_through_http(
+        built,
+        built.path.parent / "store",
+        tmp_path / "out",
+        settings=SETTINGS,
+        language="reverse",
+        options={"policy": {"skill": 0.3}},
+    )
+
+
+KILLER = '''
+"""An agent behind whose back the server ends: it looks once, and then the process is gone."""
+
+import psutil
+
+from synth.agents.contract import Decision, Turn
+from synth.environments.contract import ToolCall
+
+
+class Unlucky:
+    privileged = False
+
+    def act(self, prompt, history, generator):
+        if history:
+            for child in psutil.Process().children(recursive=True):
+                if any(part.endswith("organizer.py") for part in child.cmdline()):
+                    child.kill()
+                    child.wait()
+        return Decision(Turn(calls=(ToolCall(id="x", name="list_notes", arguments={}),)))
+
+
+def make(*, task, role, language):
+    return Unlucky()
+'''
+
+
+def test_a_server_that_ends_in_a_run_is_a_typed_rejection(
+    built: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "unlucky_agent.py").write_text(KILLER)
+    monkeypatch.syspath_prepend(tmp_path)
+    more = {**SETTINGS, **LEAN, "roles.policy.options": {}, "roles.policy.backend": "unlucky_agent:make"}
+    store = built.path.parent / "store"
+    try:
+        lost = synth.build("mcp-tools", tasks=4, out=tmp_path / "out", store=store, settings=more)
+    finally:
+        sys.modules.pop("unlucky_agent", None)
+    dataset = synth.load(lost.path)
+    rejected = [row for row in dataset.rows("rejected") if row.stage == "mcp_rollouts"]
+    assert {(row.reason, row.detail) for row in rejected} == {
+        (Reason.ENVIRONMENT_ERROR, "policy, rollout 0, the server organizer is gone")
+    }
+    assert {row.row_id for row in rejected} == {task.id for task in dataset.rows("tasks")}
+    assert [run.role for run in dataset.rows("trajectories")] == ["teacher"] * 4, "the others' runs are there"
+    assert validate(lost.path) == []
 
 
 def test_recipes_that_make_no_sense_are_one_line(tmp_path: Path) -> None:

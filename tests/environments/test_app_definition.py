@@ -31,7 +31,8 @@ def mistake(text: str) -> str:
     ("old", "new", "said"),
     [
         ("name: library", "name: [", "line 4, column 6"),
-        ("name: library", "nmae: library", "name: is missing"),
+        ("name: library", "nmae: library", "nmae: there is no such key (did you mean name?)"),
+        ("name: library", "names: [x]", "names: there is no such key"),
         ("title: A lending library", "title: A\ntitle: B", "the key 'title' stands twice"),
         ("title: A lending library", "title: A\ncolour: red", "colour: there is no such key"),
         ("name: library", "name: My Library", "name: string should match"),
@@ -91,7 +92,7 @@ def mistake(text: str) -> str:
             "no regular expression",
         ),
         ("FROM numbers WHERE i < 4 * :size", "FROM number WHERE i < 4 * :size", "data.0: no such table: number"),
-        ("word('name', i)", "word('names', i)", "data.0: a function was called with values"),
+        ("word('name', i)", "word('names', i)", "data.0: there is no list of words 'names' (there are: name)"),
         ("('Lichen', 0, 100)", "('Lichen', -1, 100)", "data.1: CHECK constraint failed: rule:in_stock"),
         ("code('readers', 1), 'Moss'", "'R0', 'Moss'", "a reference leads nowhere"),
         ("rule: in_stock\n    pick", "rule: stock\n    pick", "boundaries.0: the policy has no rule 'stock'"),

@@ -97,7 +97,8 @@ def build_world(definition: Definition, rules: Iterable[Rule], *, seed: int, siz
 def _filled(database: Database, definition: Definition, seed: int, size: int, where: str) -> World:
     secret = f"{definition.name}/{seed}"
     codes = {name: table.code for name, table in definition.tables.items() if table.code is not None}
-    highest = add_makers(database.connection, secret=secret, words=definition.words, codes=codes)
+    problems: list[str] = []
+    highest = add_makers(database.connection, secret=secret, words=definition.words, codes=codes, problems=problems)
     now = definition.clock.start
     bound: dict[str, Any] = {"size": size, "now": now, "today": now[:10]}
     database.run("CREATE TEMP TABLE numbers (i INTEGER PRIMARY KEY)", mode="engine")
@@ -114,7 +115,8 @@ def _filled(database: Database, definition: Definition, seed: int, size: int, wh
                 _move(database, boundary, bound, used, seed, number, where)
             place = "data (a reference leads nowhere)"
     except _FLAWS as error:
-        raise InputError(f"{place}: {in_sql(error)}", where=where, mend="mend the statement") from None
+        what = problems[-1] if problems else in_sql(error)
+        raise InputError(f"{place}: {what}", where=where, mend="mend the statement") from None
     for invariant in definition.invariants:
         names, rows = database.run(invariant.none, bound, mode="read", limit=1)
         if rows:

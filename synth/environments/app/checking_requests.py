@@ -140,7 +140,9 @@ class _Checker:
     def question(self, name: str, question: Question) -> None:
         place = f"requests.questions.{name}"
         columns = self.select(f"{place}.from", question.source, self.bound)
-        self.words(f"{place}.words", (*question.words, question.answer, *question.aliases), columns)
+        self.words(f"{place}.words", question.words, columns)
+        self.words(f"{place}.answer", (question.answer,), columns)
+        self.words(f"{place}.aliases", question.aliases, columns)
         self.among(f"{place}.shown", question.shown, columns, "column")
         for argument, reference in question.refers.items():
             self.reference(f"{place}.refers.{argument}", reference, argument, dict.fromkeys(columns))

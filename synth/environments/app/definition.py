@@ -5,7 +5,9 @@ The parts of a file, in the order in which a reader wants them:
 * ``tables``: typed columns and keys; which keys the application itself hands out (``generated``), which columns say
   nothing about the state (``volatile``).
 * ``data``: SQL statements that fill the tables at any ``:size`` from a seed; ``boundaries`` that move a few rows to the
-  very edge of a rule (LOGIGEN, arXiv 2603.00540).
+  very edge of a rule (LOGIGEN, arXiv 2603.00540). SQL may call what :mod:`synth.environments.app.functions` lists:
+  ``add_days``, ``contains``, ...; in ``data`` also ``code(table, i)`` (the key of row i), ``word(list, i)`` and
+  ``roll(what, i, n)`` (a number below n).
 * ``policy``: what the agent reads, rule by rule, and beside each rule how it is kept: a precondition of tools, a
   constraint, a trigger that forbids, or a trigger that records.
 * ``tools``: arguments, steps, words. No tool takes SQL, and none builds it: arguments are bound parameters.

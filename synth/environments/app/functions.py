@@ -85,6 +85,7 @@ def add_makers(
     secret: str,
     words: Mapping[str, Sequence[str | int] | Mapping[str | int, int]],
     codes: Mapping[str, str],
+    problems: list[str],
 ) -> dict[str, int]:
     """Add the seeded draws. Gives the highest number of a key made so far, by table; it grows as data are made.
 
@@ -92,6 +93,7 @@ def add_makers(
         secret: Names the stream; equal secrets give equal data.
         words: Lists by name.
         codes: Pattern of keys by table.
+        problems: What was wrong with a call is added here: SQLite keeps it to itself.
     """
     lists: dict[str, tuple[str | int, ...]] = {}
     for name, items in words.items():
@@ -100,23 +102,27 @@ def add_makers(
         else:
             lists[name] = tuple(items)
 
+    def wrong(what: str) -> ValueError:
+        problems.append(what)
+        return ValueError(what)
+
     def roll(salt: str, i: int | str, n: int) -> int:
         if n < 1:
-            raise ValueError("roll(salt, i, n): n is at least 1")
+            raise wrong("roll(salt, i, n): n is at least 1")
         mixed = hashlib.blake2b(f"{secret}/{salt}/{i}".encode(), digest_size=8).digest()
         return int.from_bytes(mixed, "big") % n
 
     def word(name: str, i: int | str) -> str | int:
         listed, _, _ = name.partition(":")
         if listed not in lists:
-            raise ValueError(f"there is no list of words {listed}")
+            raise wrong(f"there is no list of words {listed!r} (there are: {', '.join(lists) or 'none'})")
         return lists[listed][roll(name, i, len(lists[listed]))]
 
     highest = dict.fromkeys(codes, -1)
 
     def key(table: str, i: int) -> str:
         if table not in codes:
-            raise ValueError(f"the table {table} has no pattern of keys")
+            raise wrong(f"there is no table {table!r} with a `code` (there are: {', '.join(codes) or 'none'})")
         highest[table] = max(highest[table], i)
         return code(codes[table], f"{secret}/{table}", i)
 

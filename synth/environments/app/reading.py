@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from synth.environments.app.definition import Definition
 from synth.errors import InputError
@@ -118,20 +118,55 @@ def parse_definition(text: str, where: str) -> Definition:
     try:
         definition = Definition.model_validate(data)
     except ValidationError as error:
-        first = min(error.errors(), key=lambda found: len(found["loc"]))
-        raise InputError(_said(first), where=where, mend="mend that part") from None
+        raise InputError(_said(_first(error.errors())), where=where, mend="mend that part") from None
     for place, problem in _problems(definition):
         raise InputError(f"{place}: {problem}", where=where, mend="mend that part")
     return definition
+
+
+def _first(errors: Sequence[Any]) -> Any:
+    """The mistake to be told: of a key that is missing, the one that stands in its place under a name like it."""
+    first = min(errors, key=lambda found: len(found["loc"]))
+    if first["type"] == "missing":
+        beside = [one for one in errors if one["type"] == "extra_forbidden" and one["loc"][:-1] == first["loc"][:-1]]
+        names = [str(one["loc"][-1]) for one in beside]
+        near = difflib.get_close_matches(str(first["loc"][-1]), names, n=1)
+        if near:
+            return beside[names.index(near[0])]
+    return first
+
+
+def _keys_at(place: Sequence[Any]) -> list[str]:
+    """The keys that a part of a definition may have, as YAML writes them."""
+    kinds: list[Any] = [Definition]
+    for step in place:
+        inner: list[Any] = []
+        for kind in kinds:
+            fields = {field.alias or name: field for name, field in kind.model_fields.items()}
+            inner += _models_in(fields[step].annotation) if step in fields else []
+        # A place within a list or mapping goes on with what it holds.
+        kinds = inner or kinds
+    return sorted({field.alias or name for kind in kinds for name, field in kind.model_fields.items()})
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _models_in(part)]
 
 
 def _said(error: Any) -> str:
     place = ".".join(str(part) for part in error["loc"]) or "the whole"
     message = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":
-        message = "there is no such key"
+        keys = _keys_at(error["loc"][:-1])
+        near = difflib.get_close_matches(str(error["loc"][-1]), keys, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(keys)}"
+        message = f"there is no such key ({hint})"
     elif error["type"] == "missing":
         message = "is missing"
+    elif error["type"] == "too_short":
+        message = "is empty: give one entry at least"
     return f"{place}: {message[0].lower()}{message[1:]}"
 
 

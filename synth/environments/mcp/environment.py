@@ -242,6 +242,16 @@ class McpEpisode(ReplayedEpisode):
             return check_task(self.task, answer)
         return Verdict(correct=True, rule="state", evidence="; ".join(goal.changes) or "Nothing was changed.")
 
+    def lost(self) -> str | None:
+        """A server that has to show whether the task is done is gone: it ended, is silent, or did not start.
+        Which of these it was stands in the observation."""
+        given = self.task.details.get("goal")
+        if given is None or not self._gone:
+            return None
+        tools = (self.environment.tool(probe.tool) for probe in McpGoal.model_validate(given).probes)
+        missing = sorted({tool.server for tool in tools if tool is not None} & self._gone)
+        return f"the server {missing[0]} is gone" if missing else None
+
     def close(self) -> None:
         """End the servers of this episode; their processes are gone when this returns."""
         self._held.drop(wait=True)

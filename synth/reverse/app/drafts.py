@@ -10,6 +10,7 @@ from typing import cast
 from synth.environments.app.environment import AppEnvironment, Goal
 from synth.environments.app.words import one_line
 from synth.environments.contract import ToolCall
+from synth.errors import InputError
 from synth.identity import digest
 from synth.reverse.app.asking import Asking
 from synth.reverse.app.phrases import Said
@@ -21,7 +22,7 @@ from synth.schemas.row import JsonObject, Split
 from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.tasks.draft import Draft
 
-__all__ = ["Made", "calls_of", "draft_of", "empty_task", "same_request", "skeleton", "told_of"]
+__all__ = ["Made", "calls_of", "check_data", "draft_of", "empty_task", "same_request", "skeleton", "told_of"]
 
 
 @dataclass(frozen=True)
@@ -160,3 +161,21 @@ def skeleton(question: str, said: Sequence[Said]) -> str:
     for words in sorted({one.words for one in said}, key=len, reverse=True):
         question = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", "_", question, flags=re.I)
     return question
+
+
+def check_data(environment: AppEnvironment) -> None:
+    """Make the data of a few seeds.
+
+    Raises:
+        InputError: none of them can be made: then no candidate's can.
+    """
+    problem: InputError | None = None
+    for app_seed in range(3):
+        try:
+            environment.reset(empty_task(environment, app_seed)).close()
+        except InputError as error:
+            problem = error
+        else:
+            return
+    if problem is not None:
+        raise problem

@@ -21,7 +21,7 @@ from synth.reverse.app.asking import Asking
 from synth.reverse.app.auditing import Auditor
 from synth.reverse.app.checklist import checklist_of
 from synth.reverse.app.config import AppTasksConfig
-from synth.reverse.app.drafts import Made, draft_of, empty_task
+from synth.reverse.app.drafts import Made, check_data, draft_of, empty_task
 from synth.reverse.app.framing import body, conditional, message
 from synth.reverse.app.hidden import asks_under, note_of, quiet_variants, variant_of
 from synth.reverse.app.minimal import removable, replay
@@ -89,6 +89,7 @@ class AppProposer:
         self._places: dict[str | None, _Place] = {None: _Place(self.asking, Auditor(self.asking))}
         self._variants = quiet_variants(environment)
         check_harms(environment.definition, environment.where)
+        check_data(environment)
 
     def propose(self, indices: Sequence[int], seed: int) -> list[Checked | Rejection]:
         """One outcome per candidate index, in order."""
