@@ -114,7 +114,11 @@ def test_every_bad_record_is_rejected_with_file_and_number(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("name", "data"),
-    [("cut.jsonl.gz", gzip.compress(lines(*GOOD), mtime=0)[:-12]), ("no.parquet", b"PAR1 not really"), ("empty.jsonl", b"")],
+    [
+        ("cut.jsonl.gz", gzip.compress(lines(*GOOD), mtime=0)[:-12]),
+        ("no.parquet", b"PAR1 not really"),
+        ("empty.jsonl", b""),
+    ],
 )
 def test_a_damaged_file_is_a_rejection_and_the_others_are_read(tmp_path: Path, name: str, data: bytes) -> None:
     (tmp_path / name).write_bytes(data)
