@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from synth import api
 from synth.errors import InputError
+from synth.exporters.deep import audit
 from synth.exporters.hub_layout import write_dataset
 from synth.exporters.reader import load
 from synth.exporters.validate import validate
@@ -114,6 +115,14 @@ def test_what_was_withheld_is_counted_and_said(edition: Path) -> None:
     assert "synth restore PATH --from COPY --out DIR" in card
     turns = [json.loads(text).get("model_turns") for text in load(edition).table("trajectories")["details"].to_pylist()]
     assert sorted(str(turn[0]["token_ids"]) for turn in turns if turn) == ["None", "[1, 2]"]
+
+
+def test_what_needs_the_text_asks_for_it(edition: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"text is withheld in this edition.*synth restore"):
+        api.export(edition, to="trl-sft", out=tmp_path / "sft")
+    with pytest.raises(InputError, match=r"text is withheld in this edition.*synth restore"):
+        audit(edition)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_evidence_that_names_another_place_is_found(edition: Path, tmp_path: Path) -> None:

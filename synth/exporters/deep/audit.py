@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from synth.errors import DatasetError
+from synth.errors import DatasetError, InputError
 from synth.exporters.deep.benchmark_rules import BENCHMARK_RULES, Contamination
 from synth.exporters.deep.copy_rules import COPY_RULES, judge_copies
 from synth.exporters.deep.double_rules import DOUBLE_RULES, Doubles
@@ -52,7 +52,7 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
         benchmarks: Files of the benchmarks that the tasks must stay away from: a dataset holds their hashes alone.
 
     Raises:
-        InputError: there is no dataset in the folder, or a benchmark can't be read.
+        InputError: there is no dataset in the folder, text is withheld in it, or a benchmark can't be read.
     """
     dataset = load(folder)
     found = Findings(RULES, limit)
@@ -60,6 +60,11 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
         report = dataset.report
     except DatasetError:
         report = None  # the plain validation says so
+    if dataset.withheld:
+        what = "text is withheld in this edition of the dataset, so its questions can't be asked of it"
+        raise InputError(
+            what, where=str(folder), mend="put the text back first: synth restore DIR --from COPY --out NEW"
+        )
     exempt = frozenset(report.exempt_entities) if report is not None else frozenset()
     graph = graph_of(dataset) if "facts" in dataset.configs and "entities" in dataset.configs else None
     partitions = {
