@@ -44,7 +44,7 @@ LEAN: dict[str, Any] = {
 
 def acted(row: TrajectoryRow) -> dict[str, Any]:
     """The row without what says who acted: model, privilege, where turns come from, and the ids that hash it."""
-    left_out = {"id", "model", "privileged", "provenance", "details"}
+    left_out = {"id", "model", "privileged", "provenance", "details", "duplicate_of"}
     details = {name: value for name, value in row.details.items() if name != "model_turns"}
     return {**row.model_dump(mode="json", exclude=left_out), "details": details}
 

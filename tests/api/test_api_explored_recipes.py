@@ -35,8 +35,8 @@ def recipe(**parts: Any) -> Recipe:
         ({"source": {"kind": "app", "aplication": "ledger"}}, "did you mean 'application'"),
         ({"environment": {"kind": "app", "failures": {"rate": 2}}}, "environment.failures.rate"),
         (
-            {"roles": {"teacher": {}, "writer": {"backend": "openai", "model": "m", "endpoints": ["http://h/v1"]}}},
-            "writer",
+            {"roles": {"teacher": {}, "checker": {"backend": "openai", "model": "m", "endpoints": ["http://h/v1"]}}},
+            "checker",
         ),
     ],
 )

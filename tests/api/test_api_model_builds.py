@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from api_builds import acted
 
 import synth
 from synth.api import BuildResult
@@ -15,7 +16,6 @@ from synth.errors import InputError
 from synth.exporters.validate import validate
 from synth.models.contract import Patience
 from synth.schemas.rejections import Reason
-from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.model_server import FaultKind, Faults, ModelServer, ScriptedPlayer, ServerOptions
 
 LEAN: dict[str, Any] = {
@@ -54,17 +54,10 @@ def bound(server: ModelServer, mode: str = "native") -> dict[str, Any]:
     return settings
 
 
-def plain(row: TrajectoryRow) -> dict[str, Any]:
-    """The row without what says who acted: model, privilege, where turns come from, and the ids that hash it."""
-    left_out = {"id", "model", "privileged", "provenance", "details"}
-    details = {name: value for name, value in row.details.items() if name != "model_turns"}
-    return {**row.model_dump(mode="json", exclude=left_out), "details": details}
-
-
 def compare(here: BuildResult, there: BuildResult) -> int:
     """Both hold the same trajectories; gives how many."""
-    left = [plain(row) for row in synth.load(here.path).rows("trajectories")]
-    right = [plain(row) for row in synth.load(there.path).rows("trajectories")]
+    left = [acted(row) for row in synth.load(here.path).rows("trajectories")]
+    right = [acted(row) for row in synth.load(there.path).rows("trajectories")]
     assert left == right
     return len(left)
 
@@ -250,8 +243,8 @@ def test_rollouts_that_are_cut_short_are_rejected_beside_those_that_are_kept(tmp
     wanted = {(task.id, "teacher", 0) for task in tasks} | {(t.id, "policy", n) for t in tasks for n in range(4)}
     assert sorted(ended) == sorted(wanted), "every rollout ended once"
     assert {row.reason for row in rejected} == {Reason.TRUNCATED, Reason.REFUSAL}
-    same = {(row.task_id, row.role, row.rollout): plain(row) for row in synth.load(here.path).rows("trajectories")}
-    assert all(plain(row) == same[row.task_id, row.role, row.rollout] for row in rows), "the others are as ever"
+    same = {(row.task_id, row.role, row.rollout): acted(row) for row in synth.load(here.path).rows("trajectories")}
+    assert all(acted(row) == same[row.task_id, row.role, row.rollout] for row in rows), "the others are as ever"
     partly = {row.row_id for row in rejected} & {row.task_id for row in rows if row.role == "policy"}
     assert partly, "a task is kept without a sample"
     assert validate(there.path) == []

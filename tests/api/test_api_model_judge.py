@@ -125,7 +125,7 @@ def test_runs_are_drawn_by_their_rating_and_exported_so(here: BuildResult, tmp_p
         assert row.parts["drawn"] is True or row.value < 5
     drawn = {name for name, row in rated.items() if row.parts["drawn"]}
     assert 0 < len(drawn) < len(rated)
-    done = synth.export(here.path, "openai", tmp_path / "out", select=["drawn=true"])
+    done = synth.export(here.path, "openai", tmp_path / "out", select=["drawn=true", "duplicates=true"])
     notes = [line for path in (done.path / "index").glob("*.jsonl") for line in path.read_text().splitlines()]
     assert {json.loads(note)["id"] for note in notes} == drawn
 

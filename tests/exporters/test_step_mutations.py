@@ -439,6 +439,7 @@ _MAY_BE_NULL = {
     "answer",
     "other_trajectory_id",
     "proposal",
+    "repair",
     "strength",
 }
 

@@ -31,7 +31,8 @@ class Selection(BaseModel):
     rating: float | None = None
     """Least rating of the whole run, 1 to 5, in ``verdicts``; runs that nobody rated are left out."""
     drawn: bool | None = None
-    """Whether the run was drawn by its rating, in ``verdicts``: graded sampling in place of a least rating."""
+    """Whether the run was drawn by its rating, in ``verdicts``: graded sampling in place of a least rating, and of the
+    success that a format asks for by itself."""
     difficulty: tuple[float, float] | None = None
     """Least and greatest rate of success of the policy on the task, both inclusive: measured, or predicted where it has
     no rollout. Tasks without a row in ``difficulty`` are left out."""
@@ -46,8 +47,13 @@ class Selection(BaseModel):
     """Of pairs only: where they come from."""
 
     def over(self, base: Selection) -> Selection:
-        """These conditions, and those of ``base`` that are not set here."""
-        return base.model_copy(update=self.set())
+        """These conditions, and those of ``base`` that are not set here.
+
+        Runs drawn by their rating are taken whether they succeeded or not, unless it is said: the draw is in place of
+        that filter.
+        """
+        freed = {"success": None} if self.drawn else {}
+        return base.model_copy(update={**freed, **self.set()})
 
     def set(self) -> dict[str, Any]:
         """The conditions that are set."""
