@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 import synth
 from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import history_of
@@ -55,15 +57,12 @@ def same_through_http(
     out: Path,
     *,
     settings: Mapping[str, Any],
-    language: str,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> int:
     """Teacher and policy once more, through a model server that plays both: their runs are those of ``built``.
 
     Args:
         store: Of ``built``: its tasks are there.
         settings: Of ``built``, as far as its tasks depend on them.
-        options: Of the scripted agents, by role.
 
     Returns:
         The number of runs.
@@ -73,12 +72,13 @@ def same_through_http(
     # What of an error a server's observation tells is known here from the run in process.
     known = {result.content: result.error for run in runs for step in history_of(run)[1] for result in step.results}
     tasks = list(dataset.rows("tasks"))
+    recipe = yaml.safe_load((built.path / "recipe.yaml").read_text("utf-8"))
 
     def player(role: Role) -> ScriptedPlayer:
-        more = dict((options or {}).get(role, {}))
+        more = recipe["roles"][role].get("options", {})
         return ScriptedPlayer(
             tasks,
-            lambda task: scripted_policy(task=task, role=role, language=language, **more),
+            lambda task: scripted_policy(task=task, role=role, language=recipe["questions"]["kind"], **more),
             error_of=known.get,
         )
 

@@ -11,7 +11,7 @@ import datasets
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from api_builds import hashes, killed_and_resumed
+from api_builds import hashes, killed_and_resumed, same_through_http
 from opening import card_runs, every_config_opens
 
 import synth
@@ -84,6 +84,11 @@ def test_tasks_that_are_judged_by_their_state_get_no_reward_for_texts(built: Bui
 def test_bytes_do_not_depend_on_workers_or_on_what_was_killed(built: BuildResult, tmp_path: Path) -> None:
     again = killed_and_resumed("app-desk", 6, tmp_path, SETTINGS, "engine.row.processed:3")
     assert hashes(again) == hashes(built.path)
+
+
+def test_models_behind_http_act_as_agents_in_process_do(built: BuildResult, tmp_path: Path) -> None:
+    store = built.path.parent / "store"
+    assert same_through_http(built, store, tmp_path / "out", settings=SETTINGS) == 12
 
 
 def _changed(folder: Path, config: str, kind: type[Any], change: Callable[[Any], Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from api_builds import hashes, killed_and_resumed
+from api_builds import hashes, killed_and_resumed, same_through_http
 from opening import card_runs, every_config_opens
 
 import synth
@@ -58,6 +58,11 @@ def test_critical_steps_and_pairs_are_made_of_them(built: BuildResult) -> None:
 def test_bytes_do_not_depend_on_workers_or_on_what_was_killed(built: BuildResult, tmp_path: Path) -> None:
     again = killed_and_resumed("graph-walk", 8, tmp_path, SETTINGS, "engine.row.processed:3")
     assert hashes(again) == hashes(built.path)
+
+
+def test_models_behind_http_act_as_agents_in_process_do(built: BuildResult, tmp_path: Path) -> None:
+    store = built.path.parent / "store"
+    assert same_through_http(built, store, tmp_path / "out", settings=SETTINGS) == 16
 
 
 def test_every_format_takes_it(built: BuildResult, tmp_path: Path) -> None:
