@@ -17,7 +17,6 @@ from synth.dedup.structure import call_sequence, calls_key
 from synth.identity import canonical_json, digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.documents import Document
-from synth.schemas.row import Row
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
 
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 LevelName = Literal["documents", "trajectories", "preferences"]
-R = TypeVar("R", bound=Row)
+R = TypeVar("R", Document, TrajectoryRow, PreferenceRow)
 _FIRST = {"test": 2.0, "validation": 1.0, "train": 0.0}
 
 
@@ -52,7 +51,7 @@ class Level(Generic[R]):
     def corpus(self, rows: Sequence[R]) -> Corpus:
         """``rows`` in memory."""
         return Corpus(
-            ids=[row.id for row in rows],  # type: ignore[attr-defined]
+            ids=[row.id for row in rows],
             texts=[self.text(row) for row in rows],
             structures=None if self.structure is None else [self.structure(row) for row in rows],
             quality=[self.quality(row) for row in rows],

@@ -22,7 +22,7 @@ from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
 from synth.schemas.documents import Document, Link
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.row import Row
+from synth.schemas.row import Row, Split
 from synth.sources.records.triples import Triple
 from synth.stages.contract import Batch, Implementation, StageConfig, Table, TableStage
 
@@ -161,7 +161,9 @@ class Doubles:
             for pair in found.pairs
         )
 
-    def rejection(self, stage: str, name: str, reasons: Mapping[str, Reason], **more: str) -> Rejection:
+    def rejection(
+        self, stage: str, name: str, reasons: Mapping[str, Reason], *, split: Split | None = None, preview: str = ""
+    ) -> Rejection:
         """What is said of the duplicate ``name``; ``reasons`` by the kind of its closest pair, ``*`` else."""
         pair, stays = self._ties[name], self.of[name]
         other = self._ids[pair.right if self._ids[pair.left] == name else pair.left]
@@ -173,7 +175,8 @@ class Doubles:
             row_id=name,
             reason=reasons.get(pair.kind, reasons["*"]),
             detail=detail,
-            **more,  # type: ignore[arg-type]
+            split=split,
+            preview=preview,
         )
 
 

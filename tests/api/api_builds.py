@@ -51,6 +51,18 @@ def acted(row: TrajectoryRow) -> dict[str, Any]:
     return {**row.model_dump(mode="json", exclude=left_out), "details": details}
 
 
+def played_by(server: ModelServer, *roles: str) -> dict[str, Any]:
+    """Settings that give the roles to the server's players ``toy-ROLE``."""
+    given: dict[str, Any] = {}
+    for role in roles:
+        given |= {
+            f"roles.{role}.backend": "openai",
+            f"roles.{role}.model": f"toy-{role}",
+            f"roles.{role}.endpoints": [server.url],
+        }
+    return given
+
+
 def same_through_http(
     built: BuildResult,
     store: Path,
@@ -84,15 +96,9 @@ def same_through_http(
 
     roles: tuple[Role, ...] = ("teacher", "policy")
     with ModelServer({f"toy-{role}": player(role) for role in roles}) as server:
-        bound: dict[str, Any] = {}
-        for role in roles:
-            bound |= {
-                f"roles.{role}.backend": "openai",
-                f"roles.{role}.model": f"toy-{role}",
-                f"roles.{role}.endpoints": [server.url],
-                # Our scripted agents read their own thoughts.
-                f"roles.{role}.options": {"send_reasoning": "reasoning"},
-            }
+        # Our scripted agents read their own thoughts.
+        own = {f"roles.{role}.options": {"send_reasoning": "reasoning"} for role in roles}
+        bound = {**played_by(server, *roles), **own}
         name = built.report.dataset
         there = synth.build(name, tasks=len(tasks), out=out, store=store, settings={**settings, **LEAN, **bound})
         assert server.errors == []

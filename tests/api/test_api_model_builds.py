@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_builds import acted
+from api_builds import acted, played_by
 
 import synth
 from synth.api import BuildResult
@@ -40,15 +40,10 @@ def serve(built: BuildResult) -> ModelServer:
 
 def bound(server: ModelServer, mode: str = "native") -> dict[str, Any]:
     """Settings that let the server play both roles."""
-    settings: dict[str, Any] = {}
-    for role in ("teacher", "policy"):
-        settings |= {
-            f"roles.{role}.backend": "openai",
-            f"roles.{role}.model": f"toy-{role}",
-            f"roles.{role}.endpoints": [server.url],
-            f"roles.{role}.mode": mode,
-            f"roles.{role}.price": {"prompt": 0.1, "completion": 0.4},
-        }
+    roles = ("teacher", "policy")
+    settings = played_by(server, *roles)
+    for role in roles:
+        settings |= {f"roles.{role}.mode": mode, f"roles.{role}.price": {"prompt": 0.1, "completion": 0.4}}
         if mode == "native":  # our scripted agents read their own thoughts
             settings[f"roles.{role}.options"] = {"send_reasoning": "reasoning"}
     return settings

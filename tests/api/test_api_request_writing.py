@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from api_builds import played_by
 
 import synth
 from synth.api import BuildResult
@@ -72,14 +73,7 @@ def same(data: Mapping[str, Any], sample: str | None) -> Any:
 
 
 def settings(server: ModelServer, *roles: str) -> dict[str, Any]:
-    found = dict(LEAN)
-    for role in roles:
-        found |= {
-            f"roles.{role}.backend": "openai",
-            f"roles.{role}.model": f"toy-{role}",
-            f"roles.{role}.endpoints": [server.url],
-        }
-    return found
+    return {**LEAN, **played_by(server, *roles)}
 
 
 def build(folder: Path, more: Mapping[str, Any], tasks: int = TASKS) -> BuildResult:

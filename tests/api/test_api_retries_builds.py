@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from api_builds import played_by
 
 import synth
 from synth.errors import InputError
@@ -36,13 +37,7 @@ def test_failed_runs_are_tried_once_more(tmp_path: Path) -> None:
         "toy-reflector": ReflectorPlayer(leaked),
     }
     with ModelServer(players) as server:
-        settings = dict(LEAN)
-        for role in ("teacher", "reflector"):
-            settings |= {
-                f"roles.{role}.backend": "openai",
-                f"roles.{role}.model": f"toy-{role}",
-                f"roles.{role}.endpoints": [server.url],
-            }
+        settings = {**LEAN, **played_by(server, "teacher", "reflector")}
         settings["roles.teacher.options"] = {"send_reasoning": "reasoning"}
         built = synth.build("world-search", out=tmp_path / "out", settings=settings, **base)
         asked = len(server.log.records())
