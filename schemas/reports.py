@@ -390,6 +390,8 @@ class BuildReport(Row):
     """Predicted against measured success; None where nothing was measured. Set by the exporter."""
     document_licences: dict[str, int] = {}
     """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
+    row_licences: dict[str, int] = {}
+    """Where there are no documents: tasks (trajectories, where there are no tasks) by licence. Set by the exporter."""
     withheld: WithheldReport | None = None
     """What of the texts is not there; None where all of it is."""
     split_fractions: dict[Split, float] = {}

@@ -16,7 +16,7 @@ from synth.exporters.columns import columns
 from synth.exporters.configs import CONFIGS, SPLITS, Config
 from synth.exporters.figures import TITLES, figures
 from synth.exporters.files import COLUMNS, PLOTS, RECIPE_FILE
-from synth.exporters.licences import licence_of
+from synth.exporters.licences import licence_of_dataset
 from synth.identity import canonical_json
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
 from synth.schemas.rejections import Reason
@@ -80,7 +80,7 @@ def card_text(report: BuildReport) -> str:
 
 def front_matter(report: BuildReport) -> dict[str, Any]:
     """What the Hub reads: configs with their files, features, sizes, licence, language, tags."""
-    licence = licence_of(report.document_licences)
+    licence = licence_of_dataset(report)
     matter: dict[str, Any] = {"pretty_name": report.title or report.dataset, "license": licence.id}
     if licence.name:
         matter["license_name"] = licence.name
@@ -185,7 +185,7 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "written_by": _written_by(report),
         "compared": any("contamin" in stage.stage for stage in report.stages),
         "reasons": [(reason.value, reason.sentence, count) for reason, count in _reasons(report)],
-        "licence": licence_of(report.document_licences),
+        "licence": licence_of_dataset(report),
     }
 
 

@@ -15,8 +15,8 @@ no file (``datasets`` refuses a config without a row): the card says which.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -30,6 +30,7 @@ from synth.exporters.card import beside_card, render_card
 from synth.exporters.configs import CONFIGS, Config, config_named
 from synth.exporters.criticals import Criticals
 from synth.exporters.files import CARD_FILE, REPORT_FILE, file_name
+from synth.exporters.licences import StatedLicences
 from synth.exporters.outcomes import Outcomes
 from synth.exporters.yields import Yields
 from synth.schemas.arrow import arrow_schema
@@ -58,7 +59,7 @@ def write_dataset(
 
     Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
     completed with what was counted on the way (``tables``, ``sizes``, ``outcomes``, ``task_yields``, ``labels``,
-    ``critical``, ``pairs``, ``difficulty``, ``document_licences``) and returned: what the card shows.
+    ``critical``, ``pairs``, ``difficulty``, ``document_licences``, ``row_licences``) and returned: what the card shows.
 
     Args:
         complete: Gets that report once every row was written, to add what it counted itself.
@@ -76,14 +77,18 @@ def write_dataset(
             raise StoreError("the folder is not empty", where=str(folder), mend="choose another folder")
     outcomes, criticals, yields = Outcomes(), Criticals(), Yields()
     calibrations = Calibrations(targets_of(report))
-    licences: Counter[str] = Counter()
+    licences = StatedLicences()
     watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
-        "tasks": (outcomes.see_tasks, yields.see_tasks),
-        "trajectories": (outcomes.see_trajectories, criticals.see_trajectories),
+        "tasks": (outcomes.see_tasks, yields.see_tasks, partial(licences.see, "tasks")),
+        "trajectories": (
+            outcomes.see_trajectories,
+            criticals.see_trajectories,
+            partial(licences.see, "trajectories"),
+        ),
         "steps": (criticals.see_steps,),
         "branches": (criticals.see_branches,),
         "preferences": (criticals.see_pairs,),
-        "documents": (lambda batch: licences.update(_licences(batch)),),
+        "documents": (partial(licences.see, "documents"),),
         "rejected": (yields.see_rejected,),
         "difficulty": (calibrations.see,),
     }
@@ -106,7 +111,8 @@ def write_dataset(
             "critical": criticals.critical(),
             "pairs": criticals.pairs(),
             "difficulty": calibrations.report(),
-            "document_licences": dict(sorted(licences.items())),
+            "document_licences": licences.documents,
+            "row_licences": licences.rows,
         }
     )
     done = complete(done)
@@ -146,11 +152,6 @@ def _watched(batches: Iterable[pa.RecordBatch], see: Callable[[pa.RecordBatch], 
     for batch in batches:
         see(batch)
         yield batch
-
-
-def _licences(batch: pa.RecordBatch) -> dict[str, int]:
-    counted = pc.value_counts(pc.fill_null(batch.column("licence"), "unknown"))
-    return {item["values"]: item["counts"] for item in counted.to_pylist()}
 
 
 def _parts(batch: pa.RecordBatch, config: Config) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -6,7 +6,6 @@ steps, branches or pairs, digests of the trajectories that these refer to.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +32,7 @@ from synth.exporters.distractor_checks import (
 from synth.exporters.duplicate_checks import DuplicateCheck
 from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
 from synth.exporters.graph_checks import EntityCheck, FactCheck
+from synth.exporters.licences import StatedLicences
 from synth.exporters.outcomes import Outcomes
 from synth.exporters.pair_checks import PairCheck
 from synth.exporters.problems import Problem, Problems
@@ -111,7 +111,7 @@ class _Counted:
     yields: Yields = field(default_factory=Yields)
     criticals: Criticals = field(default_factory=Criticals)
     difficulty: Calibrations = field(default_factory=Calibrations)
-    licences: Counter[str] = field(default_factory=Counter)
+    licences: StatedLicences = field(default_factory=StatedLicences)
 
     def see(self, config: str, batch: pa.RecordBatch) -> None:
         watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
@@ -120,15 +120,13 @@ class _Counted:
             "steps": (self.criticals.see_steps,),
             "branches": (self.criticals.see_branches,),
             "preferences": (self.criticals.see_pairs,),
-            "documents": (self._see_documents,),
             "rejected": (self.yields.see_rejected,),
             "difficulty": (self.difficulty.see,),
         }
         for see in watchers.get(config, ()):
             see(batch)
-
-    def _see_documents(self, batch: pa.RecordBatch) -> None:
-        self.licences.update(value or "unknown" for value in batch.column("licence").to_pylist())
+        if config in ("documents", "tasks", "trajectories"):
+            self.licences.see(config, batch)
 
 
 def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) -> _Counted:
@@ -284,8 +282,10 @@ def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
         found.add(REPORT_FILE, None, "pairs: the preferences give other counts by kind and family")
     if report.difficulty != counted.difficulty.report():
         found.add(REPORT_FILE, None, "difficulty: the rows give other counts of predicted and measured success")
-    if report.document_licences != dict(sorted(counted.licences.items())):
+    if report.document_licences != counted.licences.documents:
         found.add(REPORT_FILE, None, "document_licences: the documents state other licences")
+    if report.row_licences != counted.licences.rows:
+        found.add(REPORT_FILE, None, "row_licences: the rows state other licences")
     accepted = sum(counted.rows["tasks"].values())
     if report.wanted is not None and accepted != report.wanted:
         found.add(REPORT_FILE, None, f"wanted {report.wanted:,} tasks; the files hold {accepted:,}")

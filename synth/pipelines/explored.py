@@ -11,12 +11,13 @@ from typing import Any
 
 from synth.environments.app.environment import open_app
 from synth.environments.app.reading import load_definition, source_text
+from synth.environments.explored import explored_options
 from synth.errors import InputError
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import Application, AppSource, McpServers, McpSource, ReverseQuestions, WebPages, WebSource
+from synth.recipe.reverse import AppSource, McpSource, ReverseQuestions, WebSource
 from synth.reverse.app.config import AppTasksConfig
 
-__all__ = ["acting", "made_of", "published_source", "task_values"]
+__all__ = ["made_of", "published_source", "task_values"]
 
 
 def made_of(recipe: Recipe) -> tuple[dict[str, Any], str]:
@@ -39,7 +40,22 @@ def task_values(recipe: Recipe) -> dict[str, Any]:
     asked = recipe.questions.model_dump(include=set(_ASKED[recipe.source.kind]))
     if isinstance(recipe.questions, ReverseQuestions) and recipe.questions.book is not None:
         asked["book"] = _text_of(recipe.questions.book)
-    return {**asked, **explored, "environment_version": version}
+    return {**asked, **explored, "licence": _licence(recipe), "environment_version": version}
+
+
+def _licence(recipe: Recipe) -> str | None:
+    """What its file says, or else the recipe; of servers with several licences, none."""
+    source = recipe.source
+    if isinstance(source, AppSource):
+        return load_definition(source.application).licence or source.licence
+    if isinstance(source, McpSource):
+        found = {server.get("licence") or source.licence for server in source.servers.values()}
+        return found.pop() if len(found) == 1 else None
+    if isinstance(source, WebSource):
+        from synth.environments.web.definition import load_site
+
+        return load_site(source.site)[1].licence or source.licence
+    return None
 
 
 def published_source(recipe: Recipe) -> dict[str, Any]:
@@ -69,18 +85,14 @@ def _published(server: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
+def _options(recipe: Recipe) -> dict[str, Any]:
+    return explored_options(recipe.source.model_dump(mode="json"), recipe.environment.model_dump(mode="json"))
+
+
 def _app(recipe: Recipe) -> tuple[dict[str, Any], str]:
-    source, place = recipe.source, recipe.environment
-    assert isinstance(source, AppSource)
-    assert isinstance(place, Application)
-    load_definition(source.application)  # a mistake in a file is told with the file's name
-    options: dict[str, Any] = {
-        "application": source_text(source.application),
-        "variant": source.variant,
-        "size": source.size,
-        **acting({"kind": "app"}),
-        "failures": None if place.failures is None else place.failures.model_dump(mode="json"),
-    }
+    assert isinstance(recipe.source, AppSource)
+    load_definition(recipe.source.application)  # a mistake in a file is told with the file's name
+    options = {**_options(recipe), "application": source_text(recipe.source.application)}
     return options, open_app(**options).version
 
 
@@ -89,10 +101,7 @@ def _mcp(recipe: Recipe) -> tuple[dict[str, Any], str]:
     same command."""
     from synth.environments.mcp.environment import open_mcp
 
-    source, place = recipe.source, recipe.environment
-    assert isinstance(source, McpSource)
-    assert isinstance(place, McpServers)
-    options = {**source.model_dump(mode="json", exclude={"kind"}), **place.model_dump(mode="json", exclude={"kind"})}
+    options = _options(recipe)
     environment = open_mcp(**options)
     return options, f"{environment.version}-{environment.identity[:16]}"
 
@@ -100,10 +109,7 @@ def _mcp(recipe: Recipe) -> tuple[dict[str, Any], str]:
 def _web(recipe: Recipe) -> tuple[dict[str, Any], str]:
     from synth.environments.web.environment import open_web
 
-    source, place = recipe.source, recipe.environment
-    assert isinstance(source, WebSource)
-    assert isinstance(place, WebPages)
-    options = {**source.model_dump(mode="json", exclude={"kind"}), **place.model_dump(mode="json", exclude={"kind"})}
+    options = _options(recipe)
     environment = open_web(**options)
     return options, f"{environment.version}-{environment.identity[:16]}"
 
@@ -119,11 +125,6 @@ def _text_of(book: str) -> str:
         return Path(book).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{book!r} can't be read: {error}", where="questions.book", mend="name a YAML file") from None
-
-
-def acting(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the environment that every dataset of that kind of source has, and no recipe says."""
-    return {"user": True} if source.get("kind") == "app" else {}
 
 
 _MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app, "mcp": _mcp, "web": _web}

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from synth.engine import Engine
+from synth.environments.explored import EXPLORED
 from synth.exporters.hub_layout import write_dataset
 from synth.models.naming import public_name
 from synth.pipelines.doubled import duplicate_notes, duplicate_tables, marked, pairs_left_out, runs_marked, without
@@ -18,7 +19,7 @@ from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
 from synth.pipelines.screens import benchmark_names
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import EXPLORED, ReverseQuestions, WebSource
+from synth.recipe.reverse import ReverseQuestions, WebSource
 from synth.recipe.roles import PRIVATE, RoleName
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split

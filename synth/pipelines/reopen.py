@@ -9,10 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from synth.environments.contract import Environment
+from synth.environments.explored import EXPLORED, explored_options
 from synth.errors import InputError
 from synth.exporters.reader import Dataset
-from synth.pipelines.explored import acting
-from synth.recipe.reverse import EXPLORED
 from synth.registry import find
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document
@@ -102,7 +101,7 @@ def reopen(dataset: Dataset) -> tuple[Environment, DatasetTasks]:
     given = dict(recipe.get("environment") or {})
     source = recipe.get("source") or {}
     if source.get("kind") in EXPLORED:
-        given = {**source, **given, **acting(source)}  # what is explored is what agents act in
+        given = {"kind": given.get("kind"), **explored_options(source, given)}
     options = {key: value for key, value in given.items() if value is not None}
     if options.get("simulated") is not None:
         raise InputError(

@@ -16,6 +16,7 @@ from synth.critical.config import CriticalConfig
 from synth.critical.model_expert import expert_prompts
 from synth.critical.model_scorer import score_prompt
 from synth.engine.plan import StageNode
+from synth.environments.explored import EXPLORED
 from synth.environments.graph import GraphEnvironment
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
@@ -27,7 +28,6 @@ from synth.preferences.judge import compare_prompt
 from synth.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.prompting import load_prompt
 from synth.recipe.model import Critical, Recipe, Role
-from synth.recipe.reverse import EXPLORED
 from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.registry import factory_of, find
 from synth.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named

@@ -11,11 +11,11 @@ from synth.agents.loop import Limits
 from synth.agents.management import Management
 from synth.agents.summaries import Summaries
 from synth.critical.config import CriticalConfig
+from synth.environments.explored import EXPLORED
 from synth.environments.simulated import Simulation
 from synth.preferences.select import Selection
 from synth.recipe.dedup import Dedup
 from synth.recipe.reverse import (
-    EXPLORED,
     Application,
     AppSource,
     McpServers,

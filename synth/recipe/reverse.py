@@ -10,7 +10,6 @@ from synth.environments.app.environment import Failures
 from synth.reverse.app.config import AppTasksConfig
 
 __all__ = [
-    "EXPLORED",
     "AppSource",
     "Application",
     "McpServers",
@@ -19,10 +18,6 @@ __all__ = [
     "WebPages",
     "WebSource",
 ]
-
-EXPLORED = frozenset({"app", "mcp", "web"})
-"""Sources that are explored rather than read: the environment of the same kind is made of them, and there are no
-documents."""
 
 
 class _Part(BaseModel):
@@ -40,6 +35,8 @@ class AppSource(_Part):
     """Which of the application's variants: one whose rules are kept and not all written; empty = as it is written."""
     size: int = Field(default=1, ge=1, le=10_000)
     """Multiple of the data of size 1. Every few tasks are set in data of their own."""
+    licence: str | None = None
+    """SPDX id of the licence of what the application holds, where its file states none."""
 
 
 class McpSource(_Part):
@@ -49,9 +46,11 @@ class McpSource(_Part):
     servers: dict[str, dict[str, Any]] = Field(min_length=1)
     """By a short name: ``command`` (program and arguments; ``{workspace}``, ``{python}`` and ``{shipped}`` stand for
     the folder of a run, this Python and the servers that come with this package) or ``url``; ``folder`` that each run
-    gets a copy of; ``env`` and ``headers`` by names of variables."""
+    gets a copy of; ``env`` and ``headers`` by names of variables; ``licence`` of what it answers."""
     tools: tuple[str, ...] = ()
     """The only tools that are used; empty = all."""
+    licence: str | None = None
+    """SPDX id of the licence of what servers answer that state none."""
 
 
 class McpServers(_Part):
@@ -81,6 +80,8 @@ class WebSource(_Part):
     are served as they are."""
     state_path: str | None = None
     """Of a command: an address that answers with the application's state as JSON."""
+    licence: str | None = None
+    """SPDX id of the licence of the pages, where ``site.yaml`` states none."""
 
 
 class WebPages(_Part):

@@ -34,7 +34,15 @@ __all__ = [
     "WebTasksStageConfig",
 ]
 
-C = TypeVar("C", bound=StageConfig)
+
+class ExploredConfig(StageConfig):
+    """What all of them have."""
+
+    licence: str | None = None
+    """SPDX id of the licence of what is seen there; None = nobody stated one."""
+
+
+C = TypeVar("C", bound=ExploredConfig)
 
 
 class Proposer(Protocol):
@@ -73,7 +81,8 @@ class ReverseTasks(CandidateStage[C]):
         for verdict in self._proposer.propose(range(start, stop), self.context.seed):
             if isinstance(verdict, Checked):
                 details = {**verdict.draft.details, "changing": list(self._changing)}
-                draft = verdict.draft.model_copy(update={"environment": self._environment, "details": details})
+                known = {"environment": self._environment, "details": details, "licence": self.config.licence}
+                draft = verdict.draft.model_copy(update=known)
                 found.append(replace(verdict, draft=draft))
             else:
                 found.append(verdict)
@@ -88,7 +97,7 @@ class ReverseTasks(CandidateStage[C]):
         return same_question(row)
 
 
-class AppTasksStageConfig(AppTasksConfig, StageConfig):
+class AppTasksStageConfig(AppTasksConfig, ExploredConfig):
     application: str
     """A shipped application, or the text of its YAML."""
     variant: str | None = None
@@ -130,7 +139,7 @@ class AppTasks(ReverseTasks[AppTasksStageConfig]):
         return same_request(row)
 
 
-class McpTasksStageConfig(StageConfig):
+class McpTasksStageConfig(ExploredConfig):
     """The servers, and what is asked of them."""
 
     servers: dict[str, dict[str, Any]]
@@ -208,7 +217,7 @@ class McpTasks(ReverseTasks[McpTasksStageConfig]):
         return self._values
 
 
-class WebTasksStageConfig(StageConfig):
+class WebTasksStageConfig(ExploredConfig):
     """The site, and what is asked of it."""
 
     site: str

@@ -35,6 +35,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
 
 def test_every_row_proves_itself(built: BuildResult, tmp_path: Path) -> None:
     assert validate(built.path) == []
+    dataset = synth.load(built.path)
+    assert {row.licence for table in ("tasks", "trajectories", "rl") for row in dataset.rows(table)} == {"CC0-1.0"}
+    assert dataset.report.row_licences == {"CC0-1.0": 6}
+    assert "\nlicense: cc0-1.0\n" in (built.path / "README.md").read_text("utf-8")
     assert every_config_opens(built.path, tmp_path) >= {"tasks", "trajectories", "steps", "rl"}
     assert card_runs(built.path) >= 4
     found = audit(built.path)

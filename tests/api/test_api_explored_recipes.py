@@ -71,3 +71,34 @@ def test_how_agents_fare_is_no_matter_of_the_tasks() -> None:
 def test_an_application_that_can_not_be_read_is_one_line(application: str) -> None:
     with pytest.raises(InputError):
         made_of(recipe(source={"kind": "app", "application": application}))
+
+
+def test_a_licence_is_what_the_file_says_or_else_the_recipe(tmp_path: Path) -> None:
+    silent = tmp_path / "mine.yaml"
+    silent.write_text(LIBRARY.read_text("utf-8"), "utf-8")
+    given = {"kind": "app", "application": str(silent)}
+    assert task_values(recipe(source={"kind": "app"}))["licence"] == "CC0-1.0"
+    assert task_values(recipe(source={"kind": "app", "licence": "MIT"}))["licence"] == "CC0-1.0"
+    assert task_values(recipe(source=given))["licence"] is None
+    assert task_values(recipe(source={**given, "licence": "MIT"}))["licence"] == "MIT"
+    silent.write_text(LIBRARY.read_text("utf-8").replace("\nabout:", "\nlicence: ODbL-1.0\nabout:"), "utf-8")
+    assert task_values(recipe(source={**given, "licence": "MIT"}))["licence"] == "ODbL-1.0"
+
+
+@pytest.mark.parametrize(
+    ("stated", "more", "found"),
+    [
+        ((None, None), {}, None),
+        ((None, None), {"licence": "MIT"}, "MIT"),
+        (("CC0-1.0", None), {"licence": "MIT"}, None),  # two licences are no one licence
+        (("CC0-1.0", None), {}, None),
+        (("CC0-1.0", "CC0-1.0"), {}, "CC0-1.0"),
+    ],
+)
+def test_servers_have_a_licence_where_all_of_them_have_it(
+    stated: tuple[str | None, ...], more: dict[str, str], found: str | None
+) -> None:
+    server = {"command": ["{python}", "-I", "-S", "{shipped}/organizer.py", "home"]}
+    servers = {f"s{place}": {**server, "licence": licence} for place, licence in enumerate(stated)}
+    made = recipe(source={"kind": "mcp", "servers": servers, **more}, environment={"kind": "mcp", "replay_safe": True})
+    assert task_values(made)["licence"] == found

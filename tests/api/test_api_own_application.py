@@ -37,7 +37,11 @@ def test_twenty_tasks_of_ones_own_application(tmp_path: Path, capsys: pytest.Cap
     assert {task.environment for task in tasks} == {"app:nursery"}
     assert {str(task.details["kind"]) for task in tasks} >= {"done", "refused"}
     assert all(run.success for run in dataset.rows("trajectories") if run.role == "teacher")
-    assert str(tmp_path) not in (tmp_path / "out" / "README.md").read_text("utf-8")
+    card = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert str(tmp_path) not in card
+    assert {task.licence for task in tasks} == {None}
+    assert dataset.report.row_licences == {"unknown": TASKS}
+    assert "license_name: not-stated" in card
 
 
 @pytest.mark.parametrize(

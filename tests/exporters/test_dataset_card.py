@@ -375,6 +375,14 @@ def test_no_licence_is_guessed(documents: dict[str, int], identifier: str, name:
     assert matter.get("license_name") == name
 
 
+def test_where_there_are_no_documents_the_licence_is_that_of_the_rows() -> None:
+    card = render_card(report(document_licences={}, row_licences={"MIT": 3}))
+    assert yaml.safe_load(card.split("---\n")[1])["license"] == "mit"
+    assert "Every row is under MIT." in card
+    both = render_card(report(document_licences={"CC0-1.0": 5}, row_licences={"MIT": 3}))
+    assert yaml.safe_load(both.split("---\n")[1])["license"] == "cc0-1.0"
+
+
 def test_the_card_shows_its_plots_and_says_how_to_train() -> None:
     card = render_card(report())
     assert "![Success by role and hops](plots/success.svg)" in card

@@ -363,6 +363,12 @@ MUTATIONS: dict[str, Mutation] = {
         None,
         "document_licences: ",
     ),
+    "report of licences of rows": (
+        report(lambda r: r.update(row_licences={"MIT": 62})),
+        "report.json",
+        None,
+        "row_licences: ",
+    ),
     "report of another version": (
         report(lambda r: r.update(schema_version="0.1.0")),
         "report.json",

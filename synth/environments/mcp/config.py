@@ -47,6 +47,8 @@ class McpServer(BaseModel):
     """HTTP headers of a ``url``: the header's name -> the NAME of the environment variable that holds its value."""
     folder: str | None = None
     """A folder of which each rollout gets a copy, in which a command begins; empty = an empty folder."""
+    licence: str | None = None
+    """SPDX id of the licence of what it answers. Empty: datasets made of it say that nobody stated one."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -70,6 +70,8 @@ class SiteDefinition(BaseModel):
     """What it is, for the agent's instructions."""
     address: Words = "http://site.test"
     """What agents see as its address; nothing is ever looked up under it."""
+    licence: str | None = None
+    """SPDX id of the licence of what it holds. Empty: datasets made of it say that nobody stated one."""
     about: str = ""
     """More for the agent's instructions."""
     starts: dict[Words, SiteStart] = {}

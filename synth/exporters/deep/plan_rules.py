@@ -18,6 +18,7 @@ from synth.agents.trajectory import facts_of, history_of, steps_of
 from synth.agents.twins import twin_of
 from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.contract import Environment, Episode, ToolCall
+from synth.environments.explored import explored_options
 from synth.errors import InputError
 from synth.exporters.deep.findings import Findings, Place
 from synth.exporters.deep.reading import rows
@@ -67,8 +68,7 @@ class PlanAudit:
         if not isinstance(source, dict) or not isinstance(place, dict) or source.get("kind") != "app":
             self._why = f"an environment of kind {dict(place).get('kind')} is not started for an audit"
             return
-        options = {name: value for name, value in {**source, **place}.items() if name != "kind" and value is not None}
-        options["user"] = True
+        options = explored_options(source, place)
         try:
             self._real = open_app(**options)
             self._calm = open_app(**{name: value for name, value in options.items() if name != _NO_DEFECT})
@@ -77,7 +77,7 @@ class PlanAudit:
             self._why = f"the application can't be opened: {error}"
 
     def _open_servers(self, source: JsonObject, place: JsonObject) -> None:
-        options = {name: value for name, value in {**source, **place}.items() if name != "kind" and value is not None}
+        options = explored_options(source, place)
         if not _ours(source.get("servers")):
             self._why = "servers that a dataset names are not started for an audit, but for those of this package"
             return
