@@ -56,44 +56,53 @@ function facts(rows) {
   return table;
 }
 
-// The list of trajectories: all pages are searched, page after page, as far as a screen of hits needs.
-const form = document.getElementById("search"), list = document.querySelector("#list tbody");
-const status = document.getElementById("status"), SCREEN = 50;
-let first = 0, turn = 0;
+// A list of a section: all its pieces are searched, one after the other, as far as a screen of hits needs.
+const SCREEN = 50;
 
-function wanted(row) {
-  const words = form.words.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = [row[0], row[3], row[4], row[5], row[8], row[9], row[10]].join(" ").toLowerCase();
-  return (!form.role.value || row[1] === form.role.value) && (!form.mark.value || row[2] === form.mark.value)
-    && (!form.whole.checked || row[11] >= 0) && words.every((word) => text.includes(word));
+function listing(section, prefix, wanted, line) {
+  const own = document.getElementById(section), form = own.querySelector("form"), list = own.querySelector(".list tbody");
+  const status = own.querySelector(".status"), back = own.querySelector(".back"), on = own.querySelector(".on");
+  const pages = names.filter((name) => name.startsWith(prefix));
+  let first = 0, turn = 0;
+
+  async function show() {
+    const mine = ++turn, hits = [], words = form.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let looked = 0, more = false;
+    for (const name of pages) {
+      const rows = await piece(name);
+      if (mine !== turn) return;
+      looked += 1;
+      for (const row of rows) if (wanted(form, row, words)) hits.push(row);
+      if (hits.length > first + SCREEN) { more = true; break; }
+      if (looked % 20 === 0) status.textContent = "searched " + looked + " of " + pages.length + " pieces";
+    }
+    list.replaceChildren(...hits.slice(first, first + SCREEN).map(line));
+    const last = Math.min(first + SCREEN, hits.length);
+    status.textContent = hits.length ? "rows " + (first + 1) + " to " + last + (more ? "" : " of " + hits.length) : "no row";
+    back.disabled = first === 0;
+    on.disabled = hits.length <= first + SCREEN;
+  }
+
+  form.addEventListener("submit", (event) => { event.preventDefault(); first = 0; show(); });
+  form.addEventListener("change", () => { first = 0; show(); });
+  back.addEventListener("click", () => { first = Math.max(0, first - SCREEN); show(); });
+  on.addEventListener("click", () => { first += SCREEN; show(); });
+  return { form, list, pages, show };
 }
 
-async function show() {
-  const mine = ++turn, hits = [];
-  let looked = 0, more = false;
-  for (const name of pages) {
-    const rows = await piece(name);
-    if (mine !== turn) return;
-    looked += 1;
-    for (const row of rows) if (wanted(row)) hits.push(row);
-    if (hits.length > first + SCREEN) { more = true; break; }
-    if (looked % 20 === 0) status.textContent = "searched " + looked + " of " + pages.length + " pieces";
-  }
-  list.replaceChildren();
-  for (const row of hits.slice(first, first + SCREEN)) {
-    const line = make("tr");
-    line.tabIndex = 0;
-    line.append(make("td", row[1]), make("td", row[2], tones[row[2]]), make("td", row[3]), make("td", String(row[6])),
-      make("td", row[8]), make("td", row[9]), make("td", row[10]));
-    line.addEventListener("click", () => open(row));
-    line.addEventListener("keydown", (event) => { if (event.key === "Enter") open(row); });
-    list.append(line);
-  }
-  const last = Math.min(first + SCREEN, hits.length);
-  status.textContent = hits.length ? "rows " + (first + 1) + " to " + last + (more ? "" : " of " + hits.length) : "no row";
-  document.getElementById("back").disabled = first === 0;
-  document.getElementById("on").disabled = hits.length <= first + SCREEN;
-}
+const has = (cells, words) => { const text = cells.join(" ").toLowerCase(); return words.every((word) => text.includes(word)); };
+const runs = listing("rows", "rows-", (form, row, words) =>
+  (!form.role.value || row[1] === form.role.value) && (!form.mark.value || row[2] === form.mark.value)
+    && (!form.whole.checked || row[11] >= 0) && has([row[0], row[3], row[4], row[5], row[8], row[9], row[10]], words),
+(row) => {
+  const line = make("tr");
+  line.tabIndex = 0;
+  line.append(make("td", row[1]), make("td", row[2], tones[row[2]]), make("td", row[3]), make("td", String(row[6])),
+    make("td", row[8]), make("td", row[9]), make("td", row[10]));
+  line.addEventListener("click", () => open(row));
+  line.addEventListener("keydown", (event) => { if (event.key === "Enter") open(row); });
+  return line;
+});
 
 async function open(row) {
   const article = document.getElementById("whole");
@@ -155,11 +164,20 @@ for (const name of Object.keys(views)) {
   step(0);
 }
 
-form.addEventListener("submit", (event) => { event.preventDefault(); first = 0; show(); });
-form.addEventListener("change", () => { first = 0; show(); });
-document.getElementById("back").addEventListener("click", () => { first = Math.max(0, first - SCREEN); show(); });
-document.getElementById("on").addEventListener("click", () => { first += SCREEN; show(); });
+if (document.getElementById("twins")) {
+  const side = (id, words) => { const cell = make("td", words); cell.append(make("span", id, "id")); return cell; };
+  listing("twins", "twins-", (form, row, words) =>
+    (!form.level.value || row[0] === form.level.value) && (!form.kind.value || row[1] === form.kind.value) && has(row, words),
+  (row) => {
+    const line = make("tr");
+    line.append(make("td", row[0]), make("td", row[1]), make("td", row[2].toFixed(4)), side(row[3], row[4]), side(row[5], row[6]), make("td"));
+    line.lastChild.append(make("span", row[7], "id"));
+    return line;
+  }).show();
+}
+
 (async () => {
+  const { form, list, pages, show } = runs;
   if (pages.length) for (const role of [...new Set((await piece(pages[0])).map((row) => row[1]))].sort()) form.role.append(make("option", role));
   for (const role of ["expert", "policy", "teacher"]) if (pages.length > 1 && ![...form.role.options].some((of) => of.value === role)) form.role.append(make("option", role));
   await show();

@@ -29,6 +29,8 @@ __all__ = ["Corpus", "Found", "Method", "find_duplicates", "signatures"]
 
 _BATCH = 1024
 """Texts per call of the encoder: always, so that a model's batches are the same."""
+_TOGETHER = 128
+"""Texts whose n-grams are hashed together."""
 _CHUNK = 1 << 16
 """Candidates of MinHash that are scored before they go to the forest."""
 
@@ -217,8 +219,9 @@ def _groups(keys: NDArray[np.uint64], kind: Kind, pairs: list[Pair]) -> NDArray[
 def signatures(texts: Sequence[str], hasher: MinHasher, words: int) -> NDArray[np.uint64]:
     """``(len(texts), bands) uint64``: keys of the bands. Of every text alone, so it may be computed in any pieces."""
     found = np.zeros((len(texts), hasher.bands), dtype=np.uint64)
-    for row, text in enumerate(texts):
-        found[row] = hasher.keys(hasher.signature(shingles(text, words))[None])[0]
+    for start in range(0, len(texts), _TOGETHER):
+        rows = range(start, min(start + _TOGETHER, len(texts)))
+        found[start : rows.stop] = hasher.keys(hasher.signatures([shingles(texts[row], words) for row in rows]))
     return found
 
 

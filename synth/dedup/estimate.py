@@ -21,8 +21,13 @@ _STRUCTURE = 125
 _ROW, _NEAR = 145, 150
 """Bytes per row that any comparison holds (id, place, hash), and that sorting by one band after the other takes beside
 the keys. Fitted to tables of 3 * 10^4 and 1.2 * 10^5 rows with an eighth and a half as many pairs."""
-_FOUND, _PAIR = 160, 2200
-"""Bytes per pair that was found, and with the row that tells of it in the end. Fitted to the same."""
+_FOUND = 160
+"""Bytes per pair that was found. Fitted to the same."""
+_TOLD, _PAIR = 200, 400
+"""Bytes per row and per pair when rows of the table ``duplicates`` are made of the pairs. Fitted to 1.2 * 10^5 and
+4 * 10^5 rows with an eighth and a half as many pairs."""
+_WRITING = 13e6
+"""Bytes of the rows that are objects at a time, on their way to Arrow, and of what Arrow takes at once."""
 _PAIR_ON_DISK = 40
 _QUALITY = 32
 """Bytes of a row's quality on the disk: four numbers."""
@@ -68,7 +73,7 @@ def table_bytes(rows: int, rules: Rules, *, dim: int = 384, share: float = 0.1) 
         compared = max(compared, 32 + own)
     pairs = share * rows
     first = _capacity(rows) * sketch + 2 * rows * _QUALITY
-    second = rows * _ROW + max(rows * compared + fixed + _FOUND * pairs, _PAIR * pairs)
+    second = max(rows * (_ROW + compared) + fixed + _FOUND * pairs, rows * _TOLD + _PAIR * pairs + _WRITING)
     return int(_BASE + max(first, second)), int(rows * (sketch + _QUALITY) + _PAIR_ON_DISK * pairs)
 
 

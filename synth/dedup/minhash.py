@@ -6,6 +6,7 @@ probability ``1 - (1 - s^rows)^bands``. What meets in a band is a candidate; its
 The hashes are multiply-shift (Dietzfelbinger et al. 1997) over 64 bits in numpy. Measured on 300-word texts and 112
 numbers, one core: 5,100 texts/s with the hashing of words, against 4,000 of datatrove's signature alone, 3,200 of
 datasketch; rensa's 94,000 are without the joining of its strings, which was not measured, and cost a requirement more.
+Small sets are hashed together, which took questions of 18 words from 64,000 to 280,000 signatures/s.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ _ALL = 32
 """In a bucket of up to so many texts every two are compared; in a fuller one each with the first and with the one
 before it, which joins them as well."""
 _AT_ONCE = 4096
-"""N-grams that are hashed at once: bounds the memory that one long text takes."""
+"""N-grams that are hashed at once, of one text or of several: 4 MB of products."""
+_NOTHING = np.uint32(0xFFFFFFFF)
 
 
 def caught(similarity: float, bands: int, rows: int) -> float:
@@ -62,12 +64,43 @@ class MinHasher:
 
     def signature(self, hashes: Hashes) -> NDArray[np.uint32]:
         """``(bands * rows,) uint32``; of an empty set all are the greatest number."""
-        least = np.full(self.bands * self.rows, np.uint32(0xFFFFFFFF), dtype=np.uint32)
+        least = np.full(self.bands * self.rows, _NOTHING, dtype=np.uint32)
         for start in range(0, len(hashes), _AT_ONCE):
-            part = hashes[None, start : start + _AT_ONCE]
-            high = ((part * self._factors + self._addends) >> np.uint64(32)).astype(np.uint32)
-            np.minimum(least, high.min(axis=1), out=least)
+            np.minimum(least, self._hashed(hashes[start : start + _AT_ONCE]).min(axis=1), out=least)
         return least
+
+    def signatures(self, sets: Sequence[Hashes]) -> NDArray[np.uint32]:
+        """``(len(sets), bands * rows) uint32``: the same of many sets, small ones together: numpy is asked once for
+        some thousand n-grams instead of once a set."""
+        found = np.full((len(sets), self.bands * self.rows), _NOTHING, dtype=np.uint32)
+        waiting: list[int] = []
+        held = 0
+        for row, hashes in enumerate(sets):
+            if len(hashes) >= _AT_ONCE:
+                found[row] = self.signature(hashes)
+            elif len(hashes):
+                if held + len(hashes) > _AT_ONCE:
+                    found[waiting] = self._least([sets[one] for one in waiting])
+                    waiting, held = [], 0
+                waiting.append(row)
+                held += len(hashes)
+        if waiting:
+            found[waiting] = self._least([sets[one] for one in waiting])
+        return found
+
+    def _least(self, sets: list[Hashes]) -> NDArray[np.uint32]:
+        """``(len(sets), bands * rows)``; no set is empty."""
+        starts = np.cumsum([0, *map(len, sets[:-1])])
+        least: NDArray[np.uint32] = np.minimum.reduceat(self._hashed(np.concatenate(sets)), starts, axis=1)
+        return least.T
+
+    def _hashed(self, hashes: Hashes) -> NDArray[np.uint32]:
+        """``(bands * rows, len(hashes))``: the upper half of each product."""
+        products = self._factors * hashes[None, :]
+        products += self._addends
+        products >>= np.uint64(32)
+        upper: NDArray[np.uint32] = products.astype(np.uint32)
+        return upper
 
     def keys(self, signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
         """``(n, bands * rows)`` to ``(n, bands)``: equal where all rows of the band are."""

@@ -15,7 +15,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from synth.dedup.minhash import NUMBERS, MinHasher
-from synth.dedup.text import shingles, text_hash
+from synth.dedup.text import Hashes, hash_and_shingles, text_hash
 from synth.retrieval.encoder import Encoder
 
 __all__ = ["Sketch", "hash_numbers", "sketch_rows", "structure_hash"]
@@ -23,6 +23,8 @@ __all__ = ["Sketch", "hash_numbers", "sketch_rows", "structure_hash"]
 R = TypeVar("R")
 _BATCH = 1024
 """Texts per call of the encoder: always, so that a model's batches are the same."""
+_TOGETHER = 128
+"""Texts whose n-grams are held and hashed together: 10 MB of texts of 10,000 words."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,20 @@ def sketch_rows(
     signatures = _Growing(NUMBERS, np.uint32)
     vectors = _Growing(0 if encoder is None else encoder.dim, np.float32)
     waiting: list[str] = []
+    grams: list[Hashes] = []
     if encoder is not None:
         encoder.load(encoder.fit(()))
     for row in rows:
         said = text(row)
-        texts.add([hash_numbers(text_hash(said))])
+        if words is None:
+            texts.add([hash_numbers(text_hash(said))])
+        else:
+            hashed, own = hash_and_shingles(said, words)
+            texts.add([hash_numbers(hashed)])
+            grams.append(own)
+            if len(grams) == _TOGETHER:
+                signatures.add(hasher.signatures(grams))
+                grams = []
         qualities.append(quality(row))
         if len(qualities) == _BATCH:
             measured.append(np.array(qualities, dtype=np.float64))
@@ -85,8 +96,6 @@ def sketch_rows(
         if structure is not None:
             key = structure_hash(structure(row))
             structures.add([(0, 0) if key is None else hash_numbers(key)])
-        if words is not None:
-            signatures.add(hasher.signature(shingles(said, words))[None])
         if encoder is not None:
             waiting.append(said)
             if len(waiting) == _BATCH:
@@ -94,6 +103,8 @@ def sketch_rows(
                 waiting = []
     if encoder is not None and waiting:
         vectors.add(encoder.encode(waiting))
+    if grams:
+        signatures.add(hasher.signatures(grams))
     if qualities:
         measured.append(np.array(qualities, dtype=np.float64))
     return Sketch(

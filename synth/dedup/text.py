@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 import xxhash
@@ -10,12 +12,14 @@ from numpy.typing import NDArray
 
 from synth.retrieval.tokens import phrase_atoms, surfaces
 
-__all__ = ["Hashes", "canonical_text", "jaccard", "shingles", "text_hash"]
+__all__ = ["Hashes", "canonical_text", "hash_and_shingles", "jaccard", "shingles", "text_hash"]
 
 Hashes = NDArray[np.uint64]
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 """An odd multiplier: hashes of words are combined as the digits of a number to that base, modulo 2^64."""
+
+_WORD, _HASH = itemgetter(0), itemgetter(1)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -29,13 +33,31 @@ def _words(surface: str) -> tuple[tuple[str, int], ...]:
 def canonical_text(text: str) -> str:
     """``text`` without what dedup takes for no difference: case, punctuation, blanks, forms of Unicode that mean the
     same. Numbers stay as they are: what differs in a number alone is another text. A text without a word is itself."""
-    found = " ".join(word for surface in surfaces(text) for word, _ in _words(surface))
-    return found or text.strip()
+    return _canonical(_atoms(text), text)
+
+
+def _atoms(text: str) -> list[tuple[str, int]]:
+    """The words of ``text``, in order, each with its hash."""
+    return list(chain.from_iterable(map(_words, surfaces(text))))
+
+
+def _canonical(atoms: list[tuple[str, int]], text: str) -> str:
+    return " ".join(map(_WORD, atoms)) or text.strip()
 
 
 def text_hash(text: str) -> str:
     """32 hex digits, equal for texts of equal canonical form."""
-    return xxhash.xxh3_128_hexdigest(canonical_text(text).encode("utf-8", "surrogatepass"))
+    return _digest(canonical_text(text))
+
+
+def _digest(canonical: str) -> str:
+    return xxhash.xxh3_128_hexdigest(canonical.encode("utf-8", "surrogatepass"))
+
+
+def hash_and_shingles(text: str, words: int) -> tuple[str, Hashes]:
+    """:func:`text_hash` and :func:`shingles`, for which the text is read once."""
+    atoms = _atoms(text)
+    return _digest(_canonical(atoms, text)), _runs(atoms, words)
 
 
 def shingles(text: str, words: int) -> Hashes:
@@ -45,9 +67,13 @@ def shingles(text: str, words: int) -> Hashes:
     Raises:
         ValueError: ``words`` is less than 1.
     """
+    return _runs(_atoms(text), words)
+
+
+def _runs(atoms: list[tuple[str, int]], words: int) -> Hashes:
     if words < 1:
         raise ValueError(f"runs of {words} words: at least 1")
-    single = np.array([hashed for surface in surfaces(text) for _, hashed in _words(surface)], dtype=np.uint64)
+    single = np.fromiter(map(_HASH, atoms), dtype=np.uint64, count=len(atoms))
     size = min(words, len(single))
     if not size:
         return single

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -16,6 +16,9 @@ from synth.exporters.columns import columns
 from synth.exporters.configs import CONFIGS, SPLITS, Config
 from synth.exporters.figures import TITLES, figures
 from synth.exporters.files import COLUMNS, PLOTS, RECIPE_FILE
+from synth.exporters.formats.environments import VERL_ENV
+from synth.exporters.formats.llamafactory import LLAMAFACTORY_SFT
+from synth.exporters.formats.trl import TRL_SFT
 from synth.exporters.licences import licence_of_dataset
 from synth.identity import canonical_json
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
@@ -186,7 +189,15 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "compared": any("contamin" in stage.stage for stage in report.stages),
         "reasons": [(reason.value, reason.sentence, count) for reason, count in _reasons(report)],
         "licence": licence_of_dataset(report),
+        "how_to": partial(_how_to, report),
     }
+
+
+def _how_to(report: BuildReport, name: str, folder: str) -> str:
+    """The block of code that the card of an export in this format shows."""
+    format_ = next(one for one in (TRL_SFT, LLAMAFACTORY_SFT, VERL_ENV) if one.name == name)
+    shown = format_.use(report.dataset, folder, report.tables.get(format_.source, {}))
+    return shown[: shown.index("\n```\n") + 4].replace("DATASET", "PATH")
 
 
 def _written_by(report: BuildReport) -> list[str]:

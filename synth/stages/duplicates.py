@@ -6,7 +6,9 @@ one compares. So another threshold reads no row and encodes no text again.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import ClassVar
 
 import pyarrow as pa
@@ -138,35 +140,47 @@ class Doubles:
     """Which rows of a table are duplicates, and of what."""
 
     def __init__(self, found: Found, level: LevelName) -> None:
-        clusters = found.clusters()
-        self.of: dict[str, str] = {found.ids[row]: found.ids[clusters.of[row]] for row in clusters.dropped}
+        self._found, self._level = found, level
+        self._clusters = found.clusters()
+        self.of: dict[str, str] = {found.ids[row]: found.ids[self._clusters.of[row]] for row in self._clusters.dropped}
         """Id of a duplicate -> id of the row that stands for it."""
-        self._ties: dict[str, Pair] = {}
-        self._ids = found.ids
-        for pair in found.pairs:
+
+    @cached_property
+    def _ties(self) -> dict[int, Pair]:
+        """Row -> the pair that ties it most closely to another."""
+        ties: dict[int, Pair] = {}
+        for pair in self._found.pairs:
             for row in (pair.left, pair.right):
-                known = self._ties.get(found.ids[row])
+                known = ties.get(row)
                 if known is None or pair.score > known.score:
-                    self._ties[found.ids[row]] = pair
-        self.rows = tuple(
-            DuplicateRow(
-                id=f"duplicate-{digest(level, pair.kind, found.ids[pair.left], found.ids[pair.right])[:16]}",
-                level=level,
+                    ties[row] = pair
+        return ties
+
+    def table(self) -> pa.Table:
+        """All pairs that were found: an Arrow table, since a million rows as objects take 1.3 GB."""
+        return to_arrow(self._rows(), DuplicateRow)
+
+    def _rows(self) -> Iterator[DuplicateRow]:
+        ids = self._found.ids
+        for pair in self._found.pairs:
+            one, other = ids[pair.left], ids[pair.right]
+            yield DuplicateRow(
+                id=f"duplicate-{digest(self._level, pair.kind, one, other)[:16]}",
+                level=self._level,
                 kind=pair.kind,
                 score=pair.score,
-                one=found.ids[pair.left],
-                other=found.ids[pair.right],
-                representative=found.ids[clusters.of[pair.left]],
+                one=one,
+                other=other,
+                representative=ids[self._clusters.of[pair.left]],
             )
-            for pair in found.pairs
-        )
 
     def rejection(
         self, stage: str, name: str, reasons: Mapping[str, Reason], *, split: Split | None = None, preview: str = ""
     ) -> Rejection:
         """What is said of the duplicate ``name``; ``reasons`` by the kind of its closest pair, ``*`` else."""
-        pair, stays = self._ties[name], self.of[name]
-        other = self._ids[pair.right if self._ids[pair.left] == name else pair.left]
+        ids, row = self._found.ids, bisect_left(self._found.ids, name)
+        pair, stays = self._ties[row], self.of[name]
+        other = ids[pair.right if pair.left == row else pair.left]
         detail = f"like {other}: {_HOW[pair.kind]} {pair.score:.4f}"
         if other != stays:
             detail += f"; {stays} stands for both"
@@ -200,7 +214,7 @@ class UniqueDocuments(_Comparing):
         return Batch(
             tables={
                 "documents": _without(table.arrow, doubles.of) if doubles.of else table.arrow,
-                "duplicates": doubles.rows,
+                "duplicates": doubles.table(),
                 **self._beside(doubles.of),
             },
             rejected=rejected,
@@ -279,7 +293,7 @@ class MarkRuns(_Comparing):
         table = self.context.inputs.table("trajectories")
         doubles = self.compare(table)
         self.context.notes["marked"] = float(len(doubles.of))
-        return Batch(tables={"duplicates": doubles.rows}, rows_in=len(table), kept_in=len(table))
+        return Batch(tables={"duplicates": doubles.table()}, rows_in=len(table), kept_in=len(table))
 
 
 class UniquePairs(_Comparing):
@@ -306,7 +320,7 @@ class UniquePairs(_Comparing):
             for name in sorted(doubles.of)
         ]
         return Batch(
-            tables={"duplicates": doubles.rows},
+            tables={"duplicates": doubles.table()},
             rejected=rejected,
             rows_in=len(table),
             kept_in=len(table) - len(rejected),

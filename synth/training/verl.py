@@ -13,7 +13,6 @@ import importlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from typing import Any
@@ -130,13 +129,17 @@ def _task(agent_data: Any) -> str:
 _LOCKS: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True)
 class _Response:
-    """The part of verl's ``ToolResponse`` that its loop reads, for a loop of somebody's own, without verl."""
+    """The part of verl's ``ToolResponse`` that its loop reads, for a loop of somebody's own, without verl.
 
-    text: str
-    image: None = None
-    video: None = None
+    No dataclass: verl runs this file as a module that ``sys.modules`` does not hold, where none can be made.
+    """
+
+    image = None
+    video = None
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
 
 def _response(text: str) -> Any:

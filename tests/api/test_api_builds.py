@@ -111,7 +111,7 @@ def test_load_dataset_opens_every_config_as_the_card_states(small: BuildResult, 
 
 
 def test_what_the_card_shows_runs(small: BuildResult) -> None:
-    assert card_runs(small.path) == 6  # four ways to read, an export, and how to make it again
+    assert card_runs(small.path) == 8  # four ways to read, three exports, and how to make it again
 
 
 def test_gold_entities_of_splits_never_meet(small: BuildResult) -> None:

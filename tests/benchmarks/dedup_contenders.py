@@ -121,11 +121,13 @@ VECTORS: dict[str, Callable[[np.ndarray, int], Result]] = {
 
 
 def ours_near(texts: Texts) -> Result:
-    """All that ``find_duplicates`` does: copies first, then signatures, candidates and their Jaccard similarity."""
+    """All that a build does: hashes and signatures of every row, copies, candidates, their Jaccard similarity."""
     from synth.dedup import Corpus, Rules, find_duplicates
+    from synth.dedup.sketch import sketch_rows
 
     ids = [f"{row:08}" for row in range(len(texts))]
-    found = find_duplicates(Corpus(ids, texts), Rules(near=0.7))
+    sketch = sketch_rows(range(len(texts)), texts.__getitem__, lambda row: (0.0,), words=3)
+    found = find_duplicates(Corpus(ids, texts), Rules(near=0.7), sketch=sketch)
     pairs = [(pair.left, pair.right) for pair in found.pairs]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2), {"bands": found.methods[-1].words}
 
@@ -202,8 +204,6 @@ def tables(level: str, **settings: Any) -> Callable[[int, int, Path], dict[str, 
         from synth.dedup.estimate import table_bytes
         from synth.dedup.sketch import Sketch, sketch_rows
         from synth.recipe.dedup import DocumentRules, PairRules, RunRules
-        from synth.schemas.arrow import to_arrow
-        from synth.schemas.duplicates import DuplicateRow
         from synth.stages.duplicates import Doubles
 
         kinds: dict[str, type[Rules]] = {"documents": DocumentRules, "trajectories": RunRules, "preferences": PairRules}
@@ -232,7 +232,7 @@ def tables(level: str, **settings: Any) -> Callable[[int, int, Path], dict[str, 
                 corpus = Corpus([f"document-{row:016x}" for row in range(count)], texts)
                 found = find_duplicates(corpus, rules, encoder, sketch=Sketch.of(arrays))
                 doubles = Doubles(found, level)  # type: ignore[arg-type]
-                pq.write_table(to_arrow(doubles.rows, DuplicateRow), folder / "pairs.parquet")
+                pq.write_table(doubles.table(), folder / "pairs.parquet")
             disk = sum((folder / name).stat().st_size for name in ("pairs.parquet", *(f"{one}.npy" for one in names)))
             return {
                 "sketch_mb": first["grown_mb"],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from synth.dedup import Corpus, Rules, canonical_text, find_duplicates, text_hash
 from synth.dedup.minhash import MinHasher, bands_for, candidates, caught
 from synth.dedup.pairs import UNIT, Pair, PairForest, clusters_of
-from synth.dedup.text import jaccard, shingles
+from synth.dedup.text import hash_and_shingles, jaccard, shingles
 from synth.identity import derive_generator
 from synth.retrieval.encoder import HashedEncoder
 
@@ -137,6 +137,22 @@ def test_signatures_do_not_depend_on_pieces_or_company() -> None:
     whole = signatures(texts, hasher, 3)
     pieces = [signatures(texts[start : start + size], hasher, 3) for start, size in ((0, 7), (7, 1), (8, 100))]
     assert np.array_equal(np.concatenate(pieces), whole)
+
+
+def test_sets_that_are_hashed_together_have_the_signatures_of_each_alone() -> None:
+    chance = derive_generator(3, "sets")
+    sizes = [0, 1, 700, 0, 4096, 3, 4095, 1, 9000, 0, 2]  # none, some, just as many as are hashed at once, and more
+    sets = [chance.integers(0, 2**63, size=size).astype(np.uint64) for size in sizes]
+    hasher = MinHasher(8, 4)
+    assert np.array_equal(hasher.signatures(sets), np.array([hasher.signature(one) for one in sets]))
+    assert hasher.signatures([]).shape == (0, 32)
+
+
+@given(st.text(max_size=60), st.integers(1, 4))
+def test_a_text_that_is_read_once_has_the_same_hash_and_n_grams(text: str, words: int) -> None:
+    hashed, grams = hash_and_shingles(text, words)
+    assert hashed == text_hash(text)
+    assert np.array_equal(grams, shingles(text, words))
 
 
 def test_bands_catch_what_they_promise() -> None:

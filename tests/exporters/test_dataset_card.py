@@ -14,6 +14,7 @@ from synth.exporters.card import beside_card, front_matter, render_card
 from synth.exporters.columns import columns
 from synth.exporters.configs import CONFIGS
 from synth.exporters.licences import licence_of
+from synth.registry import choices, find
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import (
     BuildReport,
@@ -394,12 +395,33 @@ def test_the_card_shows_its_plots_and_says_how_to_train() -> None:
     )
 
 
-def test_every_format_that_the_card_names_is_one() -> None:
-    from synth.registry import choices
+def card_with_rl() -> str:
+    tables = {name: {"train": 2_000, "test": 1} for name in ("tasks", "trajectories", "steps", "preferences", "rl")}
+    size = SplitSize(files=1, bytes=1, uncompressed_bytes=2)
+    return render_card(report(tables=tables, sizes={name: {"train": size, "test": size} for name in tables}))
 
-    tables = {name: {"train": 2_000} for name in ("tasks", "trajectories", "steps", "preferences", "rl")}
-    sizes = {name: {"train": SplitSize(files=1, bytes=1, uncompressed_bytes=2)} for name in tables}
-    card = render_card(report(tables=tables, sizes=sizes))
+
+@pytest.mark.parametrize(("name", "folder"), [("trl-sft", "sft"), ("llamafactory-sft", "turns"), ("verl-env", "rl")])
+def test_the_card_shows_how_to_train_as_the_exports_do(name: str, folder: str) -> None:
+    # The suites of extras run what the cards of exports show, with the trainers.
+    shown = find("formats", name).use("world-search", folder, ("train", "test"))
+    code = shown[: shown.index("\n```\n") + 4].replace("DATASET", "PATH")
+    assert not re.search(r"\{\w+\}", code)
+    assert f"synth export PATH --to {name} --out {folder}\n```\n\n{code}" in card_with_rl()
+
+
+def test_the_model_is_tried_on_a_split_that_it_does_not_train_on() -> None:
+    verl = find("formats", "verl")
+    for splits, held_out in (
+        (("test", "train", "validation"), "validation"),
+        (("train", "test"), "test"),
+        ((), "train"),
+    ):
+        assert f"data.val_files=F/{held_out}-00000-of-00001.parquet" in verl.use("x", "F", splits)
+
+
+def test_every_format_that_the_card_names_is_one() -> None:
+    card = card_with_rl()
     (line,) = re.findall(r"Other names for `--to`: (.*)", card)
     named = re.findall(r"`([^`]+)`", line)
     assert {"trl-dpo", "prm", "verl", "openai"} <= set(named)

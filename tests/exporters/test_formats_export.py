@@ -64,6 +64,19 @@ def _whole(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def test_datasets_takes_no_export_for_another_in_a_folder_of_that_name(small: Path, tmp_path: Path) -> None:
+    def rows(folder: str) -> datasets.Dataset:
+        return datasets.load_dataset(str(tmp_path / folder), cache_dir=str(tmp_path / "cache"), split="train")
+
+    synth.export(small, "trl-sft", tmp_path / "a/out")
+    synth.export(small, "trl-dpo", tmp_path / "b/out")
+    assert "messages" in rows("a/out").column_names
+    assert "chosen" in rows("b/out").column_names
+    count = len(rows("b/out"))
+    synth.export(small, "trl-dpo", tmp_path / "b/out", select=["selected=true"])
+    assert 0 < len(rows("b/out")) < count
+
+
 def test_llamafactory_is_told_where_everything_is(small: Path, tmp_path: Path) -> None:
     synth.export(small, "llamafactory-dpo", tmp_path / "out")
     info = json.loads((tmp_path / "out" / "dataset_info.json").read_text())

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -20,6 +21,8 @@ from synth.exporters.hub_layout import write_dataset
 from synth.exporters.plots import Bar, bars, histogram
 from synth.exporters.report import write_report
 from synth.exporters.report.chunks import literal
+from synth.schemas.arrow import to_arrow
+from synth.schemas.duplicates import DuplicateRow
 
 EVIL = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -33,8 +36,19 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tasks.schema.get_field_index("question")
     questions = [f"{EVIL} {text}" for text in tasks["question"].to_pylist()]
     tables["tasks"] = tasks.set_column(place, tasks.schema.field(place), pa.array(questions, pa.string()))
+    runs = tables["trajectories"]["id"].to_pylist()
+    alike = [
+        twin("trajectories", "structural", 1.0, runs[0], runs[1]),
+        twin("documents", "near", 0.8125, "page-1", EVIL),
+    ]
+    tables["duplicates"] = to_arrow(alike, DuplicateRow)
     write_dataset(folder, tables, sample_report(tables, title=f"World {EVIL}"))
     return folder
+
+
+def twin(level: Any, kind: Any, score: float, one: str, other: str) -> DuplicateRow:
+    name = f"duplicate-{level}"
+    return DuplicateRow(id=name, level=level, kind=kind, score=score, one=one, other=other, representative=one)
 
 
 def shown(page: Path, fragment: str = "") -> str:
@@ -59,7 +73,7 @@ def test_a_browser_shows_rows_as_text(inline: int, marked: Path, tmp_path: Path)
     assert "<img" not in re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL)
     body = unescape(re.sub(r"<script.*?</script>", "", dom, flags=re.DOTALL))
     assert f"{EVIL} Who founded the place where Place 9 lies?" in body
-    listed = re.search(r'<table id="list">.*?</table>', dom, re.DOTALL)
+    listed = re.search(r'<table [^>]*id="list">.*?</table>', dom, re.DOTALL)
     assert listed
     assert listed.group().count('<tr tabindex="0">') == 1
     run = re.search(r'<article id="whole">.*?</article>', dom, re.DOTALL)
@@ -67,6 +81,16 @@ def test_a_browser_shows_rows_as_text(inline: int, marked: Path, tmp_path: Path)
     for text in ("trajectory-teacher-0003", "search(query='Ada')", "Place 9 lies in Place 10.", "I look it up."):
         assert text in unescape(run.group())
     assert "+1" in run.group()
+    twins = re.search(r'<section id="twins">.*?</section>', dom, re.DOTALL)
+    assert twins
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", twins.group())
+    assert len(rows) == 2
+    assert [re.findall(r"<td>([^<]*)", row)[:3] for row in rows] == [
+        ["trajectories", "structural", "1.0000"],
+        ["documents", "near", "0.8125"],
+    ]
+    assert f"policy: {EVIL} Who founded" in unescape(rows[0]), "the question of either run"
+    assert EVIL in unescape(rows[1]), "an id"
     for section in ("critical", "distractors"):
         if f'data-shown="{section}"' in dom:
             assert re.search(rf'data-shown="{section}"><div class="card">', dom)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import inspect
 import json
 import pickle
@@ -14,6 +15,7 @@ import pytest
 import yaml
 from lending import Call, desk, lend_ferns, sessions, tasks, truth
 
+import synth.training.verl
 from synth.episodes.http import EpisodeServer
 from synth.errors import InputError
 from synth.exporters.formats.environments import tool_config
@@ -251,6 +253,18 @@ def test_verl_is_rewarded_for_the_state(server: EpisodeServer) -> None:
     assert scored(server, 1, "Answer: 2", [("list_books", {})]) == full
     assert scored(server, 1, "Answer: 2", [OTHER])["score"] == 0.0
     assert len(server.sessions) == 0
+
+
+def test_verl_loads_the_file_by_its_path(server: EpisodeServer) -> None:
+    # As verl does with custom_reward_function.path: the module is not among those that Python knows.
+    spec = importlib.util.spec_from_file_location("custom_module", synth.training.verl.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    ground = json.dumps(truth(1)["ground_truth"])
+    told = module.compute_score("library", "Answer: 2", ground, {"task_id": tasks()[1].id}, url=server.url)
+    assert told["score"] == 1.0
 
 
 def test_calls_of_one_turn_are_made_in_their_order(server: EpisodeServer) -> None:

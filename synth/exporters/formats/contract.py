@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -82,7 +82,7 @@ class Format:
     convert: Callable[[Any, About, int], Sequence[Record]]
     """(item, about, number of observations cut) -> one record or more. Raises Inexpressible."""
     usage: str
-    """Markdown: how the format's readers open it. ``{dataset}`` and ``{folder}`` are filled in."""
+    """Markdown: how the format's readers open it. :meth:`use` fills it in."""
     columns: Mapping[str, pa.DataType] | None = None
     """Of a Parquet file, in order."""
     needs: tuple[str, ...] = ()
@@ -94,3 +94,17 @@ class Format:
     beside: Callable[[str, Sequence[str], Sequence[JsonList]], Mapping[str, bytes]] | None = None
     """(name of the dataset, splits that have records, the different lists of tools of exported tasks) -> more files by
     name."""
+
+    def use(self, dataset: str, folder: str, splits: Collection[str]) -> str:
+        """``usage`` with ``{dataset}``, ``{folder}``, ``{entry}`` (the training split in ``dataset_info.json``) and
+        ``{held_out}`` (a split to try the model on; that of training where ``splits`` holds no other)."""
+        given = {
+            "dataset": dataset,
+            "folder": folder,
+            "entry": f"{dataset.replace('-', '_')}_train",
+            "held_out": next((split for split in ("validation", "test") if split in splits), "train"),
+        }
+        text = self.usage
+        for name, value in given.items():
+            text = text.replace(f"{{{name}}}", value)
+        return text

@@ -140,7 +140,9 @@ VERL_ENV = Format(
     ),
     beside=_beside,
     usage="```sh\nsynth serve-env DATASET --sessions 2000 &  # the folder that was exported\n"
-    "python -m verl.trainer.main_ppo data.train_files={folder}/train-00000-of-00001.parquet \\\n"
+    "python -m verl.trainer.main_ppo actor_rollout_ref.model.path=MODEL \\\n"
+    "  data.train_files={folder}/train-00000-of-00001.parquet \\\n"
+    "  data.val_files={folder}/{held_out}-00000-of-00001.parquet \\\n"
     "  custom_reward_function.path=$(python -c 'import synth.training.verl as a; print(a.__file__)') \\\n"
     "  custom_reward_function.name=compute_score data.max_prompt_length=4096 data.return_raw_chat=True \\\n"
     "  actor_rollout_ref.rollout.multi_turn.enable=True \\\n"

@@ -143,10 +143,16 @@ def _info(dataset: str, splits: Sequence[str], *, ranking: bool) -> dict[str, by
     return {"dataset_info.json": (json.dumps(entries, indent=2) + "\n").encode()}
 
 
-_USAGE = (
-    "Point LLaMA-Factory here (`dataset_dir: {folder}`) and name an entry of `dataset_info.json` (`dataset: "
-    "{dataset}_train`, with `_` for `-`). Thoughts stand between `<think>` and `</think>`, as its templates know them."
-)
+def _usage(stage: str) -> str:
+    return (
+        f"```yaml\n# llamafactory-cli train {stage}.yaml\nmodel_name_or_path: MODEL\nstage: {stage}\ndo_train: true\n"
+        "finetuning_type: lora\ntemplate: qwen3\ndataset_dir: {folder}\ndataset: {entry}\ncutoff_len: 16384\n"
+        "output_dir: trained\n```\n\n"
+        "`template` is that of the model. What is longer than `cutoff_len` (2,048 tokens unless told otherwise) is cut "
+        "without a word. Thoughts stand between `<think>` and `</think>`, as LLaMA-Factory's templates know them."
+    )
+
+
 LLAMAFACTORY_SFT = Format(
     name="llamafactory-sft",
     summary="Whole conversations whose every turn may be a target, as LLaMA-Factory's sharegpt turns.",
@@ -155,7 +161,7 @@ LLAMAFACTORY_SFT = Format(
     convert=_sft,
     default=Selection(success=True),
     beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=False),
-    usage=_USAGE + " It has no mask for single turns: runs that need one are counted as inexpressible.",
+    usage=_usage("sft") + " It has no mask for single turns: runs that need one are counted as inexpressible.",
 )
 LLAMAFACTORY_DPO = Format(
     name="llamafactory-dpo",
@@ -164,5 +170,5 @@ LLAMAFACTORY_DPO = Format(
     layout="jsonl",
     convert=_dpo,
     beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=True),
-    usage=_USAGE,
+    usage=_usage("dpo"),
 )

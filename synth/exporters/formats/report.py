@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from synth.exporters.configs import SPLITS
 from synth.exporters.formats.contract import Format
 from synth.exporters.licences import licence_of
+from synth.identity import digest
 from synth.schemas.row import JsonObject
 
 __all__ = ["EXPORT_FILE", "ExportReport", "SplitReport", "export_card"]
@@ -104,7 +105,10 @@ def export_card(report: ExportReport, format_: Format) -> str:
     if format_.layout != "sessions":
         pattern = "{}-*.parquet" if format_.layout == "parquet" else "{}.jsonl"
         files = [{"split": split, "path": pattern.format(split)} for split in there]
-        matter["configs"] = [{"config_name": "default", "data_files": files}]
+        # `datasets` (5.2) knows a folder again by its last name and by what the card says of its configs: without the
+        # hash, load_dataset would give the rows of another export in a folder of that name, or the ones before.
+        content = digest(report.files)
+        matter["configs"] = [{"config_name": "default", "description": f"content {content}", "data_files": files}]
     stated = ", ".join(f"{name} ({count:,} rows)" for name, count in sorted(report.licences.items()))
     lines = [
         f"# {report.source} as {report.format}",
@@ -134,6 +138,6 @@ def export_card(report: ExportReport, format_: Format) -> str:
             "cut to that end; each ends with a line that says so.",
             "",
         ]
-    usage = format_.usage.replace("{dataset}", report.source).replace("{folder}", "FOLDER")
+    usage = format_.use(report.source, "FOLDER", there)
     front = yaml.safe_dump(matter, sort_keys=False, allow_unicode=True, width=120)
     return "---\n" + front + "---\n\n" + "\n".join(lines) + "\n## Use\n\n" + usage + "\n"

@@ -65,7 +65,9 @@ VERL = Format(
     layout="parquet",
     convert=_verl,
     columns=verl_columns(),
-    usage="```sh\npython -m verl.trainer.main_ppo data.train_files={folder}/train-00000-of-00001.parquet \\\n"
+    usage="```sh\npython -m verl.trainer.main_ppo actor_rollout_ref.model.path=MODEL \\\n"
+    "  data.train_files={folder}/train-00000-of-00001.parquet \\\n"
+    "  data.val_files={folder}/{held_out}-00000-of-00001.parquet \\\n"
     "  custom_reward_function.path=$(python -c 'import synth.rewards.adapters as a; print(a.__file__)') \\\n"
     "  custom_reward_function.name=compute_score data.max_prompt_length=4096\n```\n\n"
     "verl drops longer prompts than `data.max_prompt_length`, 1,024 tokens unless told otherwise, without a word.",

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from synth.exporters.reader import Dataset
 from synth.exporters.report.chunks import Chunks
+from synth.exporters.report.twins import twins
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.arrow import from_arrow
 from synth.schemas.distractors import Distractor
@@ -54,6 +55,8 @@ class Seen:
     """Tier and kind of distractor -> rows."""
     critical: int = 0
     """Critical steps shown."""
+    twins: int = 0
+    """Pairs of rows that are alike."""
 
 
 def browse(dataset: Dataset, chunks: Chunks, whole: int) -> Seen:
@@ -69,6 +72,7 @@ def browse(dataset: Dataset, chunks: Chunks, whole: int) -> Seen:
     seen.whole = len(picked)
     _critical(dataset, chunks, seen, tasks)
     _distractors(dataset, chunks, seen, tasks)
+    seen.twins = twins(dataset, chunks, {id_: question for id_, (question, _, _) in tasks.items()})
     return seen
 
 

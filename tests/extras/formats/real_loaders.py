@@ -37,6 +37,27 @@ REQUIREMENTS = {
             "tyro<0.9",
         ),
     ),
+    "verl": (
+        "verl==0.9.1",
+        (
+            "aiohttp",
+            "cachetools",
+            "codetiming",
+            "datasets>=4.7",
+            "hydra-core",
+            "numpy>=2",
+            "omegaconf",
+            "packaging",
+            "pillow",
+            "pydantic>=2.11",
+            "pylatexenc",
+            "ray>=2.50",
+            "tensordict==0.10.0",
+            "torchdata",
+            "transformers==5.10.0",
+            "xxhash",  # this and pydantic: what our tools import, which verl makes
+        ),
+    ),
 }
 """The trainer, and what its loaders import."""
 
@@ -70,16 +91,16 @@ audio = types.ModuleType("torchaudio")
 audio.__spec__ = importlib.machinery.ModuleSpec("torchaudio", None)
 sys.modules["torchaudio"] = audio
 
-from types import SimpleNamespace
+import yaml
 from llamafactory.data.loader import _get_merged_dataset
 from llamafactory.data.template import get_template_and_fix_tokenizer
-from llamafactory.hparams import DataArguments, ModelArguments
+from llamafactory.hparams import get_train_args
 
-folder, name, stage = sys.argv[1:]
-data = DataArguments(dataset=name, dataset_dir=folder, template="qwen3", cutoff_len=100000, overwrite_cache=True)
-model = ModelArguments(model_name_or_path=folder, cache_dir=folder + "/.cache")
-training = SimpleNamespace(local_process_index=0, seed=1, should_log=True)
-rows = _get_merged_dataset([name], model, data, training, stage=stage)
+folder, card = sys.argv[1:]
+asked = yaml.safe_load(card) | {"cache_dir": folder + "/.cache", "overwrite_cache": True, "use_cpu": True}
+model, data, training, finetuning, _ = get_train_args(asked)  # a key that it does not know is an error
+stage = {"dpo": "rm"}.get(finetuning.stage, finetuning.stage)  # as its workflow of DPO calls it
+rows = _get_merged_dataset(data.dataset, model, data, training, stage=stage)
 words = tokenizer()
 template = get_template_and_fix_tokenizer(words, data)
 kept = texts = 0
@@ -90,7 +111,53 @@ for row in rows:
             pairs = template.encode_multiturn(words, row["_prompt"] + [answer], row["_system"], row["_tools"])
             texts += len(words.decode(pairs[-1][1])) > 10
         kept += 1
-print("RESULT " + json.dumps({"rows": len(rows), "kept": kept, "texts": texts}))
+found = {"rows": len(rows), "kept": kept, "texts": texts, "stage": finetuning.stage, "length": data.cutoff_len}
+print("RESULT " + json.dumps(found))
+""",
+    "verl": """
+import importlib.util
+from hydra import compose, initialize_config_dir
+from omegaconf import OmegaConf
+from verl.experimental.reward_loop.reward_loop import migrate_legacy_reward_impl
+from verl.trainer.ppo.reward import get_custom_reward_fn
+from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
+
+folder, source, *card = sys.argv[1:]
+sys.path.append(source)  # tools.yaml names a class of ours
+settings = Path(importlib.util.find_spec("verl").submodule_search_locations[0]) / "trainer" / "config"
+with initialize_config_dir(config_dir=str(settings), version_base=None):
+    config = compose("ppo_trainer", overrides=card)  # a key that verl does not know is an error
+asked = config.data.max_prompt_length
+OmegaConf.set_struct(config, False)
+config.data.cache_dir = folder + "/.cache"
+config.data.max_prompt_length = 100_000  # the tokenizer here has next to no words
+config.data.filter_overlong_prompts = True
+config.data.filter_overlong_prompts_workers = 1
+data = RLHFDataset(data_files=[config.data.train_files], tokenizer=tokenizer(), config=config.data)
+rows = [data[place] for place in range(len(data))]
+batch = collate_fn(rows)
+truths = [json.loads(row["reward_model"]["ground_truth"]) for row in rows]
+judge = get_custom_reward_fn(migrate_legacy_reward_impl(config))
+scores = []
+for row, truth in zip(rows, truths):
+    if config.actor_rollout_ref.rollout.multi_turn.tool_config_path is None:  # else the environment judges
+        told = dict(data_source=row["data_source"], ground_truth=row["reward_model"]["ground_truth"])
+        for said in (truth["answer"], "no such thing"):
+            given = judge(solution_str=said, extra_info=row["extra_info"], **told)
+            scores.append(given["score"] if isinstance(given, dict) else given)
+found = {
+    "rows": len(batch["raw_prompt"]),
+    "tasks": sorted(row["extra_info"]["task_id"] for row in rows),
+    "asked": sorted((row["tools_kwargs"] or {}).get("environment", {}).get("task", "") for row in rows),
+    "judged": sorted({truth["judged_by"] for truth in truths}),
+    "agents": sorted({row["agent_name"] for row in rows}),
+    "tools": data.tool_schemas,
+    "length": asked,
+    "calls": config.actor_rollout_ref.rollout.multi_turn.max_parallel_calls,
+    "right": scores[::2],
+    "wrong": scores[1::2],
+}
+print("RESULT " + json.dumps(found))
 """,
 }
 

@@ -1,12 +1,17 @@
-"""LLaMA-Factory's own loaders keep every row of our exports, and its templates write them out."""
+"""LLaMA-Factory's and verl's own loaders keep every row of our exports; LLaMA-Factory's templates write them out."""
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
-from real_loaders import CannotBeHad, read_with
+from real_loaders import ROOT, CannotBeHad, read_with
 
 import synth
 from synth.api import BuildResult
@@ -15,10 +20,16 @@ pytestmark = pytest.mark.extras
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
-    folder = tmp_path_factory.mktemp("build")
-    settings = {"source.entities": 600}
-    return synth.build("world-search", tasks=12, settings=settings, out=folder / "out", store=folder / "store")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], BuildResult]:
+    settings = {"world-search": {"source.entities": 600}}
+
+    @cache
+    def built(dataset: str) -> BuildResult:
+        folder = tmp_path_factory.mktemp(dataset)
+        given = settings.get(dataset, {})
+        return synth.build(dataset, tasks=12, settings=given, out=folder / "out", store=folder / "store")
+
+    return built
 
 
 def read(trainer: str, *arguments: str) -> dict[str, Any]:
@@ -28,9 +39,53 @@ def read(trainer: str, *arguments: str) -> dict[str, Any]:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize(("name", "stage"), [("llamafactory-sft", "sft"), ("llamafactory-dpo", "rm")])
-def test_llamafactory_keeps_and_encodes_every_row(name: str, stage: str, built: BuildResult, tmp_path: Path) -> None:
-    done = synth.export(built.path, name, tmp_path / "out")
+@pytest.mark.parametrize(("name", "stage"), [("llamafactory-sft", "sft"), ("llamafactory-dpo", "dpo")])
+def test_llamafactory_keeps_and_encodes_every_row_as_the_card_says(
+    name: str, stage: str, builds: Callable[[str], BuildResult], tmp_path: Path
+) -> None:
+    done = synth.export(builds("world-search").path, name, tmp_path / "out")
     wanted = done.report.splits["train"].records
-    found = read("llamafactory", str(done.path), "world_search_train", stage)
-    assert found == {"rows": wanted, "kept": wanted, "texts": wanted * (2 if stage == "rm" else 1)}
+    found = read("llamafactory", str(done.path), block(done.path, "yaml"))
+    texts = wanted * (2 if stage == "dpo" else 1)
+    assert found == {"rows": wanted, "kept": wanted, "texts": texts, "stage": stage, "length": 16_384}
+
+
+def block(folder: Path, language: str) -> str:
+    """The one block of code of that language in the export's card."""
+    (found,) = re.findall(rf"```{language}\n(.*?)```", (folder / "README.md").read_text(), flags=re.S)
+    return str(found).replace("FOLDER", str(folder)).replace("MODEL", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "name"),
+    [("world-search", "verl"), ("world-search", "verl-env"), ("app-desk", "verl-env")],
+)
+def test_verl_keeps_every_row_as_the_card_says(
+    dataset: str, name: str, builds: Callable[[str], BuildResult], tmp_path: Path
+) -> None:
+    done = synth.export(builds(dataset).path, name, tmp_path / "out")
+    found = read("verl", str(done.path), str(ROOT), *overrides(done.path))
+    rows = list(synth.load(builds(dataset).path).rows("rl", "train"))
+    tasks = sorted(row.task_id for row in rows)
+    assert found["rows"] == done.report.splits["train"].records == len(rows) > 0
+    assert (found["tasks"], found["agents"], found["length"]) == (tasks, ["tool_agent"], 4096)
+    assert found["judged"] == sorted({row.reward_model.ground_truth.judged_by for row in rows})
+    if name == "verl":
+        assert (found["asked"], found["tools"]) == ([""] * len(rows), None)
+        assert min(found["right"]) > max(found["wrong"]) == 0
+    else:
+        assert (found["asked"], found["calls"]) == (tasks, 8)
+        assert found["tools"] == [dict(tool) for tool in rows[0].tools], "schemas as they are, not as verl narrows them"
+
+
+def overrides(folder: Path) -> list[str]:
+    """What the export's card gives to verl, written out by a shell; nothing is started."""
+    shown = block(folder, "sh")
+    command = shown[shown.index("python -m verl.trainer.main_ppo") :].replace(
+        "python -m verl.trainer.main_ppo", "printf '%s\\n'"
+    )
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    done = subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=True, env={"PATH": path, "PYTHONPATH": str(ROOT)}
+    )
+    return done.stdout.splitlines()

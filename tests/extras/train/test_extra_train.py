@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,32 @@ def test_one_step_of_grpo_is_rewarded_by_our_rules(
     assert len(seen) == 2
     assert all(value is None or 0 <= value <= 1 for value in seen)
     assert len(list(losses(trainer))) == 1
+
+
+@pytest.mark.parametrize("name", ["trl-sft", "trl-rft", "trl-dpo", "kto", "trl-grpo", "trl-grpo-env"])
+def test_what_the_card_of_an_export_shows_runs(
+    name: str, built: BuildResult, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = synth.export(built.path, name, tmp_path / "out")
+    monkeypatch.chdir(tmp_path)  # trainers write where they are
+    assert run_card(done.path, {"FOLDER": str(done.path), "MODEL": model, "DATASET": str(built.path)}) == 1
+
+
+def test_what_the_card_of_the_dataset_shows_of_trl_runs(
+    built: BuildResult, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    synth.export(built.path, "trl-sft", tmp_path / "sft")
+    assert run_card(built.path, {"MODEL": model, "PATH": str(built.path)}) == 1
+
+
+def run_card(folder: Path, given: dict[str, str]) -> int:
+    """Run the blocks of Python that name TRL. How many there were. Two words more are needed where there is no GPU, and
+    the other tests train."""
+    blocks = re.findall(r"```python\n(.*?)```", (folder / "README.md").read_text(), flags=re.S)
+    shown = [block for block in blocks if "trl" in block]
+    for block in shown:
+        for word, text in {**given, "Config(": "Config(use_cpu=True, bf16=False, ", ".train()": ""}.items():
+            block = block.replace(word, text)
+        exec(compile(block, "README.md", "exec"), {})
+    return len(shown)
