@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import Annotated
 
 import typer
@@ -28,9 +29,13 @@ def efficacy(
         bool, typer.Option("--final", help="Run the untouched seeds: once, when nothing is changed any more.")
     ] = False,
 ) -> None:
-    """Train a tiny decoder on exported rows, let it act, compare arms. The same command goes on after a kill."""
-    from synth.efficacy.experiment import run_plan
-    from synth.efficacy.plan import load_plan
+    """Train a tiny decoder on exported rows, let it act, compare arms. The same command goes on after a kill.
+
+    DIR/development (or DIR/final) gets table.md and results.json, brought up to date after each arm of each seed.
+    Needs the extra "train".
+    """
+    from synth.efficacy.experiment import Results, run_plan
+    from synth.efficacy.plan import Purpose, load_plan
     from synth.efficacy.table import table_of
     from synth.efficacy.work import Trainer
     from synth.store.files import write_file
@@ -38,18 +43,19 @@ def efficacy(
     found = load_plan(plan)
     chosen = {"core": found.core, "full": tuple(found.arms)}.get(arms, tuple(arms.split(",")))
     where = None if places is None else tuple(found.data.places) if places == "full" else tuple(places.split(","))
+    purpose: Purpose = "final" if final else "development"
+    begun = monotonic()
+
+    def told(line: str) -> None:
+        print(f"{monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
+
+    def shown(results: Results) -> None:
+        write_file(out / purpose / "results.json", results.model_dump_json(indent=1).encode())
+        write_file(out / purpose / "table.md", table_of(found, results).encode())
+
+    trainer = Trainer(found, out / "store")
     results = run_plan(
-        found,
-        Trainer(found, out / "store"),
-        out,
-        purpose="final" if final else "development",
-        arms=chosen,
-        seeds=seeds,
-        places=where,
-        told=lambda line: print(line, file=sys.stderr, flush=True),
+        found, trainer, out, purpose=purpose, arms=chosen, seeds=seeds, places=where, told=told, shown=shown
     )
-    table = table_of(found, results)
-    folder = out / results.purpose
-    write_file(folder / "results.json", results.model_dump_json(indent=1).encode())
-    write_file(folder / "table.md", table.encode())
-    print(table, end="")
+    told(f"done: {out / purpose}/table.md, results.json")
+    print(table_of(found, results), end="")

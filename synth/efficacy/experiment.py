@@ -17,7 +17,16 @@ from synth.errors import InputError
 from synth.identity import digest
 from synth.store.files import read_sealed_json, write_sealed_json
 
-__all__ = ["Measured", "Results", "Worker", "run_plan"]
+__all__ = ["BY_HOPS", "Measured", "Results", "TooFew", "Worker", "run_plan"]
+
+
+class TooFew(Exception):
+    """There is too little for an arm to train on; the message says how much of what. A result, not a mistake."""
+
+
+_MISSING = "missing"
+BY_HOPS = "hops "
+"""Facts whose names begin so are success rates of the tasks of so many hops."""
 
 
 class Measured(BaseModel):
@@ -51,6 +60,8 @@ class Results(BaseModel):
     """Place -> arm -> seed -> what was measured."""
     trained: dict[str, dict[int, dict[str, float]]]
     """Arm -> seed -> figures of its training: ``rows``, ``pairs``, ``share`` of the failed steps, ..."""
+    missing: dict[str, dict[int, str]] = {}
+    """Arm -> seed -> why there is no such model: "3 pairs"."""
 
     def rates(self, place: str) -> dict[str, dict[int, float]]:
         """Arm -> seed -> success rate."""
@@ -68,7 +79,11 @@ class Worker(Protocol):
         """Let the base in ``base`` act, and search its failures; figures of it."""
 
     def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
-        """Train ``arm`` from ``base`` into ``folder``; figures of it."""
+        """Train ``arm`` from ``base`` into ``folder``; figures of it.
+
+        Raises:
+            TooFew: there is too little to train on.
+        """
 
     def measure(self, seed: int, place: str, model: Path) -> Measured:
         """Let the model in ``model`` act at a place."""
@@ -84,8 +99,13 @@ def run_plan(
     seeds: int | None = None,
     places: Sequence[str] | None = None,
     told: Callable[[str], None] = lambda line: None,
+    shown: Callable[[Results], None] = lambda results: None,
 ) -> Results:
     """What ``arms`` do at ``places`` (None = the first), over the seeds of ``purpose``.
+
+    Args:
+        told: Called with a line before each step.
+        shown: Called with all that is finished after each arm of each seed.
 
     Raises:
         InputError: an arm or a place that there is not; or the untouched seeds were begun with another plan.
@@ -103,6 +123,9 @@ def run_plan(
         for name in arms:
             arm = plan.arms[name]
             model = _train(plan, worker, state, seed, name, arm, results)
+            if model is None:
+                shown(results)
+                continue
             for place in places or (plan.first_place,):
                 key = [place, _about(plan, arm)]
 
@@ -111,11 +134,12 @@ def run_plan(
 
                 body = state.done(seed, f"measured-{place}-{name}", key, measure)
                 results.measured.setdefault(place, {}).setdefault(name, {})[seed] = Measured.model_validate(body)
+            shown(results)
     return results
 
 
-def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm: Arm, results: Results) -> Path:
-    """The folder of the arm's model."""
+def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm: Arm, results: Results) -> Path | None:
+    """The folder of the arm's model; None where there was too little to train on."""
     teach = digest(arm.teach.model_dump(mode="json"))[:12]
     base = state.folder(seed, f"base-{teach}")
     figures = state.done(
@@ -128,9 +152,17 @@ def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm:
     if arm.rows != "teacher":
         state.done(seed, f"collected-{teach}", None, lambda: worker.collect(seed, base, collected))
     folder = state.folder(seed, f"arm-{name}")
-    figures = state.done(
-        seed, f"arm-{name}", _about(plan, arm), lambda: worker.update(seed, name, arm, base, collected, folder)
-    )
+
+    def update() -> dict[str, Any]:
+        try:
+            return worker.update(seed, name, arm, base, collected, folder)
+        except TooFew as few:
+            return {_MISSING: str(few)}
+
+    figures = state.done(seed, f"arm-{name}", _about(plan, arm), update)
+    if _MISSING in figures:
+        results.missing.setdefault(name, {})[seed] = figures[_MISSING]
+        return None
     results.trained.setdefault(name, {})[seed] = figures
     return folder
 

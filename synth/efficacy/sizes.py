@@ -41,6 +41,8 @@ class TrainConfig(BaseModel):
     """Rows (or pairs) per update."""
     rate: float = Field(default=2e-3, gt=0)
     """Greatest learning rate; it rises over ``warmup`` and then falls as a cosine to a tenth."""
+    matrix_rate: float = Field(default=0.0, ge=0)
+    """Greatest learning rate of matrices under Muon (arXiv 2502.16982); 0 moves them by AdamW, as everything else."""
     warmup: float = Field(default=0.05, ge=0, lt=1)
     """Share of the steps in which the rate rises."""
     everything: bool = False
@@ -51,6 +53,8 @@ class TrainConfig(BaseModel):
     """Of DPO."""
     anchor: float = Field(default=1.0, ge=0)
     """Weight of the log likelihood of the anchor's rows beside the loss on pairs."""
+    least: int = Field(default=1, ge=1)
+    """With fewer rows (or pairs) the arm is not trained, and the table says how few there were."""
     every: int = Field(default=50, ge=1)
     """A checkpoint is written after so many steps."""
     shape: Literal["cosine", "constant"] = "cosine"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from synth.efficacy.experiment import Results
+from synth.efficacy.experiment import BY_HOPS, Results
 from synth.efficacy.plan import Plan
 from synth.efficacy.statistics import Compared, Interval, compare, interval
 
@@ -27,42 +27,61 @@ def table_of(plan: Plan, results: Results) -> str:
     lines = [f"Plan `{results.plan[:12]}`, {kind}. Intervals are over seeds (95 %, Student's t).", ""]
     for place, arms in results.measured.items():
         rates = results.rates(place)
-        tasks = max(one.tasks for seeds in arms.values() for one in seeds.values())
+        every = [one for seeds in arms.values() for one in seeds.values()]
+        tasks = max(one.tasks for one in every)
+        hops = sorted({name for one in every for name in one.facts if name.startswith(BY_HOPS)})
         lines += [
             f"**{place}** ({tasks} tasks per seed)",
             "",
-            "| arm | seeds | success | against sft | turns | pairs or rows | share of failed steps |",
-            "|---|---|---|---|---|---|---|",
+            f"| arm | seeds | success | against sft |{''.join(f' {name} |' for name in hops)}"
+            " turns | pairs or rows | share of failed steps |",
+            f"|---|---|---|---|{'---|' * len(hops)}---|---|---|",
         ]
-        for arm, seeds in arms.items():
+        for arm in [name for name in plan.arms if name in arms or name in results.missing]:
+            seeds = arms.get(arm, {})
+            if not seeds:
+                lines.append(f"| {arm} | 0 | {_too_few(results, arm)} |{' - |' * (4 + len(hops))}")
+                continue
             against = "-"
             if arm != "sft" and rates[arm].keys() & rates.get("sft", {}).keys():
                 against = _difference(compare(arm, "sft", rates))
             figures = list(results.trained.get(arm, {}).values())
             cells = [
-                arm,
+                f"{arm} (seeds left out: {_too_few(results, arm)})" if arm in results.missing else arm,
                 str(len(seeds)),
                 _rate(interval([one.rate for one in seeds.values()])),
                 against,
+                *(f"{fmean(one.facts.get(name, 0.0) for one in seeds.values()):.2f}" for name in hops),
                 f"{fmean(one.turns for one in seeds.values()):.1f}",
                 _mean(figures, "pairs") if any("pairs" in one for one in figures) else _mean(figures, "rows"),
                 _mean(figures, "share", percent=True),
             ]
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
-    found = endpoints_of(plan, results)
-    if found:
+    asked = [end for end in plan.endpoints if {end.arm, end.against} <= results.trained.keys() | results.missing.keys()]
+    if asked:
         lines += [
             f"Endpoints, named before the run ({plan.first_place}):",
             "",
             "| difference | seeds | found | smallest that would be found (power 80 %) | verdict |",
             "|---|---|---|---|---|",
         ]
-    for one in found:
+    found = {(one.arm, one.against): one for one in endpoints_of(plan, results)}
+    for end in asked:
+        one = found.get((end.arm, end.against))
+        if one is None:
+            few = [f"{arm}: {_too_few(results, arm)}" for arm in (end.arm, end.against) if arm in results.missing]
+            lines.append(f"| {end.arm} - {end.against} | 0 | not measured ({'; '.join(few)}) | - | not measured |")
+            continue
         least = "-" if one.detectable is None else f"{one.detectable:.3f}"
         cells = [f"{one.arm} - {one.against}", str(one.difference.n), _difference(one), least, one.verdict]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _too_few(results: Results, arm: str) -> str:
+    few = results.missing[arm]
+    return "too few: " + ", ".join(f"{what} (seed {seed})" for seed, what in sorted(few.items()))
 
 
 def _rate(found: Interval) -> str:

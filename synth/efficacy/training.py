@@ -16,6 +16,7 @@ import numpy as np
 
 from synth.efficacy.lazy import functional, torch
 from synth.efficacy.model import Weights, hidden_states, logits
+from synth.efficacy.optimizer import Optimizer
 from synth.efficacy.rows import Encoded
 from synth.efficacy.sizes import DecoderConfig, TrainConfig
 from synth.efficacy.words import PAD
@@ -194,10 +195,7 @@ def _train(
 ) -> Weights:
     name = digest(name, config.model_dump(mode="json", exclude={"every"}), _sum(weights))
     now: Weights = {key: tensor.clone().requires_grad_(True) for key, tensor in weights.items()}
-    matrices = [tensor for tensor in now.values() if tensor.ndim > 1]
-    vectors = [tensor for tensor in now.values() if tensor.ndim == 1]
-    groups = [{"params": matrices, "weight_decay": config.decay}, {"params": vectors, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=config.rate, betas=(0.9, 0.98))
+    optimizer = Optimizer(now, config)
     first = 0
     if checkpoint is not None and checkpoint.is_file():
         held = torch.load(checkpoint, weights_only=True)
@@ -208,13 +206,8 @@ def _train(
                     tensor.copy_(held["weights"][key])
             optimizer.load_state_dict(held["optimizer"])
     for step in range(first, config.steps):
-        for group in optimizer.param_groups:
-            group["lr"] = config.rate * _pace(step, config)
         loss = loss_of(step, now)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(list(now.values()), 1.0)
-        optimizer.step()
+        optimizer.step(loss, _pace(step, config))
         told(step, float(loss.detach()))
         if checkpoint is not None and (step + 1) % config.every == 0 and step + 1 < config.steps:
             held = {"name": name, "step": step + 1, "weights": _plain(now), "optimizer": optimizer.state_dict()}

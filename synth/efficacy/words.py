@@ -40,6 +40,8 @@ CONTROLS = ("<pad>", "<user>", "<tool>", "<agent>", "<call>", "<end>")
 PAD, USER, TOOL, AGENT, CALL, END = range(len(CONTROLS))
 
 _BASE = re.compile(r"\n|[^\S\n]+|[\w\-/#&]+|[^\w\s]")
+_LINK = re.compile(r"\[([^\]\n]*)\]\(([^)\n]*)\)")
+_NAME = re.compile(r"[A-Z0-9/]")
 _WORD = re.compile(r"[\w\-/#&]")
 
 
@@ -54,6 +56,9 @@ class WordsConfig(BaseModel):
 
     share: float = Field(default=0.02, gt=0, le=1)
     """A word is known when it stands in at least this share of the training rows."""
+    names: bool = False
+    """Names that a tool links to what they name, as ``[Mirova](city/mirova-00d3)``, may be known where they are
+    frequent; else their words are slots, however frequent: no other world has them."""
     merges: int = Field(default=600, ge=0)
     """Merged tokens at most."""
     merge_count: int = Field(default=40, ge=2)
@@ -84,7 +89,8 @@ class Vocabulary(BaseModel):
             found = [split(text) for text in row]
             within.update({piece for pieces in found for piece in pieces})
         least = config.share * len(rows)
-        words = tuple(sorted(word for word, count in within.items() if count >= least))
+        names = set() if config.names else {name for row in rows for text in row for name in _linked(text)}
+        words = tuple(sorted(word for word, count in within.items() if count >= least and word not in names))
         known = {word: len(CONTROLS) + number for number, word in enumerate(words)}
         for row in rows:
             for text in row:
@@ -203,6 +209,12 @@ def split(text: str) -> list[str]:
         if not between:
             kept.append(piece)
     return kept
+
+
+def _linked(text: str) -> Iterable[str]:
+    """Words of names in links, and what they link to; words in small letters belong to the language."""
+    for name, target in _LINK.findall(text):
+        yield from (piece for piece in (*split(name), *split(target)) if _NAME.search(piece))
 
 
 def join(pieces: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,7 +13,7 @@ import yaml
 
 from synth import api
 from synth.efficacy.checkpoints import Trained, load_trained, save_trained
-from synth.efficacy.experiment import Measured
+from synth.efficacy.experiment import BY_HOPS, Measured, TooFew
 from synth.efficacy.lazy import torch
 from synth.efficacy.model import count, fresh
 from synth.efficacy.pair_rules import choose, disagreements, pair_of
@@ -21,7 +22,6 @@ from synth.efficacy.rows import Encoded, Pair, Row, encode_row, read_pairs, read
 from synth.efficacy.serving import served
 from synth.efficacy.training import PairBatch, train_pairs, train_rows
 from synth.efficacy.words import SlotsUsedUp, Tables, Vocabulary
-from synth.errors import BuildError
 from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
 from synth.schemas.steps import PairKind
@@ -82,7 +82,7 @@ class Trainer:
         """Train the arm from the base.
 
         Raises:
-            BuildError: there is nothing to train on.
+            TooFew: there are fewer rows or pairs than the arm's ``least``.
         """
         trained = load_trained(base)
         tables, slots = trained.vocabulary.tables(), trained.vocabulary.slot_ids
@@ -92,16 +92,14 @@ class Trainer:
         figures: dict[str, float]
         if arm.rows is not None:
             rows = own if arm.rows == "own" else self._encoded(self._taught(seed, arm.teach, base), tables)
-            if not rows:
-                raise BuildError("the policy has no success to train on", where=f"arm {name}, seed {seed}")
+            _enough(len(rows), config.least, "row")
             weights = train_rows(trained.weights, trained.decoder, rows, slots, config, seed=seed, checkpoint=file)
             figures = {"rows": len(rows)}
         else:
             pairs, figures = self._pairs(seed, arm, collected)
             sides = [(self._encoded([chosen], tables), self._encoded([rejected], tables)) for chosen, rejected in pairs]
             whole = [(good[0], bad[0]) for good, bad in sides if good and bad]
-            if not whole:
-                raise BuildError("there is no pair to train on", where=f"arm {name}, seed {seed}")
+            _enough(len(whole), config.least, "pair")
             batch = PairBatch(tuple(good for good, _ in whole), tuple(bad for _, bad in whole))
             weights = train_pairs(
                 trained.weights, trained.decoder, batch, own, slots, config, seed=seed, checkpoint=file
@@ -115,6 +113,9 @@ class Trainer:
         where = self.plan.data.places[place]
         data = self._build(seed, where, model / f"at-{place}", {}, model)
         runs = list(data.rows("trajectories"))
+        hops = {row.id: row.difficulty.hops for row in data.rows("tasks")}
+        won = Counter(hops[row.task_id] for row in runs if row.success)
+        asked = Counter(hops.values())
         known = self._names(seed)
         names = {row.name for row in data.rows("entities")}
         shared = len(names & known) / len(names) if names else 0.0
@@ -122,7 +123,11 @@ class Trainer:
             tasks=where.tasks,
             successes=sum(row.success for row in runs),
             turns=fmean(row.turns for row in runs) if runs else 0.0,
-            facts={"finished_runs": len(runs), "shared_names": shared},
+            facts={
+                "finished_runs": len(runs),
+                "shared_names": shared,
+                **{f"{BY_HOPS}{number}": won[number] / asked[number] for number in sorted(asked)},
+            },
         )
 
     # -- what they are made of -----------------------------------------------------------------------------------------
@@ -191,6 +196,11 @@ class Trainer:
             write_file(file, yaml.safe_dump(whole, sort_keys=False).encode())
             made = api.build("efficacy", recipe=file, out=out, store=self._store)
         return api.load(made.path)
+
+
+def _enough(number: int, least: int, what: str) -> None:
+    if number < least:
+        raise TooFew(f"{number} {what}{'' if number == 1 else 's'}")
 
 
 def _put(whole: dict[str, Any], dotted: str, value: Any) -> None:

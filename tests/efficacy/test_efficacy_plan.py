@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from synth.efficacy.experiment import Measured, Results, run_plan
+from synth.efficacy.experiment import Measured, Results, TooFew, run_plan
 from synth.efficacy.plan import Arm, Plan, Teach, load_plan
 from synth.efficacy.table import endpoints_of, table_of
 from synth.errors import InputError
@@ -193,3 +193,47 @@ def test_a_run_of_one_seed_claims_nothing(tmp_path: Path) -> None:
     table = table_of(plan, results)
     assert table.count("not shown") == 3
     assert "no test of anything" in table
+
+
+class Poor(Toy):
+    """On the first seed the base leaves three pairs, and on the second a hundred."""
+
+    def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
+        if arm.pairs == "same_kind" and seed == 0:
+            self._do(f"update {seed} {name}")
+            raise TooFew("3 pairs")
+        return super().update(seed, name, arm, base, collected, folder)
+
+
+def test_too_few_pairs_are_a_result_and_the_table_says_so(tmp_path: Path) -> None:
+    plan, worker = load_plan(), Poor()
+    alone = run(worker, tmp_path, seeds=1)
+    assert alone.missing == {"same_kind": {0: "3 pairs"}}
+    assert "same_kind" not in alone.rates("held_out")
+    table = table_of(plan, alone)
+    assert "| same_kind | 0 | too few: 3 pairs (seed 0) |" in table
+    assert table.count("not measured (same_kind: too few: 3 pairs (seed 0))") == 3
+    both = table_of(plan, run(worker, tmp_path))
+    assert "| same_kind (seeds left out: too few: 3 pairs (seed 0)) | 1 |" in both
+    assert "| same_kind - rft | 1 |" in both
+    assert worker.deeds.count("update 0 same_kind") == 1, "that there is too little is known by now"
+
+
+def test_rates_by_hops_are_columns(tmp_path: Path) -> None:
+    plan, results = load_plan(), run(Toy(), tmp_path, seeds=1)
+    one = results.measured["held_out"]["sft"][0]
+    facts = {"hops 1": 0.75, "hops 2": 0.25}
+    results.measured["held_out"]["sft"][0] = one.model_copy(update={"facts": facts})
+    table = table_of(plan, results)
+    assert "| against sft | hops 1 | hops 2 | turns |" in table
+    assert "| - | 0.75 | 0.25 | 6.0 |" in table
+
+
+def test_what_is_finished_is_shown_after_each_arm(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def shown(results: Results) -> None:
+        seen.append(sum(len(seeds) for arms in results.measured.values() for seeds in arms.values()))
+
+    run(Toy(), tmp_path, shown=shown)
+    assert seen == list(range(1, 13))

@@ -29,7 +29,7 @@ NAMES = ("Orvan Tells", "Kessa Blum", "Ib Marrow", "Una Fletch")
 
 def learned(slots: int = 16) -> Vocabulary:
     rows = [[f"Where was {name} born?", f"- [{name}](person/x), born_in: Mirova\n- end"] for name in NAMES]
-    return Vocabulary.learn(rows, WordsConfig(share=0.5, merges=50, merge_count=2, slots=slots))
+    return Vocabulary.learn(rows, WordsConfig(share=0.5, names=True, merges=50, merge_count=2, slots=slots))
 
 
 @given(st.text(alphabet=st.sampled_from(list("ab_/-.,\"'()[]{}: \n\té数9")), max_size=60))
@@ -124,3 +124,14 @@ def test_a_reply_is_read_as_it_was_written() -> None:
     assert reply_of(ids, conversation) == ("", [("look", '{"place":"city/mirova-00d3"}')])
     assert reply_of(conversation.ids("Mirova"), conversation) == ("Mirova", [])
     assert reply_of([CALL, *conversation.ids("look")], conversation) == ("", [("look", "")])
+
+
+def test_names_in_links_are_slots_however_frequent() -> None:
+    rows = [[f"Where is {name}?", "- [Lake Orn](lake/lake-orn-12ab), lies_in: here\n- no end"] for name in NAMES]
+    config = WordsConfig(share=0.5, merges=0, merge_count=2)
+    words = set(Vocabulary.learn(rows, config).words)
+    assert {"Where", "lies_in", "here", "end"} <= words
+    assert not {"Lake", "Orn", "lake/lake-orn-12ab"} & words
+    assert {"Lake", "Orn", "lake/lake-orn-12ab"} <= set(
+        Vocabulary.learn(rows, config.model_copy(update={"names": True})).words
+    )

@@ -19,6 +19,7 @@ import torch
 import synth
 from synth.efficacy.checkpoints import Trained, load_trained, save_trained
 from synth.efficacy.model import Weights, fresh, hidden_states, logits
+from synth.efficacy.optimizer import orthogonal
 from synth.efficacy.rows import Encoded, Row, encode_row
 from synth.efficacy.sampling import Wanted, draw, draw_uncached
 from synth.efficacy.server import TinyServer
@@ -146,6 +147,19 @@ def test_dpo_raises_the_margin_and_the_anchor_holds_the_rest(trained: Weights) -
     assert not same(alone, after)
 
 
+@pytest.mark.parametrize("shape", [(24, 96), (96, 24), (32, 32)])
+def test_muon_moves_all_directions_alike(shape: tuple[int, int]) -> None:
+    matrix = torch.from_numpy(np.random.default_rng(3).normal(size=shape)).float()
+    found = orthogonal(matrix)
+    before, after = (torch.linalg.svdvals(one) for one in (matrix, found))
+    assert before.max() / before.min() > 2.5
+    assert after.min() > 0.6
+    assert after.max() < 1.3
+    left, _, right = torch.linalg.svd(matrix, full_matrices=False)
+    turned = left.T @ found @ right.T
+    assert torch.allclose(turned, torch.diag(turned.diag()), atol=1e-3), "the directions are those of the matrix"
+
+
 _SCRIPT = """
 import os, signal, sys
 from pathlib import Path
@@ -156,7 +170,7 @@ import test_extra_efficacy as t
 def told(step, loss):
     if step == int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
-config = t.QUICK.model_copy(update={"steps": 20, "every": 4})
+config = t.QUICK.model_copy(update={"steps": 20, "every": 4, "matrix_rate": 0.02})
 file = Path(sys.argv[2]) / "state.pt"
 slots = t.VOCABULARY.slot_ids
 weights = t.train_rows(t.START, t.DECODER, t.ENCODED, slots, config, seed=5, checkpoint=file, told=told)
@@ -168,7 +182,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     for step in (6, 13, 10_000):
         done = subprocess.run([sys.executable, "-c", _SCRIPT, str(Path(__file__).parent), str(tmp_path), str(step)])
         assert done.returncode == (-9 if step < 10_000 else 0)
-    config = QUICK.model_copy(update={"steps": 20})
+    config = QUICK.model_copy(update={"steps": 20, "matrix_rate": 0.02})
     undisturbed = train_rows(START, DECODER, ENCODED, VOCABULARY.slot_ids, config, seed=5)
     assert same(load_trained(tmp_path / "done").weights, undisturbed)
 
