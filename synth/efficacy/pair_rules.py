@@ -20,7 +20,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from synth.efficacy.rows import Message, Pair
+from synth.efficacy.rows import Message, Pair, Row
 from synth.exporters.formats.contract import About
 from synth.exporters.formats.messages import as_chat, messages_of
 from synth.exporters.reader import Dataset
@@ -29,7 +29,7 @@ from synth.schemas.steps import BranchRow, StepRow
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
 
-__all__ = ["RULES", "Disagreement", "Rule", "choose", "disagreements", "pair_of"]
+__all__ = ["RULES", "Disagreement", "Rule", "choose", "disagreements", "pair_of", "unlabelled_rows"]
 
 Rule = Literal["all", "cso", "verified", "same_kind", "earliest", "random_same"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -123,6 +123,15 @@ def pair_of(one: Disagreement) -> Pair:
         chosen=_chat(one.action, first_turn=first),
         rejected=_chat(bare_actions(row.content[start:end]), first_turn=first),
     )
+
+
+def unlabelled_rows(dataset: Dataset) -> list[Row]:
+    """The teacher's runs that succeeded, every turn a target: what one trains on who has no labels of steps."""
+    return [
+        Row(row.id, row.task_id, _chat(row.content, system=row.system_prompt))
+        for row in dataset.rows("trajectories")
+        if isinstance(row, TrajectoryRow) and row.role == "teacher" and row.success
+    ]
 
 
 def _chat(content: Sequence[ContentItem], *, system: str = "", first_turn: int = 0) -> tuple[Message, ...]:

@@ -58,6 +58,10 @@ class Data(_Part):
 class Teach(_Part):
     rows: int | None = Field(default=None, ge=1)
     """Of the teacher's runs, the first so many; None = all."""
+    runs: Literal["whole", "masked", "unlabelled"] = "whole"
+    """``whole``: runs whose every turn is a target by the labels of steps (export ``trl-sft``). ``masked``: all that
+    succeeded, turns that are no targets in the prompt only (``trl-rft``). ``unlabelled``: all that succeeded, every
+    turn a target, as if there were no labels."""
     settings: dict[str, Any] = {}
     """Keys of the recipe that are otherwise than for the base."""
 

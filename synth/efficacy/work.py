@@ -16,7 +16,7 @@ from synth.efficacy.checkpoints import Trained, load_trained, save_trained
 from synth.efficacy.experiment import BY_HOPS, Measured, TooFew
 from synth.efficacy.lazy import torch
 from synth.efficacy.model import count, fresh
-from synth.efficacy.pair_rules import choose, disagreements, pair_of
+from synth.efficacy.pair_rules import choose, disagreements, pair_of, unlabelled_rows
 from synth.efficacy.plan import Arm, Place, Plan, Teach
 from synth.efficacy.rows import Encoded, Pair, Row, encode_row, read_pairs, read_rows, texts_of
 from synth.efficacy.serving import served
@@ -135,7 +135,10 @@ class Trainer:
     def _taught(self, seed: int, teach: Teach, folder: Path) -> list[Row]:
         place = self.plan.data.teach
         data = self._build(seed, place, folder / "teach", {"roles.teacher": self.plan.teacher, **teach.settings}, None)
-        api.export(data.path, "trl-sft", folder / "sft", select=["split=train"], thoughts=False)
+        if teach.runs == "unlabelled":
+            return unlabelled_rows(data)[: teach.rows]
+        name, role = ("trl-sft", []) if teach.runs == "whole" else ("trl-rft", ["role=teacher"])
+        api.export(data.path, name, folder / "sft", select=["split=train", *role], thoughts=False)
         return read_rows(folder / "sft")[: teach.rows]
 
     def _names(self, seed: int) -> set[str]:

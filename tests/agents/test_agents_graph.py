@@ -105,6 +105,24 @@ def test_a_teacher_without_detours_takes_no_wrong_turn(world: GraphWorld) -> Non
             assert not reasons & {LabelReason.WRONG_TURN, LabelReason.INVALID_CALL, LabelReason.PREMATURE}, task.id
 
 
+def test_a_habit_is_the_same_mistake_again_and_its_runs_succeed(world: GraphWorld) -> None:
+    """Nothing is drawn for it: of two samples of a task both err or neither does, but for other ways to the same end."""
+    alike = erred = 0
+    for task in world.tasks[:40]:
+        wrong: list[int] = []
+        for sample in range(2):
+            done = world.play(task, "teacher", sample, habit=0.3, detour=0.0, rival=0.0, verify=0.0)
+            if done.verdict.correct is True:
+                labels = label(world.row(done, "teacher"), task)
+                turns = [n for n, one in enumerate(labels) if one.label_reason is LabelReason.WRONG_TURN]
+                assert not any(labels[n].train for n in turns), "the labels say what success does not"
+                wrong.append(len(turns))
+        alike += len(set(wrong)) == 1
+        erred += sum(wrong) > 0
+    assert 4 <= erred <= 30
+    assert alike >= 34, (alike, erred)
+
+
 def test_the_policy_fails_often_enough_in_many_ways_and_each_is_on_record(tried: list[Rollout]) -> None:
     share = sum(done.verdict.correct is True for done in tried) / len(tried)
     assert 0.3 < share < 0.8

@@ -17,6 +17,9 @@ class TeacherConfig(BaseModel):
     detour: float = Field(default=0.12, ge=0, le=1)
     """Chance, per choice among results (in a graph: also among relations), to look at another plausible one first; it
     then rejects it with a reason."""
+    habit: float = Field(default=0.0, ge=0, le=1)
+    """In a graph: share of relations, always the same ones, instead of which it reads a like one first, every time, and
+    then goes back. A systematic mistake: its runs succeed, so that choosing runs by success does not remove it."""
     meets: int = Field(default=0, ge=0, le=10)
     """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
     for whenever a search shows one, before it opens the right one."""

@@ -23,10 +23,15 @@ from synth.agents.scripted.walker.planner import GraphPlanner
 from synth.agents.scripted.walker.seen import Fan, Far, GraphSeen
 from synth.environments.answers import judge
 from synth.environments.triples import Listed
+from synth.identity import derive_generator
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.values import Measure
 
 __all__ = ["GraphGoldChooser", "GraphTeacher"]
+
+
+_LIKE = 0.45
+"""So like the right relation must one be that is read by mistake now and then. A habit needs no reason."""
 
 
 class GraphTeacher:
@@ -116,11 +121,13 @@ class GraphGoldChooser:
         gold = next((item for item in listed if self._is_gold(clue, item, source=source)), None)
         if not source or gold is None or (entity, gold.label) in self._seen.fans:
             return gold
-        if not self._astray(clue) and self._draw(self._config.detour, clue):
-            return self._decoy(clue, gold, listed) or gold
+        # By the relation alone: the same mistake in every run.
+        habit = self._config.habit > 0 and derive_generator(0, "habit", gold.relation).random() < self._config.habit
+        if not self._astray(clue) and self._draw(1.0 if habit else self._config.detour, clue):
+            return self._decoy(clue, gold, listed, 0.0 if habit else _LIKE) or gold
         return gold
 
-    def _decoy(self, clue: int, gold: Listed, listed: Sequence[Listed]) -> Listed | None:
+    def _decoy(self, clue: int, gold: Listed, listed: Sequence[Listed], least: float) -> Listed | None:
         """A relation that a hasty reader could take for the right one: it speaks in like words, or leads to the same
         kind of thing."""
         cue = self._state.reading.clues[clue].cue
@@ -135,8 +142,8 @@ class GraphGoldChooser:
             for place, item in enumerate(listed)
             if item.relation not in own and item.facts <= 8 and is_value_kind(item) == is_value_kind(gold)
         ]
-        best = max(scored, key=lambda pair: (pair[0], -pair[1]), default=(0.0, 0))
-        return listed[best[1]] if best[0] >= 0.45 else None
+        best = max(scored, key=lambda pair: (pair[0], -pair[1]), default=None)
+        return listed[best[1]] if best is not None and best[0] >= least else None
 
     def _astray(self, clue: int) -> bool:
         """Whether it already is where no hop of the walk is."""
