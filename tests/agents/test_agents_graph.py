@@ -106,7 +106,7 @@ def test_a_teacher_without_detours_takes_no_wrong_turn(world: GraphWorld) -> Non
 
 
 def test_a_habit_is_the_same_mistake_again_and_its_runs_succeed(world: GraphWorld) -> None:
-    """Nothing is drawn for it: of two samples of a task both err or neither does, but for other ways to the same end."""
+    """Nothing is drawn for it: of two samples of a task both err or neither does, but for other ways to one end."""
     alike = erred = 0
     for task in world.tasks[:40]:
         wrong: list[int] = []
@@ -120,7 +120,7 @@ def test_a_habit_is_the_same_mistake_again_and_its_runs_succeed(world: GraphWorl
         alike += len(set(wrong)) == 1
         erred += sum(wrong) > 0
     assert 4 <= erred <= 30
-    assert alike >= 34, (alike, erred)
+    assert alike >= 34
 
 
 def test_the_policy_fails_often_enough_in_many_ways_and_each_is_on_record(tried: list[Rollout]) -> None:
