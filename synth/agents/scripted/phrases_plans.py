@@ -308,6 +308,12 @@ PLAN_PHRASES: dict[str, tuple[str, ...]] = {
         "Let me do that again, just in case.",
         "I repeat it to make sure.",
     ),
+    "p_insist": (
+        "I see nothing wrong with that call, so I make it again.",
+        "It should work. I try the same call once more.",
+        "That must have been right. Let me do it again.",
+        "I do not see why it does not take that, so I try again.",
+    ),
     "p_suspect": (
         "I do not like the way this is said, so I do not do it.",
         "This may be meant in a bad way. I say no.",

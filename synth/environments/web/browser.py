@@ -13,7 +13,7 @@ import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Coroutine
+from collections.abc import Collection, Coroutine
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,6 +83,8 @@ class Browser:
         self._lock: asyncio.Lock | None = None
         self._playwright: Any = None
         self._browser: Any = None
+        self._working: set[asyncio.Task[Any]] = set()
+        """What was handed in and is not over."""
 
     def run(self, work: Coroutine[Any, Any, _Result], seconds: float) -> _Result:
         """Do ``work`` on the loop and wait for it.
@@ -92,12 +94,20 @@ class Browser:
         """
 
         async def bounded() -> _Result:
+            task = asyncio.current_task()
+            assert task is not None
+            self._working.add(task)
+            task.add_done_callback(self._working.discard)
             return await asyncio.wait_for(work, seconds)
 
+        handed = asyncio.run_coroutine_threadsafe(bounded(), self._loop)
         try:
-            return asyncio.run_coroutine_threadsafe(bounded(), self._loop).result()
+            return handed.result()
         except TimeoutError:
             raise BrowserGone(f"the page did not answer in {seconds:g} seconds") from None
+        except BaseException:
+            handed.cancel()  # whoever waited was interrupted: nobody wants it any more
+            raise
 
     def leave(self, work: Coroutine[Any, Any, None], *, wait: bool) -> None:
         """Do ``work``, which raises nothing, on the loop; without ``wait``, when there is time. From any thread."""
@@ -150,17 +160,30 @@ class Browser:
             return
 
         async def end() -> None:
+            # What breaks off now breaks off on purpose: Playwright's own futures, too, of which nobody asks the result.
+            self._loop.set_exception_handler(lambda loop, context: None)
+            await _give_up(self._working)
             with contextlib.suppress(Exception):
                 if self._browser is not None:
                     await asyncio.wait_for(self._browser.close(), 10)
             with contextlib.suppress(Exception):
                 if self._playwright is not None:
                     await asyncio.wait_for(self._playwright.stop(), 10)
+            await _give_up(asyncio.all_tasks() - {asyncio.current_task()})
 
         asyncio.run_coroutine_threadsafe(end(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _give_up(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel ``tasks`` and wait until they are over; not for ever."""
+    ended = list(tasks)
+    for task in ended:
+        task.cancel()
+    if ended:
+        await asyncio.wait(ended, timeout=5)
 
 
 _BROWSERS: dict[tuple[int, str, bool], Browser] = {}

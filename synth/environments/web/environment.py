@@ -3,8 +3,9 @@
 An episode is a browser context of its own. Its snapshots are the calls that were made (``synth.environments.replay``),
 with a hash of what each of them showed and of what the site kept after it: going back means making them again in a
 fresh context, which costs what the calls cost (tens of milliseconds each, and as much as three of them for the
-context), without their pictures. Success is what the site keeps at the end (localStorage, cookies, IndexedDB, an
-application's own state), or an answer that stands on a page.
+context), without their pictures, and that only before a call that this episode has not made there yet. Success is what
+the site keeps at the end (localStorage, cookies, IndexedDB, an application's own state), or an answer that stands on a
+page.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -32,10 +34,11 @@ from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
 from synth.environments.web.application import Application, ApplicationFailed
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
+from synth.environments.web.calls import Refused, read_call
 from synth.environments.web.config import WebConfig, read_config
 from synth.environments.web.definition import SiteStart, load_site
 from synth.environments.web.server import Folder, SiteServer, forward
-from synth.environments.web.session import Refused, Seen, Session
+from synth.environments.web.session import Seen, Session
 from synth.environments.web.storage import (
     Change,
     WebGoal,
@@ -137,7 +140,7 @@ class WebEnvironment(Environment):
         assert self.files is not None
         if self._server is None:
             self._server = SiteServer(self.address.removeprefix("http://"), self.files)
-            weakref.finalize(self, self._server.close)
+            weakref.finalize(self, self._server.leave).atexit = False  # its thread ends with the process
         return self._server
 
     def reset(self, task: Task) -> WebEpisode:
@@ -210,8 +213,19 @@ class _Held:
             application.close()
 
 
+@dataclass(frozen=True)
+class _Stand:
+    """Where an episode stands."""
+
+    seen: Seen | None
+    state: dict[str, Any]
+    warnings: dict[str, dict[str, str]]
+
+
 class WebEpisode(ReplayedEpisode):
     """State: the calls that reached the page, with a hash of what came of each."""
+
+    remembers: ClassVar[bool] = True
 
     def __init__(self, environment: WebEnvironment, task: Task, *, pictured: bool = True) -> None:
         """
@@ -225,6 +239,7 @@ class WebEpisode(ReplayedEpisode):
         self._start = environment.start(task)
         self._held = _Held(environment, self._start)
         self._warnings: dict[str, dict[str, str]] = {}
+        self._seen: Seen | None = None
         self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]})
         self._beginning = self._state
         self._gone: str | None = None
@@ -252,7 +267,33 @@ class WebEpisode(ReplayedEpisode):
     @property
     def seen(self) -> Seen | None:
         """The page as it was last seen; None where none is open."""
-        return self._held.session.seen if self._held.session is not None else None
+        return self._seen
+
+    def remember(self) -> _Stand | None:
+        # What came of a browser that did not answer in time may be otherwise the next time.
+        return None if self._gone is not None else _Stand(self._seen, self._state, dict(self._warnings))
+
+    def recall(self, memory: _Stand | None) -> None:
+        if self._gone is not None:
+            self.adrift()
+        stand = memory if memory is not None else _Stand(None, self._beginning, {})
+        self._gone, self._seen, self._state = None, stand.seen, stand.state
+        self._warnings = dict(stand.warnings)
+
+    def suffices(self, result: ToolResult) -> bool:
+        wanted = self.environment.config.screenshots and self._pictured and result.page is not None
+        return not wanted or (result.page is not None and result.page.screenshot is not None)
+
+    def foretold(self, call: ToolCall) -> ToolResult | None:
+        if self._gone is not None:
+            return None
+        address, seen = self.environment.address, self._seen
+        tree, here = (None, "") if seen is None else (seen.tree, seen.address)
+        try:
+            read_call(call.name, call.arguments, tree, here, address)
+        except Refused as error:
+            return _result(call, error.words, error.error)
+        return None
 
     def answer(self, call: ToolCall) -> ToolResult:
         if self._gone is not None:
@@ -263,13 +304,14 @@ class WebEpisode(ReplayedEpisode):
             pictured = self._pictured and not self.replaying
             if call.name == "read" and part > 1 and session.seen is not None:
                 if self.environment.config.screenshots and pictured and session.seen.page.screenshot is None:
-                    self._held.run(session.look_again())
+                    self._seen = self._held.run(session.look_again())
                 return self._shown(call, session.seen, part)
             refused = None
             try:
                 seen: Seen | None = self._held.run(session.act(call.name, call.arguments, picture=pictured))
             except Refused as error:
                 seen, refused = session.seen, error
+            self._seen = seen
             if seen is not None:
                 self._state = self._held.state(seen)
                 self._look_for_orders(seen)
@@ -284,7 +326,7 @@ class WebEpisode(ReplayedEpisode):
 
     def _lose(self, call: ToolCall, why: str) -> ToolResult:
         self._held.drop()
-        self._gone = why
+        self._gone, self._seen = why, None
         return _result(call, f"The tool failed: {why}.", "failure")
 
     def _shown(self, call: ToolCall, seen: Seen, part: int) -> ToolResult:
@@ -343,7 +385,7 @@ class WebEpisode(ReplayedEpisode):
 
     def begin_anew(self) -> None:
         self._held.drop()
-        self._gone, self._state, self._warnings = None, self._beginning, {}
+        self.recall(None)
 
     def check(self, answer: str | None) -> Verdict:
         """Does the site keep what the task wants, and is the answer right where one is asked for? A task without a goal
@@ -365,6 +407,7 @@ class WebEpisode(ReplayedEpisode):
 
     def close(self) -> None:
         self._held.drop(wait=True)
+        self._seen = None
         self._gone = self._gone or "the browser was closed"
 
 

@@ -199,12 +199,21 @@ class SiteServer:
         handler = type("_SiteHandler", (_Handler,), {"host": host, "answer": staticmethod(answer)})
         self._server = _Server(("127.0.0.1", 0), handler)
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="synth-site", daemon=True
-        )
+        self._server.timeout = 0.05
+        self._ended = False
+        self._thread = threading.Thread(target=self._serve, name="synth-site", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        self._server.shutdown()
+    def _serve(self) -> None:
+        while not self._ended:
+            self._server.handle_request()
         self._server.server_close()
+
+    def leave(self) -> None:
+        """:meth:`close`, without waiting for it: for finalizers, in which an interruption of the program would be
+        lost."""
+        self._ended = True
+
+    def close(self) -> None:
+        self.leave()
         self._thread.join()

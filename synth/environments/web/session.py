@@ -14,16 +14,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
-from synth.environments.contract import ToolError, WebPage
+from synth.environments.contract import WebPage
 from synth.environments.suspicion import clean
 from synth.environments.web.browser import Browser, BrowserGone
+from synth.environments.web.calls import Refused, is_inside, read_call, short
 from synth.environments.web.config import WebConfig
 from synth.environments.web.tools import KEYS
-from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page, parse, read_page
+from synth.environments.web.tree import Page, parse, read_page
 
-__all__ = ["Refused", "Seen", "Session"]
+__all__ = ["Seen", "Session"]
 
 _SETTLE_SECONDS = 10.0
 _HELD_BACK = re.compile(r"Not allowed to (?:navigate top frame to|load local resource)\b.*?(?P<url>[a-z]+:\S*)")
@@ -93,6 +94,9 @@ _START = """
 """In place of Playwright's ``storage_state``, which opens and closes a page of its own for it: half of what a context
 costs. It is taken out when the first page stands."""
 
+_NO_CARET = "input, textarea, [contenteditable] { caret-color: transparent !important; }"
+"""A caret blinks. Playwright's own way to hide it leaves ``style=""`` on every text box: a picture must not change the
+page."""
 _READ_PAGE = """
 async (whole) => {
   const kind = document.doctype ? `<!DOCTYPE ${document.doctype.name}>\\n` : '';
@@ -101,15 +105,6 @@ async (whole) => {
   return [document.title, whole ? kind + document.documentElement.outerHTML : '', local, databases];
 }
 """
-
-
-class Refused(Exception):
-    """A call that can't be carried out, in words for the agent."""
-
-    def __init__(self, words: str, error: ToolError = "refused") -> None:
-        super().__init__(words)
-        self.words = words
-        self.error: ToolError = error
 
 
 @dataclass(frozen=True)
@@ -179,7 +174,7 @@ class Session:
         page.on("download", lambda download: asyncio.ensure_future(self._no_download(download)))
         page.on("filechooser", lambda chooser: self._note("Files can't be chosen here."))
         page.on("console", lambda message: self._hear(str(message.text)))
-        page.on("pageerror", lambda error: self._note(f"A script of the page failed: {_short(str(error))}"))
+        page.on("pageerror", lambda error: self._note(f"A script of the page failed: {short(str(error))}"))
         page.on("request", lambda request: self._open.add(request))
         page.on("requestfinished", lambda request: self._open.discard(request))
         page.on("requestfailed", lambda request: self._open.discard(request))
@@ -191,8 +186,7 @@ class Session:
                 await asyncio.wait_for(context.close(), 10)
 
     def _inside(self, url: str) -> bool:
-        parts = urlsplit(url)
-        return f"{parts.scheme}://{parts.netloc}" == self.address
+        return is_inside(url, self.address)
 
     async def _hold_back(self, route: Any) -> None:
         request = route.request
@@ -283,59 +277,26 @@ class Session:
 
     async def _do(self, tool: str, arguments: Mapping[str, Any]) -> None:
         page = self._page
+        tree = self.seen.tree if self.seen is not None else None
+        wanted = read_call(tool, arguments, tree, self._page.url, self.address)
         if tool == "open":
-            await page.goto(self._target(str(arguments["url"])), wait_until="load")
+            await page.goto(wanted.url, wait_until="load")
         elif tool == "back":
             await page.go_back(wait_until="load")
         elif tool == "press":
             key = str(arguments["key"])
             assert key in KEYS
             await page.keyboard.press(key)
-        elif tool in ("click", "select", "type"):
-            element = self._element(str(arguments["ref"]))
-            locator = page.locator(f"aria-ref={element.handle}")
+        elif wanted.element is not None:
+            locator = page.locator(f"aria-ref={wanted.element.handle}")
             if tool == "click":
                 await locator.click()
             elif tool == "select":
-                await locator.select_option(label=_option(element, str(arguments["option"])))
+                await locator.select_option(label=wanted.option)
             else:
-                if element.role not in TEXT_BOXES:
-                    raise Refused(f"{element.ref} is a {element.role}: text goes into a text box.")
                 await locator.fill(str(arguments["text"]))
                 if arguments.get("submit"):
                     await locator.press("Enter")
-
-    def _target(self, given: str) -> str:
-        """
-        Raises:
-            Refused: it leads out of the site.
-        """
-        before = self._page.url if self._inside(self._page.url) else f"{self.address}/"
-        odd = any(character.isspace() or not character.isprintable() or character == "\\" for character in given)
-        try:
-            url = "" if odd else urljoin(before, given)
-            inside = bool(url) and self._inside(url)
-        except ValueError:
-            inside = False
-        if not inside:
-            raise Refused(f"{_short(given)} is no address in this site. Its addresses begin with {self.address}/.")
-        return url
-
-    def _element(self, ref: str) -> Element:
-        """
-        Raises:
-            Refused: there is none, or it is disabled.
-        """
-        assert self.seen is not None
-        found = self.seen.tree.element(ref)
-        if found is None:
-            count = len(self.seen.tree.elements)
-            known = f"They are e1 to e{count}" if count else "It has none"
-            words = f"There is no element {_short(ref, 20)} on this page. {known}; numbers are those of the last view."
-            raise Refused(words, "not_found")
-        if "disabled" in found.marks:
-            raise Refused(f'{found.ref} ({found.role} "{found.name}") is disabled.')
-        return found
 
     async def _settle(self) -> None:
         """Let a second pass in the page, and wait until it has loaded what it asked for."""
@@ -388,7 +349,9 @@ class Session:
             state = {"cookies": await self._context.cookies(), "origins": [{"localStorage": local}]}
         picture = None
         if config.screenshots and pictured:
-            shot = await page.screenshot(animations="disabled", caret="hide", scale="css", timeout=limit)
+            shot = await page.screenshot(
+                animations="disabled", caret="initial", style=_NO_CARET, scale="css", timeout=limit
+            )
             picture = f"data:image/png;base64,{base64.b64encode(shot).decode()}"
         url = str(page.url)
         seen = WebPage(
@@ -405,33 +368,10 @@ def _tree(snapshot: str) -> Page:
         return Page(lines, (), (snapshot,))
 
 
-def _option(element: Element, wanted: str) -> str:
-    """
-    Raises:
-        Refused: there is no such option, or it is no choice.
-    """
-    if element.role not in CHOICES:
-        raise Refused(f"{element.ref} is a {element.role}: it has no options. A {element.role} is clicked or typed in.")
-    if not element.options:
-        raise Refused(f"{element.ref} shows its options only when it is clicked.")
-    same = [option for option in element.options if option.casefold() == wanted.strip().casefold()]
-    if wanted in element.options:
-        return wanted
-    if len(same) != 1:
-        words = f"{element.ref} has no option {_short(wanted, 60)}. It has: {', '.join(element.options)}."
-        raise Refused(words, "not_found")
-    return same[0]
-
-
-def _short(text: str, most: int = 100) -> str:
-    shown = clean(text).replace("\n", " ")
-    return shown if len(shown) <= most else f"{shown[:most]}..."
-
-
 def _not_left(url: str) -> str:
     """Addresses of pages that a script has made are other ones in every run: of all but the web's, the kind is said."""
     scheme = url.partition(":")[0]
-    what = _short(url) if scheme in ("http", "https", "about") else f"an address that begins with {_short(scheme, 20)}:"
+    what = short(url) if scheme in ("http", "https", "about") else f"an address that begins with {short(scheme, 20)}:"
     return f"The site can't be left: {what} was not opened."
 
 
@@ -440,4 +380,4 @@ def _host(url: str) -> str:
         parts = urlsplit(url)
     except ValueError:
         return "somewhere"
-    return _short(parts.netloc or f"{parts.scheme}:", 60)
+    return short(parts.netloc or f"{parts.scheme}:", 60)

@@ -93,9 +93,9 @@ _OTHERWISE_SAID = (
 )
 
 _BEGINNINGS = frozenset(
-    """a according an another are book can could did do does for from has have how in is it kindly let's my nobody not
-    nothing of on our please put somebody someone that the there they this to we we'd we've what whatever when which who
-    will would you""".split()
+    """a according am an another are as book can could did do does for from has have how in is it it's kindly let's my
+    nobody not nothing of on our please put somebody someone that the there there's they this to we we'd we've
+    what whatever when which who will would you""".split()
 )
 """First words of a sentence that are no names: within a sentence they are written small."""
 

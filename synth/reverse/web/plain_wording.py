@@ -14,11 +14,11 @@ __all__ = ["NotWorded", "heading_of", "plain_clauses", "plain_question"]
 
 _ENTERS = ("enter “{0}” as “{1}”", "put “{0}” into “{1}”", "fill in “{1}” with “{0}”", "write “{0}” under “{1}”")
 _CLEARS = ("clear “{1}”", "leave “{1}” empty", "empty “{1}”", "take out what stands in “{1}”")
-_CHOOSES = ("choose “{0}” for “{1}”", "set “{1}” to “{0}”", "select “{0}” as “{1}”", "put “{1}” on “{0}”")
+_CHOOSES = ("choose “{0}” for “{1}”", "set “{1}” to “{0}”", "select “{0}” as “{1}”", "let “{1}” be “{0}”")
 _PRESSES = ("press “{1}”", "click “{1}”", "click on “{1}”", "use the button “{1}”")
 _PICKS = ("pick “{1}”", "choose “{1}”", "select “{1}”", "go for “{1}”")
-_TICKS = ("tick “{1}”", "tick the box “{1}”", "switch “{1}” on", "turn on “{1}”")
-_UNTICKS = ("untick “{1}”", "take the tick off “{1}”", "switch “{1}” off", "turn off “{1}”")
+_TICKS = ("tick “{1}”", "tick the box “{1}”", "switch on “{1}”", "turn on “{1}”")
+_UNTICKS = ("untick “{1}”", "take the tick off “{1}”", "switch off “{1}”", "turn off “{1}”")
 _NOUNS = (
     "What {is_} the {term} of {thing}{place}?",
     "Could you find out the {term} of {thing}{place}?",

@@ -28,7 +28,21 @@ _MORE = (
     "Two things: {0}, and {1}.",
     "{0^}, please. Then {1}.",
 )
-_LOOKS = ("{0}", "{0}", "I would like to know: {0*}", "A question: {0*}")
+_LOOKS = (
+    "Could you look this up for me? {0}",
+    "Can you find something out for me? {0}",
+    "Quick question: {0*}",
+    "I'd like to know one thing: {0*}",
+    "{0} Please look it up.",
+    "{0} I can't find it myself.",
+    "{0} Could you check?",
+    "Something to look up, please: {0*}",
+)
+_BARE = 0.5
+"""Share of the questions that are asked as they are, as most people do."""
+_THING = re.compile(r"“[^”]*”")
+_SAID_AGAIN = r"{}(?! by |[,;])"
+"""Where a thing that was named before may be called "it": not where more is said of it."""
 _QUOTED = re.compile(r"“[^”]*”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d|\d")
 
 
@@ -97,15 +111,23 @@ def request_of(
         values += tuple(str(value) for action in actions for value in (*dict(action.arguments).values(), action.name))
     if not 1 <= len(clauses) <= 4:
         raise NotWorded(f"{len(clauses)} changes are no one request")
+    # A clause that goes on after a semicolon is a sentence's end.
+    clauses = _named_once(sorted(clauses, key=lambda clause: ";" in clause))
     made = _message(clauses, generator)
     return replace(made, told=tuple((clause, (*values, *_QUOTED.findall(clause))) for clause in clauses))
+
+
+def _named_once(clauses: Sequence[str]) -> list[str]:
+    """What the first of two clauses is about is "it" in the second."""
+    found = _THING.search(clauses[0])
+    if len(clauses) != 2 or found is None:
+        return list(clauses)
+    return [clauses[0], re.sub(_SAID_AGAIN.format(re.escape(found.group())), "it", clauses[1], count=1)]
 
 
 def _message(clauses: Sequence[str], generator: np.random.Generator) -> Question:
     forms = _ONE if len(clauses) == 1 else _MORE
     form = forms[int(generator.integers(len(forms)))]
-    # A clause that goes on after a semicolon is a sentence's end.
-    clauses = sorted(clauses, key=lambda clause: ";" in clause)
     if len(clauses) > 2:
         clauses = [", ".join(clauses[:-1]), clauses[-1]]
     if any(";" in clause for clause in clauses[:-1]):
@@ -133,7 +155,7 @@ def question_of(
         rule = rules[0]
         words = text = _render(rule.words[int(generator.integers(len(rule.words)))], page=heading)
         kind: str = rule.kind
-        form = _LOOKS[int(generator.integers(len(_LOOKS)))]
+        form = "{0}" if generator.random() < _BARE else _LOOKS[int(generator.integers(len(_LOOKS)))]
         text = form.replace("{0*}", text[0].lower() + text[1:]).replace("{0}", text)
     else:
         words = text = plain_question(page, fact, generator)

@@ -325,7 +325,7 @@ class Doing:
     def why(self, number: int, arguments: dict[str, Any]) -> None:
         """What a planned call is for."""
         call = self.plan.calls[number]
-        if self.last is not None and any(result.page is not None for result in self.last.results):
+        if any(result.page is not None for result in self.results):
             self._on_page(call.tool, arguments)
             return
         if not self.history and arguments == {"url": "/"}:

@@ -160,7 +160,7 @@ class _Acting:
         ]
         if wrong and self.slips(self.config.again):
             self.log("again", f"made the refused call of {wrong[0].name} again")
-            doing.thoughts.add("p_again")
+            doing.thoughts.add("p_insist")
             return doing.act(wrong[0].name, wrong[0].arguments)
         return None
 

@@ -1,0 +1,109 @@
+"""What a call asks for, as far as the page that was last seen tells: and so, which calls come to nothing without being
+made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from synth.environments.contract import ToolError
+from synth.environments.suspicion import clean
+from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
+
+__all__ = ["Refused", "Wanted", "is_inside", "read_call", "short"]
+
+
+class Refused(Exception):
+    """A call that can't be carried out, in words for the agent."""
+
+    def __init__(self, words: str, error: ToolError = "refused") -> None:
+        super().__init__(words)
+        self.words = words
+        self.error: ToolError = error
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a call is about."""
+
+    url: str = ""
+    """Of ``open``: the whole address."""
+    element: Element | None = None
+    """Of ``click``, ``select`` and ``type``."""
+    option: str = ""
+    """Of ``select``: as the page writes it."""
+
+
+def read_call(tool: str, arguments: Mapping[str, Any], tree: Page | None, here: str, address: str) -> Wanted:
+    """
+    Args:
+        tree: The page as it was last seen; None where none is open.
+        here: Its address.
+        address: The site's, without a slash at its end.
+
+    Raises:
+        Refused: the call can't be carried out on that page, whatever the browser would do.
+    """
+    if tool == "open":
+        return Wanted(url=_target(str(arguments["url"]), here, address))
+    if tool not in ("click", "select", "type"):
+        return Wanted()
+    element = _element(str(arguments["ref"]), tree)
+    if tool == "select":
+        return Wanted(element=element, option=_option(element, str(arguments["option"])))
+    if tool == "type" and element.role not in TEXT_BOXES:
+        raise Refused(f"{element.ref} is a {element.role}: text goes into a text box.")
+    return Wanted(element=element)
+
+
+def is_inside(url: str, address: str) -> bool:
+    """Whether ``url`` is one of the site's."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" == address
+
+
+def _target(given: str, here: str, address: str) -> str:
+    before = here if is_inside(here, address) else f"{address}/"
+    odd = any(character.isspace() or not character.isprintable() or character == "\\" for character in given)
+    try:
+        url = "" if odd else urljoin(before, given)
+        inside = bool(url) and is_inside(url, address)
+    except ValueError:
+        inside = False
+    if not inside:
+        raise Refused(f"{short(given)} is no address in this site. Its addresses begin with {address}/.")
+    return url
+
+
+def _element(ref: str, tree: Page | None) -> Element:
+    found = tree.element(ref) if tree is not None else None
+    if found is None:
+        count = len(tree.elements) if tree is not None else 0
+        known = f"They are e1 to e{count}" if count else "It has none"
+        words = f"There is no element {short(ref, 20)} on this page. {known}; numbers are those of the last view."
+        raise Refused(words, "not_found")
+    if "disabled" in found.marks:
+        raise Refused(f'{found.ref} ({found.role} "{found.name}") is disabled.')
+    return found
+
+
+def _option(element: Element, wanted: str) -> str:
+    if element.role not in CHOICES:
+        raise Refused(f"{element.ref} is a {element.role}: it has no options. A {element.role} is clicked or typed in.")
+    if not element.options:
+        raise Refused(f"{element.ref} shows its options only when it is clicked.")
+    same = [option for option in element.options if option.casefold() == wanted.strip().casefold()]
+    if wanted in element.options:
+        return wanted
+    if len(same) != 1:
+        words = f"{element.ref} has no option {short(wanted, 60)}. It has: {', '.join(element.options)}."
+        raise Refused(words, "not_found")
+    return same[0]
+
+
+def short(text: str, most: int = 100) -> str:
+    """A text of the agent's or of the page's, in one line that is not too long."""
+    shown = clean(text).replace("\n", " ")
+    return shown if len(shown) <= most else f"{shown[:most]}..."
