@@ -43,6 +43,7 @@ __all__ = [
     "parquet_json_columns",
     "row_adapter",
     "row_at",
+    "schema_difference",
     "to_arrow",
     "to_plain",
     "trajectory_of",
@@ -146,11 +147,11 @@ def to_plain(table: pa.Table | pa.RecordBatch, row_type: type[Row]) -> list[dict
         table = pa.Table.from_batches([table])
     if not table.schema.equals(schema):
         if table.schema.names != schema.names:
-            raise RowError(_difference(table.schema, schema))
+            raise RowError(schema_difference(table.schema, schema))
         try:
             table = table.cast(schema)  # polars and datasets write other string types
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
-            raise RowError(_difference(table.schema, schema)) from error
+            raise RowError(schema_difference(table.schema, schema)) from error
     struct = _struct(row_type)
     rows: list[dict[str, Any]] = []
     for batch in table.to_batches():
@@ -159,7 +160,8 @@ def to_plain(table: pa.Table | pa.RecordBatch, row_type: type[Row]) -> list[dict
     return rows
 
 
-def _difference(found: pa.Schema, wanted: pa.Schema) -> str:
+def schema_difference(found: pa.Schema, wanted: pa.Schema) -> str:
+    """In words, the first way in which two schemas differ."""
     missing = [name for name in wanted.names if name not in found.names]
     extra = [name for name in found.names if name not in wanted.names]
     if missing or extra:

@@ -8,7 +8,7 @@ dataset = synth.load(result.path)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -360,6 +360,8 @@ def import_file(
     tasks_file: Path | str | None = None,
     all_correct: bool = False,
     licence: str | None = None,
+    benchmarks: Sequence[Path | str] = (),
+    distinct: bool = False,
 ) -> Imported:
     """Read trajectories that somebody else recorded into tables of ours, which ``load`` opens and ``export`` takes.
 
@@ -372,6 +374,8 @@ def import_file(
         tasks_file: Questions with gold answers: then our rules judge runs that nobody did.
         all_correct: Somebody vouches that every run which nobody judged is right.
         licence: SPDX id of what the observations quote, where the file does not say it.
+        benchmarks: Files that no run's question or answer may overlap with: such runs are rejected.
+        distinct: Of runs of one role that do the same on one question the first stays, and the others are rejected.
 
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
@@ -386,6 +390,8 @@ def import_file(
         tasks=None if tasks_file is None else Path(tasks_file),
         all_correct=all_correct,
         licence=licence,
+        benchmarks=[Path(one) for one in benchmarks],
+        distinct=distinct,
     )
 
 
@@ -455,7 +461,15 @@ def push(
     return push_to_hub(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=announce)
 
 
-def mix(parts: Mapping[Path | str, float], out: Path | str, *, tasks: int | None = None, seed: int = 7) -> Mixed:
+def mix(
+    parts: Mapping[Path | str, float],
+    out: Path | str,
+    *,
+    tasks: int | None = None,
+    seed: int = 7,
+    near: float | None = None,
+    benchmarks: Sequence[Path | str] = (),
+) -> Mixed:
     """Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along.
 
         synth.mix({"out/world-search": 0.7, "out/graph-walk": 0.3}, "out/mix", tasks=1_000)
@@ -465,10 +479,20 @@ def mix(parts: Mapping[Path | str, float], out: Path | str, *, tasks: int | None
         out: A folder; an earlier mix in it is replaced.
         tasks: How many tasks; None = as many as the weights allow.
         seed: What the tasks are drawn with.
+        near: Share of n-grams of words from which a question counts as one of an earlier dataset, and is not taken;
+            None = only the same words do.
+        benchmarks: Files that no task may overlap with: such tasks are not taken.
 
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
     from synth.exporters.mixing import mix_datasets
 
-    return mix_datasets({load(path): weight for path, weight in parts.items()}, Path(out), tasks=tasks, seed=seed)
+    return mix_datasets(
+        {load(path): weight for path, weight in parts.items()},
+        Path(out),
+        tasks=tasks,
+        seed=seed,
+        near=near,
+        benchmarks=[Path(one) for one in benchmarks],
+    )

@@ -88,12 +88,28 @@ def import_(
         str | None,
         typer.Option("--licence", metavar="SPDX", help="Of what the observations quote, where the file is silent."),
     ] = None,
+    benchmark: Annotated[
+        list[Path] | None,
+        typer.Option("--benchmark", metavar="F", help="No run may overlap with it (JSONL, JSON, CSV, Parquet, text)."),
+    ] = None,
+    distinct: Annotated[
+        bool, typer.Option("--distinct", help="Of runs that do the same on one question keep the first.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read trajectories that somebody else recorded into tables of ours."""
     from synth.api import import_file
 
-    done = import_file(file, from_, out, tasks_file=tasks_file, all_correct=all_correct, licence=licence)
+    done = import_file(
+        file,
+        from_,
+        out,
+        tasks_file=tasks_file,
+        all_correct=all_correct,
+        licence=licence,
+        benchmarks=benchmark or (),
+        distinct=distinct,
+    )
     report = done.report
     if as_json:
         print(report.model_dump_json(indent=2))
@@ -114,6 +130,14 @@ def mix(
         int | None, typer.Option("--tasks", metavar="N", help="How many tasks; else as many as the weights allow.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="What the tasks are drawn with.")] = 7,
+    near: Annotated[
+        float | None,
+        typer.Option("--near", metavar="SHARE", help="Leave out questions that share so many n-grams with another's."),
+    ] = None,
+    benchmark: Annotated[
+        list[Path] | None,
+        typer.Option("--benchmark", metavar="F", help="No task may overlap with it (JSONL, JSON, CSV, Parquet, text)."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along."""
@@ -128,7 +152,7 @@ def mix(
             weights[folder] = float(weight)
         except ValueError:
             raise InputError("this is no share of a mix", where=text, mend="write each DIR=WEIGHT, once") from None
-    done = mix_datasets(weights, out, tasks=tasks, seed=seed)
+    done = mix_datasets(weights, out, tasks=tasks, seed=seed, near=near, benchmarks=benchmark or ())
     report = done.report
     if as_json:
         print(report.model_dump_json(indent=2))
@@ -136,6 +160,7 @@ def mix(
     print(f"{sum(part.tasks for part in report.parts):,} tasks: {done.path}")
     for part in report.parts:
         doubled = f", {part.doubled:,} of them asked by another one already" if part.doubled else ""
+        doubled += f", {part.contaminated:,} overlap with a benchmark" if part.contaminated else ""
         print(f"  {part.tasks:,} of {part.dataset} ({100 * part.weight:.1f} %, of {part.available:,}{doubled})")
     for config, splits in report.tables.items():
         print(f"  {config:<13} {sum(splits.values()):>8,}")

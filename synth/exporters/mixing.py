@@ -9,7 +9,7 @@ what was rejected) stays where it is, for ids of two collections may be the same
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BaseModel, ConfigDict
 
+from synth.dedup import Rules, find_duplicates
+from synth.dedup.corpus import Corpus
 from synth.errors import InputError
 from synth.exporters.configs import CONFIGS, Config
 from synth.exporters.files import REPORT_FILE
@@ -25,6 +27,7 @@ from synth.exporters.reader import Dataset
 from synth.identity import digest
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.row import SCHEMA_VERSION
+from synth.screening.benchmarks import Benchmarks, given_benchmarks
 from synth.store import check_destination, publish
 from synth.store.files import remove_folder, store_errors, temporary_name
 
@@ -46,7 +49,10 @@ class MixPart(BaseModel):
     available: int
     """Tasks that it has."""
     doubled: int
-    """Of those, tasks whose question an earlier dataset of the mix asks as well: they are never taken."""
+    """Of those, tasks whose question an earlier dataset of the mix asks as well, or one that is near it where that was
+    asked for: they are never taken."""
+    contaminated: int = 0
+    """Of the others, tasks that overlap with a benchmark: they are never taken either."""
     tasks: int
     """Tasks that were taken."""
 
@@ -62,6 +68,10 @@ class MixReport(BaseModel):
     """What the tasks were drawn with."""
     parts: tuple[MixPart, ...]
     """In the order in which they were given."""
+    near: float | None = None
+    """Share of n-grams of words from which two questions of different datasets were taken for one."""
+    benchmarks: dict[str, str] = {}
+    """Benchmarks that no task overlaps with: name of the file -> sha256."""
     tables: dict[str, dict[str, int]]
     """Rows by config and split."""
 
@@ -74,16 +84,35 @@ class Mixed:
     report: MixReport
 
 
-def mix_datasets(parts: Mapping[Dataset, float], out: Path, *, tasks: int | None = None, seed: int = 7) -> Mixed:
+def mix_datasets(
+    parts: Mapping[Dataset, float],
+    out: Path,
+    *,
+    tasks: int | None = None,
+    seed: int = 7,
+    near: float | None = None,
+    benchmarks: Sequence[Path] = (),
+) -> Mixed:
     """Write a dataset of ``tasks`` tasks to ``out``; None = as many as the weights allow.
 
+    Args:
+        near: Share of n-grams of words, in (0, 1], from which a question counts as one of an earlier dataset; None =
+            only the same words do.
+        benchmarks: Files that no task may overlap with.
+
     Raises:
-        InputError: a weight is none, a dataset has too few tasks, or was written with another schema.
+        InputError: a weight is none, a dataset has too few tasks, or was written with another schema; a benchmark can't
+            be read.
         StoreError: ``out`` holds something that is no mix, or can't be written.
     """
     check_destination(out, marker=MIX_FILE)
     weights = _shares(parts)
-    pools, doubled = _pools(list(parts), seed)
+    if near is not None and not 0 < near <= 1:
+        raise InputError(f"{near} is no share of n-grams", where="--near", mend="give more than 0, at most 1")
+    screen, known = given_benchmarks(benchmarks)
+    datasets = list(parts)
+    unclean = [_contaminated(dataset, screen) for dataset in datasets]
+    pools, doubled = _pools(datasets, seed, unclean, _twins(datasets, unclean, near))
     counts = _counts(weights, [len(pool) for pool in pools], [_name(one) for one in parts], tasks)
     chosen = [frozenset(pool[:count]) for pool, count in zip(pools, counts, strict=True)]
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -106,10 +135,15 @@ def mix_datasets(parts: Mapping[Dataset, float], out: Path, *, tasks: int | None
                         weight=weight,
                         available=dataset.count("tasks"),
                         doubled=twice,
+                        contaminated=dirty,
                         tasks=count,
                     )
-                    for dataset, weight, twice, count in zip(parts, weights, doubled, counts, strict=True)
+                    for dataset, weight, twice, dirty, count in zip(
+                        parts, weights, doubled, map(len, unclean), counts, strict=True
+                    )
                 ),
+                near=near,
+                benchmarks=known,
                 tables=tables,
             )
             (staging / MIX_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -135,20 +169,57 @@ def _shares(parts: Mapping[Dataset, float]) -> list[float]:
     return [weight / total for weight in parts.values()]
 
 
-def _pools(datasets: list[Dataset], seed: int) -> tuple[list[list[str]], list[int]]:
+def _contaminated(dataset: Dataset, screen: Benchmarks | None) -> frozenset[str]:
+    """Tasks that overlap with a benchmark."""
+    if screen is None:
+        return frozenset()
+    return frozenset(
+        task.id
+        for task in dataset.rows("tasks")
+        if screen.look([task.model_copy(update={"checks": ()})])[0] is not None
+    )
+
+
+def _twins(datasets: list[Dataset], unclean: list[frozenset[str]], near: float | None) -> list[frozenset[str]]:
+    """Per dataset, the tasks in whose cluster of near questions an earlier dataset has one."""
+    if near is None:
+        return [frozenset() for _ in datasets]
+    names: list[tuple[int, str]] = []
+    questions: list[str] = []
+    for number, (dataset, gone) in enumerate(zip(datasets, unclean, strict=True)):
+        for batch in dataset.batches("tasks", columns=("id", "question")):
+            for row in batch.to_pylist():
+                if row["id"] not in gone:
+                    names.append((number, row["id"]))
+                    questions.append(row["question"])
+    ids = [f"{place:012}" for place in range(len(names))]
+    found = find_duplicates(Corpus(ids, questions), Rules(structural=False, near=near)).clusters()
+    twins: list[set[str]] = [set() for _ in datasets]
+    for place in found.dropped:
+        number, name = names[place]
+        if names[found.of[place]][0] < number:  # rows come by dataset, and the first of a cluster stands for it
+            twins[number].add(name)
+    return [frozenset(one) for one in twins]
+
+
+def _pools(
+    datasets: list[Dataset], seed: int, unclean: list[frozenset[str]], twins: list[frozenset[str]]
+) -> tuple[list[list[str]], list[int]]:
     """Per dataset, the ids of its tasks in the order in which they are taken, and how many another one asks already."""
     asked: set[str] = set()
     ids: set[str] = set()
     pools: list[list[str]] = []
     doubled: list[int] = []
-    for dataset in datasets:
+    for dataset, gone, alike in zip(datasets, unclean, twins, strict=True):
         keys: list[tuple[str, str]] = []
         own: set[str] = set()
         twice = 0
         for batch in dataset.batches("tasks", columns=("id", "question")):
             for row in batch.to_pylist():
                 words = "".join(sign for sign in row["question"].casefold() if sign.isalnum())
-                if row["id"] in ids or words in asked:
+                if row["id"] in gone:
+                    continue
+                if row["id"] in ids or row["id"] in alike or words in asked:
                     twice += 1
                     continue
                 own.add(words)

@@ -23,7 +23,7 @@ from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, from_arrow
 from synth.schemas.reports import BuildReport
-from synth.schemas.row import Row
+from synth.schemas.row import SCHEMA_VERSION, Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,11 +126,15 @@ class Dataset:
         """Record batches in order: memory holds one row group.
 
         Raises:
-            DatasetError: a file is no Parquet file, or is damaged.
+            DatasetError: a file is no Parquet file, is damaged, or lacks one of the columns.
         """
         for path in self.files(config, split):
+            file = _opened(path)
+            missing = set(columns or ()) - set(file.schema_arrow.names)
+            if missing:
+                raise DatasetError(f"{config} lacks column {min(missing)}", where=str(path), mend=self._mend())
             try:
-                yield from _opened(path).iter_batches(batch_size=size, columns=columns)
+                yield from file.iter_batches(batch_size=size, columns=columns)
             except (pa.ArrowException, OSError) as error:
                 raise DatasetError(f"damaged: {error}", where=str(path)) from error
 
@@ -159,7 +163,17 @@ class Dataset:
             return from_arrow(batch, row_type)
         except RowError as error:
             where = f"{self.path}: rows from {first} of {row_type.table}"
-            raise DatasetError(str(error), where=where, mend="`synth validate` lists everything") from None
+            raise DatasetError(str(error), where=where, mend=self._mend()) from None
+
+    def _mend(self) -> str:
+        """What to do about a table that is not of this schema."""
+        try:
+            written = self.report.schema_version
+        except DatasetError:
+            written = SCHEMA_VERSION
+        if written == SCHEMA_VERSION:
+            return "`synth validate` lists everything"
+        return f"it was written with schema {written}, and this version reads {SCHEMA_VERSION}: build it again"
 
     def find(self, config: str, id_: str) -> Any | None:
         """The row whose ``id`` (``row_id`` for rejections) is ``id_``; None when there is none."""

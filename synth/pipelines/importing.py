@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from synth.agents.imported import import_trajectory, question_of
+from synth.dedup.levels import RUNS
+from synth.dedup.text import text_hash
 from synth.errors import InputError
 from synth.exporters.configs import config_named
 from synth.exporters.hub_layout import write_config
@@ -24,12 +26,13 @@ from synth.exporters.importing.contract import Importer
 from synth.identity import digest
 from synth.pipelines.recorded import Tasks, read_tasks, refused
 from synth.schemas.adp import Trajectory, error_lines
-from synth.schemas.arrow import to_arrow
+from synth.schemas.arrow import to_arrow, trajectory_of
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import SCHEMA_VERSION
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.screening.benchmarks import Benchmarks, given_benchmarks
 from synth.store import check_destination, publish
 from synth.store.files import file_sha256, remove_folder, store_errors, temporary_name
 
@@ -79,6 +82,8 @@ class ImportReport(BaseModel):
     """Runs that are ``right``, ``wrong`` and ``unjudged``."""
     tasks: int
     """Tasks that a run was made on, where questions were given."""
+    benchmarks: dict[str, str] = {}
+    """Benchmarks that no run overlaps with: name of the file -> sha256."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,8 @@ def import_file(
     tasks: Path | None = None,
     all_correct: bool = False,
     licence: str | None = None,
+    benchmarks: Sequence[Path] = (),
+    distinct: bool = False,
 ) -> Imported:
     """Write the runs of ``file`` to ``out``, in the layout that ``synth.load`` opens. No card, no build's report.
 
@@ -105,9 +112,12 @@ def import_file(
         tasks: Questions with gold answers (a file as for ``--tasks-file``): then our rules judge runs that nobody did.
         all_correct: Somebody vouches that every run which nobody judged is right.
         licence: SPDX id of what the observations quote, where the file does not say it.
+        benchmarks: Files that no run's question or answer may overlap with: such runs are rejected.
+        distinct: Of runs of one role that do the same on one question (the same words, or the same calls and the same
+            answer) the first stays, and the others are rejected.
 
     Raises:
-        InputError: the file can't be read, or no run in it can be used.
+        InputError: the file or a benchmark can't be read, or no run in it can be used.
         StoreError: ``out`` holds something that is no import, or can't be written.
     """
     check_destination(out, marker=IMPORT_FILE)
@@ -123,7 +133,8 @@ def import_file(
         source_sha256=sha,
     )
     known, rejected = read_tasks(tasks, provenance, licence) if tasks is not None else (None, [])
-    work = _Work(importer, provenance, known, rejected, all_correct, licence)
+    screen, looked_at = given_benchmarks(benchmarks)
+    work = _Work(importer, provenance, known, rejected, all_correct, licence, screen, distinct)
     out.parent.mkdir(parents=True, exist_ok=True)
     staging = temporary_name(out)
     with store_errors(out):
@@ -134,7 +145,7 @@ def import_file(
             for name, rows in (("tasks", work.used()), ("rejected", work.rejected)):
                 table = config_named(name)
                 write_config(staging, table, to_arrow(rows, table.row_type).to_batches())
-            report = work.report(file.name, sha)
+            report = work.report(file.name, sha).model_copy(update={"benchmarks": looked_at})
             if not report.trajectories:
                 raise _nothing(file, importer, work.rejected)
             (staging / IMPORT_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
@@ -166,7 +177,11 @@ class _Work:
         rejected: list[Rejection],
         all_correct: bool,
         licence: str | None,
+        screen: Benchmarks | None,
+        distinct: bool,
     ) -> None:
+        self._screen, self._distinct = screen, distinct
+        self._seen: dict[tuple[str, str], str] = {}
         self._importer, self._provenance, self._known = importer, provenance, known
         self._all_correct, self._licence = all_correct, licence
         self._numbers: Counter[tuple[str, str]] = Counter()
@@ -190,10 +205,35 @@ class _Work:
                 if row.id in self._ids:
                     self._refuse(place, Reason.DUPLICATE_ID, f"an earlier run has the id {row.id}")
                     continue
+                refusal = self._unclean(row) or self._again(row)
+                if refusal is not None:
+                    self._refuse(place, *refusal)
+                    continue
                 self._ids.add(row.id)
                 self._tasks.add(row.task_id)
                 self._judged[{True: "right", False: "wrong", None: "unjudged"}[row.verdict.correct]] += 1
                 yield row
+
+    def _unclean(self, row: TrajectoryRow) -> tuple[Reason, str] | None:
+        """That it overlaps with a benchmark."""
+        if self._screen is None:
+            return None
+        said = self._screen.run(question_of(trajectory_of(row)), row.answer)
+        return None if said is None else (Reason.CONTAMINATED, said)
+
+    def _again(self, row: TrajectoryRow) -> tuple[Reason, str] | None:
+        """That an earlier run of its role did the same."""
+        if not self._distinct:
+            return None
+        keys = [text_hash(RUNS.text(row))]
+        if RUNS.structure is not None and (structure := RUNS.structure(row)) is not None:
+            keys.append(structure)
+        named = [(row.role, key) for key in keys]
+        for key in named:
+            if key in self._seen:
+                return Reason.DUPLICATE_CONTENT, f"{self._seen[key]} did the same"
+        self._seen |= dict.fromkeys(named, row.id)
+        return None
 
     def _refuse(self, place: str, reason: Reason, detail: str) -> None:
         self.rejected.append(refused(place, reason, detail).model_copy(update={"stage": STAGE}))

@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +22,16 @@ from synth.screening.config import Part, Rules
 from synth.screening.overlap import Overlaps
 from synth.screening.words import words_of
 
-__all__ = ["BenchmarkScreen", "Benchmarks", "Item", "file_digest", "parts_of", "read_benchmark", "read_items"]
+__all__ = [
+    "BenchmarkScreen",
+    "Benchmarks",
+    "Item",
+    "file_digest",
+    "given_benchmarks",
+    "parts_of",
+    "read_benchmark",
+    "read_items",
+]
 
 _QUESTIONS = ("question", "query", "problem", "prompt", "instruction", "instructions", "input", "goal", "task", "text")
 _ANSWERS = ("answer", "answers", "final answer", "gold", "gold answer", "target", "solution", "response", "output")
@@ -62,7 +71,7 @@ class Benchmarks:
 
     def look(self, tasks: Sequence[Task]) -> list[tuple[Reason, str] | None]:
         """Of each task: None, or that it is contaminated, with the place of the match in the benchmark."""
-        details = [self._shared(task) or self._like(task) for task in tasks]
+        details = [self.shared(parts_of(task, self._rules.parts)) or self.like(task.question) for task in tasks]
         return [None if detail is None else (Reason.CONTAMINATED, detail) for detail in details]
 
     def overlap(self, text: str) -> tuple[Item, int] | None:
@@ -70,20 +79,27 @@ class Benchmarks:
         found = self._overlaps.find(words_of(text, mask_numbers=self._rules.mask_numbers))
         return None if found is None else (self._owners[found.text], found.stop - found.start)
 
-    def _shared(self, task: Task) -> str | None:
-        for part, text in parts_of(task, self._rules.parts):
+    def shared(self, parts: Iterable[tuple[Part, str]]) -> str | None:
+        """One line on the first of the named texts that shares words in a row; None where none does."""
+        for part, text in parts:
             found = self.overlap(text)
             if found is not None:
                 item, count = found
                 return f"{part}: {count} words in a row stand in row {item.row} of {item.file}"
         return None
 
-    def _like(self, task: Task) -> str | None:
-        found = self.alike(task.question)
+    def like(self, question: str) -> str | None:
+        """One line on the benchmark's question whose vector is too much like that of ``question``."""
+        found = self.alike(question)
         if found is None:
             return None
         item, score = found
         return f"question: its vector is {score:.2f} like row {item.row} of {item.file}"
+
+    def run(self, question: str, answer: str | None) -> str | None:
+        """One line on a run whose question or answer overlaps; of one of ours :meth:`look` knows more."""
+        parts: list[tuple[Part, str]] = [("question", question), ("answer", answer or "")]
+        return self.shared(part for part in parts if part[0] in self._rules.parts) or self.like(question)
 
     def alike(self, text: str) -> tuple[Item, float] | None:
         """Row of the benchmark whose question is most like ``text``, and the cosine, where it is at least
@@ -96,6 +112,26 @@ class Benchmarks:
         if not near or near[0].score < round(least, _DECIMALS):
             return None
         return self._asked[near[0].document], near[0].score
+
+
+def given_benchmarks(
+    files: Sequence[Path | str], rules: Rules | None = None
+) -> tuple[Benchmarks | None, dict[str, str]]:
+    """What compares with ``files``, and their names with their sha256; None where no file is given.
+
+    Raises:
+        InputError: a file can't be read, is of no known form, or holds nothing to compare with; two have one name.
+    """
+    used = rules or Rules()
+    items: list[Item] = []
+    known: dict[str, str] = {}
+    for path in map(Path, files):
+        content, rows = read_benchmark(path.name, str(path), used)
+        if path.name in known:
+            raise InputError(f"two benchmarks are called {path.name}", where=str(path), mend="rename one")
+        known[path.name] = hashlib.sha256(content).hexdigest()
+        items += rows
+    return (Benchmarks(items, used) if items else None), known
 
 
 def parts_of(task: Task, parts: Sequence[Part]) -> Iterator[tuple[Part, str]]:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from synth.errors import StoreError
-from synth.schemas.arrow import arrow_schema, from_arrow
+from synth.schemas.arrow import arrow_schema, from_arrow, schema_difference
 from synth.schemas.row import Row
 from synth.store.files import store_errors
 
@@ -71,7 +71,13 @@ class StoredTable:
     def _slice(self, part: Part) -> pa.Table:
         table = self._open.get(part.path)
         if table is None:
-            table = self._open[part.path] = open_arrow(part.path)
+            table = open_arrow(part.path)
+            wanted = arrow_schema(self.row_type)
+            if not table.schema.equals(wanted):
+                what = schema_difference(table.schema, wanted)
+                mend = "another version of synth wrote it: give another --store"
+                raise StoreError(what, where=str(part.path), mend=mend)
+            self._open[part.path] = table
         return table.slice(part.start, len(part))
 
     @property

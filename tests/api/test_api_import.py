@@ -12,6 +12,7 @@ import synth
 from synth.api import BuildResult
 from synth.cli import main
 from synth.errors import InputError, StoreError
+from synth.exporters.deep.audit import audit
 from synth.exporters.importing.contract import Importer
 from synth.registry import find
 from synth.schemas.adp import Trajectory
@@ -202,6 +203,43 @@ def test_the_command_says_what_it_read(tmp_path: Path, capsys: pytest.CaptureFix
     assert "1 of 2 objects are runs" in capsys.readouterr().out
     main(["import", str(file), "--from", "openai", "--out", str(tmp_path / "out"), "--json"])
     assert json.loads(capsys.readouterr().out)["rejected"] == {"invalid_trajectory": 1}
+
+
+LEAKED = "In which year did the ferry between Tarnow and the island of Brask stop for the last time?"
+
+
+def test_runs_that_overlap_with_a_benchmark_are_rejected_and_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = write(tmp_path / "held-out.jsonl", {"question": LEAKED, "answer": "1903"})
+    file = write(tmp_path / "f.jsonl", openai(), openai(question=LEAKED.replace("?", " !").upper()))
+    plain = synth.import_file(file, "openai", tmp_path / "plain")
+    assert (plain.report.trajectories, plain.report.benchmarks) == (2, {})
+    found = [one for one in audit(plain.path, benchmarks=[benchmark]).violations if one.rule == "benchmark"]
+    assert len(found) == 1
+    assert "row 1 of held-out.jsonl" in found[0].what
+    words = ["import", str(file), "--from", "openai", "--benchmark", str(benchmark), "--out", str(tmp_path / "clean")]
+    main(words)
+    assert "1 contaminated" in capsys.readouterr().out
+    (rejected,) = synth.load(tmp_path / "clean").rows("rejected")
+    assert (rejected.row_id, rejected.reason) == ("line 2", "contaminated")
+    assert "row 1 of held-out.jsonl" in rejected.detail
+    assert not [one for one in audit(tmp_path / "clean", benchmarks=[benchmark]).violations if one.rule == "benchmark"]
+    with pytest.raises(InputError, match="can't be read"):
+        synth.import_file(file, "openai", tmp_path / "none", benchmarks=[tmp_path / "nowhere.jsonl"])
+    assert not (tmp_path / "none").exists()
+
+
+def test_of_runs_that_do_the_same_the_first_stays_where_that_is_asked_for(tmp_path: Path) -> None:
+    other = openai()
+    other["messages"][2]["content"] = "I will search."  # other words, the same call and the same answer
+    file = write(tmp_path / "f.jsonl", openai(), openai(), other, openai("Mosk"), openai(question="Where is Mosk?"))
+    assert synth.import_file(file, "openai", tmp_path / "all").report.rejected == {"duplicate_id": 1}
+    done = synth.import_file(file, "openai", tmp_path / "distinct", distinct=True)
+    assert (done.report.trajectories, done.report.rejected) == (3, {"duplicate_content": 1, "duplicate_id": 1})
+    (same,) = (row for row in synth.load(done.path).rows("rejected") if row.reason == "duplicate_content")
+    assert same.row_id == "line 3"
+    assert {row.answer for row in synth.load(done.path).rows("trajectories")} == {"Tervia", "Mosk"}
 
 
 BROKEN: list[tuple[str, dict[str, Any], str]] = [

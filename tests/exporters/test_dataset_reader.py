@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from critical_samples import branches, steps, whole_tables
 from exporter_samples import page, rejection, sample_report, sample_tables, task, trajectory
 
+from synth.cli import main
 from synth.errors import DatasetError, InputError
 from synth.exporters.configs import CONFIGS
 from synth.exporters.hub_layout import write_dataset
@@ -151,6 +154,31 @@ def test_damage_is_one_line(copied: Callable[[], Path]) -> None:
     (folder / "report.json").unlink()
     with pytest.raises(DatasetError, match=r"report.json: the report can't be read"):
         load(folder).report  # noqa: B018
+
+
+def test_a_dataset_of_an_older_schema_is_one_line(
+    copied: Callable[[], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copied()
+    (path,) = (folder / "trajectories").glob("train-*.parquet")
+    pl.read_parquet(path).drop("stop_reason").write_parquet(path)
+    report = json.loads((folder / "report.json").read_text())
+    (folder / "report.json").write_text(json.dumps(report | {"schema_version": "1.2.0"}))
+    said = (
+        r"lacks column stop_reason.*[Ii]t was written with schema 1\.2\.0, and this version reads \S+: build it again"
+    )
+    with pytest.raises(DatasetError, match=said):
+        list(load(folder).rows("trajectories"))
+    with pytest.raises(DatasetError, match=said):
+        list(load(folder).batches("trajectories", columns=["id", "stop_reason"]))
+    for words in (
+        ["export", str(folder), "--to", "openai", "--out", str(folder.parent / "out")],
+        ["show", str(folder)],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == DatasetError.exit_code
+        assert re.search(said, capsys.readouterr().err)
 
 
 def test_rows_that_break_their_type_are_one_line(copied: Callable[[], Path]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import synth
 from synth.cli import main
 from synth.errors import InputError, StoreError
 from synth.exporters.configs import config_named
+from synth.exporters.deep.audit import audit
 from synth.exporters.hub_layout import write_config
 
 TABLES = ("tasks", "trajectories", "steps", "branches", "preferences")
@@ -83,6 +86,54 @@ def test_a_question_is_taken_once(tmp_path: Path) -> None:
     assert [part.doubled for part in done.report.parts] == [0, 4]
     tasks = [task.id for task in synth.load(done.path).rows("tasks")]
     assert len(tasks) == len(set(tasks)) == 16
+
+
+def asking(folder: Path, *questions: str) -> Path:
+    """Given questions, each with its answer; nothing derives from them."""
+    rows = whole_tables(20)["tasks"].slice(0, len(questions))
+    for name, values in (
+        ("id", [f"{folder.name}-{number}" for number in range(len(questions))]),
+        ("question", questions),
+    ):
+        place = rows.schema.get_field_index(name)
+        rows = rows.set_column(place, rows.schema.field(place), pa.array(values, pa.string()))
+    folder.mkdir(parents=True)
+    write_config(folder, config_named("tasks"), rows.to_batches())
+    return folder
+
+
+def test_near_questions_are_taken_once_where_that_is_asked_for(tmp_path: Path) -> None:
+    first = "Which river rises below the old mill of Tarnow and ends in the lake beside the town of Brask?"
+    one = asking(tmp_path / "one", first, "Who built the bridge at Orsk?")
+    other = asking(tmp_path / "two", first.replace("old", "ancient"), "Where was Ada born?", "When did Mosk fall?")
+    plain = synth.mix({one: 1, other: 1}, tmp_path / "plain")
+    assert [part.doubled for part in plain.report.parts] == [0, 0]
+    done = synth.mix({one: 1, other: 1}, tmp_path / "near", near=0.6)
+    assert ([part.doubled for part in done.report.parts], done.report.near) == ([0, 1], 0.6)
+    assert {task.question for task in synth.load(done.path).rows("tasks") if task.id.startswith("two")} == {
+        "Where was Ada born?",
+        "When did Mosk fall?",
+    }
+    with pytest.raises(InputError, match="is no share of n-grams"):
+        synth.mix({one: 1, other: 1}, tmp_path / "wrong", near=2)
+
+
+def test_no_task_of_a_mix_overlaps_with_a_benchmark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    leaked = "In which year did the ferry between Tarnow and the island of Brask stop for the last time?"
+    one = asking(tmp_path / "one", "Who built the bridge at Orsk?", "Where was Ada born?")
+    other = asking(tmp_path / "two", "When did Mosk fall?", leaked, "Who wrote the song of Ferns?")
+    benchmark = tmp_path / "held-out.jsonl"
+    benchmark.write_text(json.dumps({"question": leaked.upper(), "answer": "1903"}) + "\n")
+    unscreened = synth.mix({one: 1, other: 1.5}, tmp_path / "unscreened")
+    audited = audit(unscreened.path, benchmarks=[benchmark])
+    assert [one.id for one in audited.violations if one.rule == "benchmark"] == ["two-1"]
+    main(["mix", f"{one}=1", f"{other}=1", "--benchmark", str(benchmark), "--out", str(tmp_path / "mix")])
+    assert "1 overlap with a benchmark" in capsys.readouterr().out
+    assert leaked not in {task.question for task in synth.load(tmp_path / "mix").rows("tasks")}
+    assert not [one for one in audit(tmp_path / "mix", benchmarks=[benchmark]).violations if one.rule == "benchmark"]
+    told = json.loads((tmp_path / "mix/mix.json").read_text())
+    assert told["benchmarks"] == {"held-out.jsonl": hashlib.sha256(benchmark.read_bytes()).hexdigest()}
+    assert [part["contaminated"] for part in told["parts"]] == [0, 1]
 
 
 def test_mistakes(two: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

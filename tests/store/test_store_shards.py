@@ -126,6 +126,19 @@ def test_a_table_of_many_parts(tmp_path: Path) -> None:
     assert list(pickle.loads(pickle.dumps(table)).rows()) == expected
 
 
+def test_a_table_that_an_older_version_wrote_is_one_line(tmp_path: Path) -> None:
+    older = to_arrow(numbers(3), Number)
+    with ShardWriter(tmp_path / "shard") as writer:
+        writer.arrow("numbers", older.drop_columns([older.column_names[-1]]))
+        writer.commit({"rows": 3})
+    manifest = check_shard(tmp_path / "shard", ["numbers"])
+    assert manifest is not None
+    table = StoredTable(Number, [manifest.part("numbers")])
+    for read in (lambda: list(table.rows()), lambda: table.row(0), lambda: table.arrow):
+        with pytest.raises(StoreError, match=f"lacks column {older.column_names[-1]}.*give another --store"):
+            read()
+
+
 def test_broken_files_say_so(tmp_path: Path) -> None:
     (tmp_path / "bad.arrow").write_text("no table")
     (tmp_path / "bad.npy").write_text("no array")

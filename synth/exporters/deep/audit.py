@@ -21,6 +21,7 @@ from synth.exporters.deep.run_rules import RUN_RULES, answers_of, judge_runs
 from synth.exporters.deep.task_rules import EVIDENCE_RULES, TABLE_RULES, Evidences, Tasks, asks_pages
 from synth.exporters.reader import load
 from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.audit.auditor import WALK_RULES, GraphAudit
 from synth.tasks.audit.graph import FactGraph
 
@@ -96,6 +97,9 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
         if evidence.tasks >= _CHUNK:
             evidence.settle(dataset)
     evidence.settle(dataset)
+    if "tasks" not in dataset.configs:  # an import of runs alone
+        for place, run in rows(dataset, "trajectories", TrajectoryRow):
+            clean.see_run(place, run)
     doubles.settle()
     clean.settle()
     found.rows.update(walks.checked)

@@ -13,22 +13,24 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from synth.exporters.deep.findings import Findings, Place
+from synth.schemas.adp import TextObservation
 from synth.schemas.reports import BuildReport
 from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
 from synth.screening.benchmarks import Benchmarks, Item, read_benchmark
 from synth.screening.config import Rules
 
 __all__ = ["BENCHMARK_RULES", "Contamination"]
 
 BENCHMARK_RULES: Mapping[str, str] = {
-    "benchmark": "No task overlaps with a benchmark that the recipe names, or that was given to the audit.",
+    "benchmark": "No task, and no run without one, overlaps with a benchmark that the recipe names or that was given.",
 }
 _TOGETHER = 256
 """Tasks that are looked at together."""
 
 
 class Contamination:
-    """Sees every task once.
+    """Sees every task once, and runs that have none.
 
     Args:
         files: Benchmarks that were given to the audit. Those of the recipe are known by their hashes, whatever they are
@@ -71,6 +73,18 @@ class Contamination:
             self._waiting.append((place, task.model_copy(update={"checks": ()})))
             if len(self._waiting) == _TOGETHER:
                 self._look()
+
+    def see_run(self, place: Place, row: TrajectoryRow) -> None:
+        """A run whose task the dataset does not hold: its question and its answer."""
+        self._tasks += 1
+        if self._screen is None:
+            return
+        self._found.rows["benchmark"] += 1
+        first = row.content[0] if row.content else None
+        question = first.content if isinstance(first, TextObservation) else ""
+        said = self._screen.run(question, row.answer)
+        if said is not None:
+            self._found.add(place, row.id, "benchmark", said)
 
     def settle(self) -> None:
         """Judge what is left, and say what was not compared."""
