@@ -65,12 +65,12 @@ def hidden_states(
     past: Any = None,
     before: Any = None,
 ) -> tuple[Any, Cache]:
-    """What the decoder makes of ``ids`` ``(batch, places)`` int64: ``(batch, places, dim)`` and the keys and values.
+    """What the decoder makes of ``ids`` ``(batch, places)`` int64: ``(batch, places, dim)`` and all keys and values.
 
     Args:
-        cache: Keys and values of what came before, padded on the right to one length.
+        cache: Keys and values of what came before, and room for the new ones, which are written into it.
         past: ``(batch,)`` int64, how many places of ``cache`` are real in each row; the new places follow these.
-        before: ``(batch,)`` int64, with ``cache``: the id before the first new place.
+        before: ``(batch,)`` int64, with ``cache``: the id before the first new place; not read where that is place 0.
 
     Without ``cache``, rows start at place 0; padding stands on the right, where nothing real can see it.
     """
@@ -79,12 +79,14 @@ def hidden_states(
     mask = None
     if cache is not None:
         at = at + past.unsqueeze(1)
-        real = torch.arange(cache[0][0].shape[2]).unsqueeze(0) < past.unsqueeze(1)
-        causal = torch.ones(places, places, dtype=torch.bool).tril()
-        mask = torch.cat([real.unsqueeze(1).expand(-1, places, -1), causal.expand(batch, -1, -1)], dim=2).unsqueeze(1)
+        seen = int(past.max()) + places  # what lies behind is nobody's
+        mask = (torch.arange(seen) <= at.unsqueeze(-1)).unsqueeze(1)
+        row = torch.arange(batch).unsqueeze(1)
     turn = _rotation(at, config.dim // config.heads)
     words = weights["embedding"][ids]
-    first = words.new_zeros(batch, 1, config.dim) if before is None else weights["embedding"][before].unsqueeze(1)
+    first = words.new_zeros(batch, 1, config.dim)
+    if before is not None:
+        first = (weights["embedding"][before] * (past > 0).unsqueeze(1)).unsqueeze(1)  # nothing is before place 0
     stream = words + torch.cat([first, words[:, :-1]], dim=1) @ weights["shift"].T
     made: Cache = []
     for layer in range(config.layers):
@@ -92,9 +94,11 @@ def hidden_states(
         qkv = (normed @ weights[f"{layer}.qkv"].T).view(batch, places, 3, config.heads, -1)
         query, key, value = qkv.permute(2, 0, 3, 1, 4)
         query, key = _rotate(query, turn), _rotate(key, turn)
-        made.append((key, value))
         if cache is not None:
-            key, value = torch.cat([cache[layer][0], key], dim=2), torch.cat([cache[layer][1], value], dim=2)
+            keys, values = cache[layer]
+            keys[row, :, at], values[row, :, at] = key.transpose(1, 2), value.transpose(1, 2)
+            key, value = keys[:, :, :seen], values[:, :, :seen]
+        made.append((key, value))
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=cache is None)
         stream = stream + mixed.transpose(1, 2).reshape(batch, places, -1) @ weights[f"{layer}.out"].T
         normed = _norm(stream, weights[f"{layer}.norm2"])

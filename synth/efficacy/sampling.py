@@ -7,6 +7,7 @@ batch; a draw that falls on such a border is the one thing that can come out oth
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from synth.efficacy.sizes import DecoderConfig
 from synth.efficacy.words import AGENT, END, PAD, TOOL, USER
 from synth.identity import derive_generator
 
-__all__ = ["Drawn", "Wanted", "draw", "draw_uncached"]
+__all__ = ["Drawn", "Prefixes", "Wanted", "draw", "draw_uncached"]
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,46 @@ class Drawn:
     """False where it was cut off by a limit."""
 
 
+class Prefixes:
+    """Keys and values of the prompts that were read last: the next turn's prompt begins with this one's, and several
+    samples of one turn have the same, so most of a prompt is known when it comes."""
+
+    def __init__(self, most: int = 256) -> None:
+        """``most`` prompts are kept: at the sizes of the plan that ships, half a megabyte each."""
+        self._most = most
+        self._held: OrderedDict[tuple[int, ...], Cache] = OrderedDict()
+
+    def longest(self, prompt: tuple[int, ...]) -> tuple[int, Cache]:
+        """(places, keys and values ``(heads, places or more, size)``) of the longest known beginning; at least one
+        place of the prompt is not in it."""
+        for end in range(len(prompt), 0, -1):
+            if prompt[end - 1] == AGENT and prompt[:end] in self._held:
+                self._held.move_to_end(prompt[:end])
+                return min(end, len(prompt) - 1), self._held[prompt[:end]]
+        return 0, []
+
+    def keep(self, prompt: tuple[int, ...], cache: Cache, row: int) -> None:
+        """Keep what ``cache`` holds of ``prompt`` in its row."""
+        end = len(prompt)
+        self._held[prompt] = [(keys[row, :, :end].clone(), values[row, :, :end].clone()) for keys, values in cache]
+        self._held.move_to_end(prompt)
+        if len(self._held) > self._most:
+            self._held.popitem(last=False)
+
+
 def draw(
-    weights: Weights, decoder: DecoderConfig, first_slot: int, wanted: Sequence[Wanted], *, chunk: int = 64
+    weights: Weights,
+    decoder: DecoderConfig,
+    first_slot: int,
+    wanted: Sequence[Wanted],
+    *,
+    chunk: int = 64,
+    prefixes: Prefixes | None = None,
 ) -> list[Drawn]:
     """The turns, in order; at most ``chunk`` of them are drawn at a time, those of like length together.
+
+    Args:
+        prefixes: Of these weights: what is known of prompts, and what will be.
 
     Raises:
         ValueError: a prompt fills the context.
@@ -60,51 +97,79 @@ def draw(
     if longest >= decoder.context:
         raise ValueError(f"a prompt has {longest} tokens, the context {decoder.context}")
     order = sorted(range(len(wanted)), key=lambda number: len(wanted[number].prompt))
+    known = Prefixes(0) if prefixes is None else prefixes
     found: dict[int, Drawn] = {}
     with torch.no_grad():
         for start in range(0, len(order), chunk):
             some = order[start : start + chunk]
-            drawn = _batch(weights, decoder, first_slot, [wanted[number] for number in some])
+            drawn = _batch(weights, decoder, first_slot, [wanted[number] for number in some], known)
             found.update(zip(some, drawn, strict=True))
     return [found[number] for number in range(len(wanted))]
 
 
-def _batch(weights: Weights, decoder: DecoderConfig, first_slot: int, wanted: Sequence[Wanted]) -> list[Drawn]:
-    length = torch.tensor([len(one.prompt) for one in wanted])
-    widest = int(length.max())
+def _read(
+    weights: Weights, decoder: DecoderConfig, prompts: Sequence[tuple[int, ...]], room: int, prefixes: Prefixes
+) -> tuple[Any, Cache]:
+    """Each prompt's last hidden state ``(batch, dim)``, and the keys and values with ``room`` places more."""
+    known = [prefixes.longest(prompt) for prompt in prompts]
+    past = torch.tensor([places for places, _ in known])
+    length = torch.tensor([len(prompt) for prompt in prompts])
+    new = int((length - past).max())
+    # Room for the padding, too: behind what is known of a long prompt stands as much of it as of the newest.
+    places_of_all = max(int(length.max()) + room, int(past.max()) + new)
+    shape = (len(prompts), decoder.heads, places_of_all, decoder.dim // decoder.heads)
+    cache: Cache = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(decoder.layers)]
+    for row, (places, held) in enumerate(known):
+        for (keys, values), (old_keys, old_values) in zip(cache, held, strict=False):  # nothing is held of a new one
+            keys[row, :, :places], values[row, :, :places] = old_keys[:, :places], old_values[:, :places]
+    ids = torch.full((len(prompts), new), PAD)
+    for row, (prompt, (places, _)) in enumerate(zip(prompts, known, strict=True)):
+        ids[row, : len(prompt) - places] = torch.tensor(prompt[places:])
+    before = torch.tensor([prompt[max(0, places - 1)] for prompt, (places, _) in zip(prompts, known, strict=True)])
+    # Padding is written behind the end of its row, where the turn that is drawn will overwrite it unread.
+    hidden, _ = hidden_states(weights, decoder, ids, cache=cache, past=past, before=before)
+    for row, prompt in enumerate(prompts):
+        prefixes.keep(prompt, cache, row)
+    return hidden[torch.arange(len(prompts)), length - past - 1], cache
+
+
+def _batch(
+    weights: Weights, decoder: DecoderConfig, first_slot: int, wanted: Sequence[Wanted], prefixes: Prefixes
+) -> list[Drawn]:
     room = [min(one.most, decoder.context - len(one.prompt)) for one in wanted]
-    ids = torch.full((len(wanted), widest), PAD)
-    for number, one in enumerate(wanted):
-        ids[number, : len(one.prompt)] = torch.tensor(one.prompt)
-    hidden, made = hidden_states(weights, decoder, ids)
-    last = hidden[torch.arange(len(wanted)), length - 1]
-    cache = _with_room(made, widest + max(room))
+    last, cache = _read(weights, decoder, [one.prompt for one in wanted], max(room), prefixes)
     points, allowed = _points(wanted, max(room)), _allowed(weights, first_slot, wanted)
     heat = torch.tensor([one.temperature for one in wanted], dtype=torch.float64)
     turns: list[list[int]] = [[] for _ in wanted]
     ended = [False] * len(wanted)
-    past = length.clone()
-    at = torch.arange(len(wanted))
-    before = ids[at, length - 1]
+    past = torch.tensor([len(one.prompt) for one in wanted])
+    end = int(past.max()) + max(room) - 1
+    before = torch.tensor([one.prompt[-1] for one in wanted])
+    open_rows = list(range(len(wanted)))  # of the batch as it is now, which of the wanted ones
     for place in range(max(room)):
         chosen = _choose(logits(weights, last).double() + allowed, heat, points[:, place])
-        for number, one in enumerate(chosen.tolist()):
+        left = []
+        for at, (number, one) in enumerate(zip(open_rows, chosen.tolist(), strict=True)):
             if ended[number] or len(turns[number]) == room[number]:
                 continue
             if one == END:
                 ended[number] = True
-            else:
-                turns[number].append(one)
-        if all(end or len(turn) == most for end, turn, most in zip(ended, turns, room, strict=True)):
+                continue
+            turns[number].append(one)
+            if len(turns[number]) < room[number]:
+                left.append(at)
+        if not left:
             break
-        seen = int(past.max())
-        view: Cache = [(key[:, :, :seen], value[:, :, :seen]) for key, value in cache]
-        hidden, made = hidden_states(weights, decoder, chosen.unsqueeze(1), cache=view, past=past, before=before)
+        if 2 * len(left) <= len(open_rows):  # what is over need not be carried on
+            kept = torch.tensor(left)
+            open_rows = [open_rows[at] for at in left]
+            cache = [(keys[kept], values[kept]) for keys, values in cache]
+            chosen, past, before = chosen[kept], past[kept], before[kept]
+            heat, points, allowed = heat[kept], points[kept], allowed[kept]
+        hidden, _ = hidden_states(weights, decoder, chosen.unsqueeze(1), cache=cache, past=past, before=before)
         before = chosen
         last = hidden[:, 0]
-        for (keys, values), (key, value) in zip(cache, made, strict=True):
-            keys[at, :, past], values[at, :, past] = key[:, :, 0], value[:, :, 0]
-        past = torch.clamp(past + 1, max=widest + max(room) - 1)  # rows that are over go on unread
+        past = torch.clamp(past + 1, max=end)  # rows that are over go on unread
     return [Drawn(tuple(turn), end) for turn, end in zip(turns, ended, strict=True)]
 
 
@@ -124,16 +189,6 @@ def draw_uncached(weights: Weights, decoder: DecoderConfig, first_slot: int, one
         turn.append(chosen)
         ids.append(chosen)
     return Drawn(tuple(turn), False)
-
-
-def _with_room(made: Cache, places: int) -> Cache:
-    grown: Cache = []
-    for key, value in made:
-        batch, heads, width, size = key.shape
-        keys, values = torch.zeros(2, batch, heads, places, size)
-        keys[:, :, :width], values[:, :, :width] = key, value
-        grown.append((keys, values))
-    return grown
 
 
 def _points(wanted: Sequence[Wanted], most: int) -> Any:

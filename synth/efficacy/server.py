@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from synth.efficacy.checkpoints import Trained, load_trained
 from synth.efficacy.lazy import torch
 from synth.efficacy.rows import encode, reply_of
-from synth.efficacy.sampling import Drawn, Wanted, draw
+from synth.efficacy.sampling import Drawn, Prefixes, Wanted, draw
 from synth.efficacy.words import AGENT, Conversation, SlotsUsedUp
 from synth.errors import InputError
 from synth.serving.json_http import JsonServer, WrongRequest
@@ -112,6 +112,7 @@ class TinyServer(JsonServer):
         }
 
     def _work(self) -> None:
+        prefixes = Prefixes()
         while True:
             batch = [self._waiting.get()]
             try:
@@ -121,9 +122,9 @@ class TinyServer(JsonServer):
                 pass
             try:
                 trained = self.trained
-                turns = draw(
-                    trained.weights, trained.decoder, trained.vocabulary.first_slot, [asked.wanted for asked in batch]
-                )
+                wanted = [asked.wanted for asked in batch]
+                first_slot = trained.vocabulary.first_slot
+                turns = draw(trained.weights, trained.decoder, first_slot, wanted, prefixes=prefixes)
                 for asked, turn in zip(batch, turns, strict=True):
                     asked.drawn = turn
             finally:

@@ -21,7 +21,7 @@ from synth.efficacy.checkpoints import Trained, load_trained, save_trained
 from synth.efficacy.model import Weights, fresh, hidden_states, logits
 from synth.efficacy.optimizer import orthogonal
 from synth.efficacy.rows import Encoded, Row, encode_row
-from synth.efficacy.sampling import Wanted, draw, draw_uncached
+from synth.efficacy.sampling import Prefixes, Wanted, draw, draw_uncached
 from synth.efficacy.server import TinyServer
 from synth.efficacy.sizes import DecoderConfig, TrainConfig
 from synth.efficacy.training import PairBatch, log_probabilities, train_pairs, train_rows
@@ -106,6 +106,23 @@ def test_the_cache_changes_no_draw(trained: Weights, weights: str) -> None:
     assert together == [draw(model, DECODER, VOCABULARY.first_slot, [one])[0] for one in asked]
     used = {one for drawn, ask in zip(together, asked, strict=True) for one in drawn.ids if one not in ask.slots}
     assert not used & set(VOCABULARY.slot_ids)
+
+
+def test_what_is_known_of_a_prompt_changes_no_draw(trained: Weights) -> None:
+    """Prompts that go on from known ones, that are known whole, and a new one that is longer than what they add."""
+    first = [wanted(number, f"sample {number}", 1.0) for number in range(6)]
+    longer = [
+        Wanted((*one.prompt, *range(7, 10 + number), AGENT), one.slots, f"next {number}", most=12)
+        for number, one in enumerate(first)
+    ]
+    new = Wanted((1, *range(7, 29), *range(7, 29), 5, AGENT), frozenset(), "new", most=12)
+    rounds = [first, [*longer[:3], new], [*first, *longer, new]]
+    for most in (64, 3, 0):
+        prefixes = Prefixes(most)
+        for asked in rounds:
+            drawn = draw(trained, DECODER, VOCABULARY.first_slot, asked, prefixes=prefixes)
+            assert drawn == [draw_uncached(trained, DECODER, VOCABULARY.first_slot, one) for one in asked]
+        assert prefixes.longest(new.prompt)[0] == (len(new.prompt) - 1 if most else 0)
 
 
 def test_other_samples_are_other_draws() -> None:
