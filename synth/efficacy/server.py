@@ -55,6 +55,7 @@ class TinyServer(JsonServer):
     def __init__(self, trained: Trained, port: int = 0) -> None:
         super().__init__("127.0.0.1", port)
         self.trained = trained
+        self._name = trained.name  # a hash of all weights: once
         self._tables = trained.vocabulary.tables()
         self._waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
         threading.Thread(target=self._work, name="synth-tiny", daemon=True).start()
@@ -67,8 +68,8 @@ class TinyServer(JsonServer):
             WrongRequest: it does not fit into the context.
         """
         messages = _messages(body.get("messages"))
-        if body.get("model") not in (None, self.trained.name):
-            raise InputError(f"there is only {self.trained.name}", where="model")
+        if body.get("model") not in (None, self._name):
+            raise InputError(f"there is only {self._name}", where="model")
         conversation = Conversation(self._tables, _question(messages))
         context = self.trained.decoder.context
         try:
@@ -106,7 +107,7 @@ class TinyServer(JsonServer):
         used = len(drawn.ids) + 1
         return {
             "object": "chat.completion",
-            "model": self.trained.name,
+            "model": self._name,
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
             "usage": {"prompt_tokens": prompt, "completion_tokens": used, "total_tokens": prompt + used},
         }
