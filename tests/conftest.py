@@ -66,7 +66,7 @@ def prefect_server() -> Iterator[str]:
     from prefect.settings import PREFECT_API_URL
     from prefect.testing.utilities import prefect_test_harness
 
-    with prefect_test_harness(server_startup_timeout=60):
+    with prefect_test_harness(server_startup_timeout=300):
         yield str(PREFECT_API_URL.value())
 
 

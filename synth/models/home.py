@@ -65,6 +65,8 @@ class Home:
         self._moved = moved
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._ending: asyncio.AbstractEventLoop | None = None
+        """A home that is being closed: what it is given now would be lost, or leave connections open."""
         self._inside = 0
         self._transport: Transport | None = None
         self._keeper: AsyncGenerator[None, None] | None = None
@@ -84,7 +86,8 @@ class Home:
         here = asyncio.get_running_loop()
         with self._lock:
             home = self._loop
-            if home is not here and (home is None or not home.is_running() or not self._inside):
+            gone = home is None or home is self._ending or not home.is_running() or not self._inside
+            if home is not here and gone:
                 self._leave()
                 self._loop = home = here
                 self._inside = 0
@@ -121,6 +124,9 @@ class Home:
         return future.result()
 
     async def _there(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        here = asyncio.get_running_loop()
+        if here is self._ending or here is not self._loop:  # since it was given to this loop
+            raise HomeGone
         if self._transport is None:
             await self._open()
         return await work()
@@ -128,6 +134,7 @@ class Home:
     async def _open(self) -> None:
         from synth.models.transport import Transport
 
+        here = asyncio.get_running_loop()
         transport = Transport()
         self._transport = transport
 
@@ -137,8 +144,8 @@ class Home:
                 with _seldom_garbage:
                     yield
             finally:
-                if self._transport is transport:
-                    self._transport = None
+                if self._transport is transport:  # not we left: the loop ends
+                    self._transport, self._keeper, self._ending = None, None, here
                 await transport.close()
 
         self._keeper = keep()

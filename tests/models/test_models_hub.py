@@ -22,6 +22,7 @@ from synth.models.contract import (
     Runtime,
     Sampling,
 )
+from synth.models.home import Home
 from synth.store.calls import CallStore, IntentState
 
 # Loops and threads
@@ -241,6 +242,42 @@ def test_the_search_for_garbage_is_set_back_with_the_connections(serve: Any, cha
     asyncio.run(main())
     assert inside == [(max(before[0], 20_000), *before[1:])]
     assert gc.get_threshold() == before
+
+
+def test_a_home_that_is_being_closed_takes_nobody_in() -> None:
+    """``asyncio.run`` ends the generators of its loop first: what comes then would find no connections, or leave some
+    open."""
+    home = Home(lambda: None)
+    old = asyncio.new_event_loop()
+    thread = threading.Thread(target=old.run_forever)
+    thread.start()
+
+    async def main() -> None:
+        begun, over = asyncio.Event(), asyncio.Event()
+        here = asyncio.get_running_loop()
+
+        async def hosted() -> None:
+            here.call_soon_threadsafe(begun.set)
+            while not over.is_set():
+                await asyncio.sleep(0.001)
+
+        async def where() -> asyncio.AbstractEventLoop:
+            return asyncio.get_running_loop()
+
+        first = asyncio.run_coroutine_threadsafe(home.carry(hosted), old)
+        await begun.wait()
+        assert await home.carry(where) is old
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(old.shutdown_asyncgens(), old))
+        assert await home.carry(where) is here
+        over.set()
+        await asyncio.wrap_future(first)
+
+    try:
+        asyncio.run(main())
+    finally:
+        old.call_soon_threadsafe(old.stop)
+        thread.join()
+        old.close()
 
 
 def run_and_close(model: Any, chat_all: Any) -> Any:

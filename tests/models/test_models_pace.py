@@ -156,15 +156,15 @@ def test_a_longer_wait_that_comes_later_counts() -> None:
         pace = Pace(8, QUICK)
         start = loop_time()
         waiting = asyncio.create_task(pace.enter())
-        pace.went_wrong(start, overload=True, wait=0.01, answers=True)
+        pace.went_wrong(start, overload=True, wait=0.3, answers=True)
         held = asyncio.create_task(pace.enter())
         await asyncio.sleep(0.002)
-        pace.went_wrong(start, overload=True, wait=0.06, answers=True)
+        pace.went_wrong(start, overload=True, wait=0.4, answers=True)
         assert await held
         assert await waiting
         return loop_time() - start
 
-    assert asyncio.run(main()) >= 0.06
+    assert asyncio.run(main()) >= 0.4
 
 
 def test_a_broken_one_is_tried_by_one_call_at_a_time() -> None:
