@@ -17,7 +17,8 @@ Durability: commits go to SQLite's write-ahead log without a sync. A killed proc
 the log is synced every five seconds under way, so a power cut may take the last of those, and never damages the file.
 
 Several processes of one machine may use the file at once; the file must be on a local disk. While it is open, no code
-may open it as a plain file: closing that would drop SQLite's locks.
+may open it as a plain file: closing that would drop SQLite's locks. Beside it lie a folder of lock files and, when it
+is large, a copy of the table by which replies are found (``.keys``), which is made again when it is missing.
 """
 
 from __future__ import annotations

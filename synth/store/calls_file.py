@@ -1,17 +1,7 @@
 """The SQLite file behind the store of calls: one synchronous connection, one transaction at a time.
 
-    accounts   (account, role) -> counters, kept equal to the sums over the intents
-    intents    one row per attempt, in the order in which they were begun
-    replies    one row per reply, in the order in which they came
-    served     key of a call, its last 16 bytes -> the reply that answers it, the first that came
-    owners     who has open intents: the name of a lock file that its process holds while it lives
-
-Rows of ``intents`` and ``replies`` go to the end of their tables; only ``served`` is written at random places, and its
-rows are small. So a write touches few pages however large the file is. Reads go through a memory map, so that a page
-that was not read lately costs no system call.
-
-Keys are hashes: two of 10^9 agree in 16 bytes with a chance of 10^-21, and then neither is served the other's reply,
-for each reply carries a check sum of its whole key.
+Rows are only ever added at the ends of tables, so a write touches few pages however large the file is. Reads go through
+a memory map, so that a page that was not read lately costs no system call.
 """
 
 from __future__ import annotations
@@ -26,63 +16,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from synth.errors import StoreError
+from synth.store.calls_answers import Answers
 from synth.store.calls_codec import decode
-from synth.store.calls_errors import DAMAGED, is_busy, primary_code, sqlite_errors
+from synth.store.calls_errors import is_busy, sqlite_errors
 from synth.store.calls_rows import Account, Intent, IntentState, ReplyStatus, StoredReply, TokenCount
+from synth.store.calls_tables import COUNTERS, OPEN_CODE, bring_up_to_date, check_tables, make_tables, read_accounts
 from synth.store.locks import FileLock
 
-__all__ = [
-    "CALLS_FORMAT",
-    "CallFile",
-    "IntentRow",
-    "ReplyRow",
-    "Settlement",
-    "check_tables",
-    "read_accounts",
-]
-
-CALLS_FORMAT = 2
-"""Bumped when the tables or their meaning change; a file of another format is refused, never half understood."""
-
-_APPLICATION = 0x73796E74  # "synt": marks the file as ours
+__all__ = ["CallFile", "IntentRow", "ReplyRow", "Settlement"]
 
 _STATES = (IntentState.OPEN, IntentState.DELIVERED, IntentState.UNKNOWN, IntentState.FREE)
-_OPEN, _DELIVERED, _UNKNOWN, _FREE = range(4)
 _STATE_CODES = {state: code for code, state in enumerate(_STATES)}
-
-_COUNTERS = (
-    "delivered",
-    "unknown",
-    "open",
-    "free",
-    "prompt_tokens",
-    "completion_tokens",
-    "cached_tokens",
-    "cost_exact",
-    "tokens_unknown",
-    "cost_unknown",
-    "tokens_open",
-    "cost_open",
-    "overruns",
-)
-"""Columns of ``accounts`` and fields of ``Account``."""
-
-# Sums that leave 64 bits become floats in SQLite: the checks make that an error instead.
-_TABLES = (
-    "CREATE TABLE accounts (id INTEGER PRIMARY KEY, account TEXT NOT NULL, role TEXT NOT NULL, "
-    + ", ".join(
-        f"{name} INTEGER NOT NULL DEFAULT 0 CHECK (typeof({name}) = 'integer' AND {name} >= 0)" for name in _COUNTERS
-    )
-    + ", UNIQUE (account, role))",
-    "CREATE TABLE owners (id INTEGER PRIMARY KEY, lock TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE intents (id INTEGER PRIMARY KEY, request_id TEXT NOT NULL, key BLOB NOT NULL, "
-    "account INTEGER NOT NULL, owner INTEGER NOT NULL, state INTEGER NOT NULL, tokens_bound INTEGER NOT NULL, "
-    "cost_bound INTEGER NOT NULL, "
-    "prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, cost INTEGER)",
-    f"CREATE INDEX intents_open ON intents (owner) WHERE state = {_OPEN}",
-    "CREATE TABLE replies (id INTEGER PRIMARY KEY, intent INTEGER NOT NULL, reason TEXT, body BLOB NOT NULL)",
-    "CREATE TABLE served (key BLOB PRIMARY KEY, reply INTEGER NOT NULL) WITHOUT ROWID",
-)
+assert _STATE_CODES[IntentState.OPEN] == OPEN_CODE
 
 _PAGE_ROWS = 1_000
 
@@ -91,11 +36,6 @@ _MAPPED = 1 << 40
 
 _OPEN_SECONDS = 60.0
 """Whoever opens the file waits so long for others."""
-
-
-def _short(key: bytes) -> bytes:
-    """What of a key stands in ``served``."""
-    return key[-16:]
 
 
 class IntentRow(NamedTuple):
@@ -129,44 +69,6 @@ class Settlement(NamedTuple):
     reply: ReplyRow | None
 
 
-def check_tables(connection: sqlite3.Connection, path: Path) -> None:
-    """Whether the file holds our tables, or nothing yet.
-
-    Raises:
-        StoreError: it is something else, damaged, or of another format.
-    """
-    execute = connection.execute
-    try:
-        execute("BEGIN")  # all of one moment: another process may be making them
-        try:
-            application, form = (execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-            tables = {row[0] for row in execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
-        finally:
-            if connection.in_transaction:
-                execute("COMMIT")
-    except sqlite3.OperationalError as error:
-        if primary_code(error) != sqlite3.SQLITE_ERROR:
-            raise
-        # Such simple statements fail this way only on a damaged header.
-        raise StoreError(f"{DAMAGED[0]} ({error})", where=str(path), mend=DAMAGED[1]) from error
-    if (tables or form or application) and application != _APPLICATION:
-        raise StoreError("this is no store of calls", where=str(path), mend="move the file away")
-    if tables and form != CALLS_FORMAT:
-        raise StoreError(
-            f"it has format {form}, and this version of synth reads format {CALLS_FORMAT}",
-            where=str(path),
-            mend="choose another store with --store, or the version of synth that made it",
-        )
-    if tables and not tables.issuperset(_TABLES):
-        raise StoreError(f"{DAMAGED[0]} (its tables)", where=str(path), mend=DAMAGED[1])
-
-
-def read_accounts(connection: sqlite3.Connection) -> tuple[Account, ...]:
-    """All accounts, role by role."""
-    rows = connection.execute(f"SELECT account, role, {', '.join(_COUNTERS)} FROM accounts ORDER BY account, role")
-    return tuple(Account(*row) for row in rows)
-
-
 class CallFile:
     """One connection to the file ``path``, made when missing.
 
@@ -183,6 +85,7 @@ class CallFile:
                 path, isolation_level=None, check_same_thread=False, cached_statements=64, timeout=_OPEN_SECONDS
             )
             try:
+                self._answers = Answers(self._connection, path.with_name(path.name + ".keys"))
                 self._prepare()
                 self.owner, self._lock = self._register()
             except BaseException:
@@ -210,11 +113,7 @@ class CallFile:
         ):
             execute(f"PRAGMA {pragma}")
         with self.transaction():
-            if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for statement in _TABLES:
-                    execute(statement)
-                execute(f"PRAGMA application_id = {_APPLICATION}")
-                execute(f"PRAGMA user_version = {CALLS_FORMAT}")
+            make_tables(self._connection)
 
     def _write_ahead(self) -> str:
         """Switch to a write-ahead log; the mode that the file has then. Two processes that do it at once with a fresh
@@ -236,6 +135,7 @@ class CallFile:
         try:
             with self.transaction():
                 self.sweep()
+                bring_up_to_date(self._connection, self.path)
                 if not lock.try_acquire():
                     raise AssertionError("a lock of a fresh name is free")
                 execute = self._connection.execute
@@ -260,6 +160,7 @@ class CallFile:
             self._connection.execute("COMMIT")
         except BaseException:
             self._slots.clear()  # rows that they name may be gone
+            self._answers.forget()
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
@@ -285,7 +186,7 @@ class CallFile:
         execute = self._connection.execute
         left = execute(
             "SELECT account, count(*), sum(tokens_bound), sum(cost_bound) FROM intents "
-            f"WHERE owner = ? AND state = {_OPEN} GROUP BY account",
+            f"WHERE owner = ? AND state = {OPEN_CODE} GROUP BY account",
             (owner,),
         ).fetchall()
         for slot, calls, tokens, cost in left:
@@ -295,7 +196,10 @@ class CallFile:
                 "WHERE id = ?4",
                 (calls, tokens, cost, slot),
             )
-        execute(f"UPDATE intents SET state = {_UNKNOWN} WHERE owner = ? AND state = {_OPEN}", (owner,))
+        execute(
+            f"UPDATE intents SET state = {_STATE_CODES[IntentState.UNKNOWN]} WHERE owner = ? AND state = {OPEN_CODE}",
+            (owner,),
+        )
         execute("DELETE FROM owners WHERE id = ?", (owner,))
 
     def slot(self, account: str, role: str) -> int:
@@ -324,7 +228,7 @@ class CallFile:
             rows.append((intent.id, intent.request_id, intent.key, intent.slot, self.owner, intent.tokens, intent.cost))
         self._connection.executemany(
             "INSERT INTO intents (id, request_id, key, account, owner, state, tokens_bound, cost_bound) "
-            f"VALUES (?, ?, ?, ?, ?, {_OPEN}, ?, ?)",
+            f"VALUES (?, ?, ?, ?, ?, {OPEN_CODE}, ?, ?)",
             rows,
         )
         for slot, sums in reserved.items():
@@ -342,7 +246,8 @@ class CallFile:
         """
         booked: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         ends: list[tuple[int | None, ...]] = []
-        replies, served = [], []
+        replies = []
+        served: dict[int, IntentRow] = {}
         reply = int(self._connection.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0])
         for settlement in settlements:
             intent, state, tokens = settlement.intent, settlement.state, settlement.tokens
@@ -367,7 +272,7 @@ class CallFile:
                 reply += 1
                 replies.append((reply, intent.id, settlement.reply.reason, settlement.reply.body))
                 if settlement.reply.reason is None:
-                    served.append((intent, reply))
+                    served[reply] = intent
         connection = self._connection
         connection.executemany(
             "UPDATE intents SET state = ?, prompt_tokens = ?, completion_tokens = ?, cached_tokens = ?, cost = ? "
@@ -376,28 +281,19 @@ class CallFile:
         )
         for slot, sums in booked.items():
             connection.execute(
-                f"UPDATE accounts SET {', '.join(f'{name} = {name} + ?' for name in _COUNTERS)} WHERE id = ?",
-                (*(sums[name] for name in _COUNTERS), slot),
+                f"UPDATE accounts SET {', '.join(f'{name} = {name} + ?' for name in COUNTERS)} WHERE id = ?",
+                (*(sums[name] for name in COUNTERS), slot),
             )
         if not replies:
             return []
         connection.executemany("INSERT INTO replies (id, intent, reason, body) VALUES (?, ?, ?, ?)", replies)
-        rows = [(_short(intent.key), number) for intent, number in served]
-        added = connection.executemany("INSERT OR IGNORE INTO served (key, reply) VALUES (?, ?)", rows).rowcount
-        if added == len(served):
-            return []
-        first = "SELECT reply FROM served WHERE key = ?"
-        found = (
-            (intent, number, connection.execute(first, (_short(intent.key),)).fetchone()) for intent, number in served
-        )
-        return [intent for intent, number, row in found if row[0] != number]
+        lost = self._answers.add((intent.key, reply) for reply, intent in served.items()) if served else ()
+        return [served[reply] for reply in lost]
 
     def get(self, key: bytes) -> StoredReply | None:
         """The reply that is served under ``key``."""
-        row = self._connection.execute(
-            "SELECT body FROM served JOIN replies ON replies.id = served.reply WHERE key = ?", (_short(key),)
-        ).fetchone()
-        return StoredReply(key.hex(), ReplyStatus.SERVED, decode(key, row[0])) if row else None
+        stored = self._answers.get(key)
+        return StoredReply(key.hex(), ReplyStatus.SERVED, stored) if stored is not None else None
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts, role by role."""
@@ -429,14 +325,14 @@ class CallFile:
     def replies(self) -> Iterator[tuple[str, StoredReply]]:
         """Request id and reply, in the order in which they came. A reply whose key was already served is recorded."""
         rows = self._pages(
-            "SELECT replies.id, request_id, intents.key, reason, body, served.reply = replies.id FROM replies "
-            "JOIN intents ON intents.id = replies.intent LEFT JOIN served ON served.key = substr(intents.key, -16) "
+            "SELECT replies.id, request_id, intents.key, reason, body, keys.reply FROM replies "
+            "JOIN intents ON intents.id = replies.intent LEFT JOIN keys ON keys.reply = replies.id "
             "WHERE replies.id > ?1 AND ?2 IS NULL ORDER BY replies.id LIMIT ?3",
             None,
         )
-        for _, request_id, key, reason, body, is_served in rows:
-            status = ReplyStatus.SERVED if is_served else ReplyStatus.RECORDED
-            said = None if is_served else reason or "another reply to the same call came first"
+        for _, request_id, key, reason, body, answers in rows:
+            status = ReplyStatus.SERVED if answers else ReplyStatus.RECORDED
+            said = None if answers else reason or "another reply to the same call came first"
             yield request_id, StoredReply(key.hex(), status, decode(key, body), said)
 
     def _pages(self, query: str, account: str | None) -> Iterator[tuple[Any, ...]]:
@@ -455,7 +351,9 @@ class CallFile:
                 self.settle(settlements)
                 self._give_up(self.owner)
                 self._lock.path.unlink(missing_ok=True)
-            execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            others_write = execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            if not others_write:
+                self._answers.write_copy()
         finally:
             self._connection.close()
             self._lock.release()

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from synth.store.calls_errors import sqlite_errors
-from synth.store.calls_file import check_tables, read_accounts
 from synth.store.calls_rows import Account, total
+from synth.store.calls_tables import check_tables, count_served, read_accounts
 
 __all__ = ["CALLS_FILE", "CallsSummary", "summarize"]
 
@@ -49,6 +49,6 @@ def summarize(path: Path) -> CallsSummary | None:
                 return CallsSummary(path, size, 0, 0, ())
             roles = read_accounts(connection)
             replies = connection.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0]
-            served = connection.execute("SELECT count(*) FROM served").fetchone()[0]
+            served = count_served(connection)
     names = dict.fromkeys(role.account for role in roles)
     return CallsSummary(path, size, replies, served, tuple(total(name, roles) for name in names))

@@ -103,7 +103,10 @@ class File:
         asyncio.run(at_once(iter(range(size)), self.call, FILL_AT_ONCE))
         self.store.close()
         self.bytes = self.path.stat().st_size
+        cpu = time.process_time()
         self.store = CallStore(self.path)
+        asyncio.run(self.store.get(key(-1)))
+        self.opening = (time.process_time() - cpu) * 1e3
         self.there = size
         self.calls: list[float] = []
         self.look_ups: list[float] = []
@@ -192,6 +195,7 @@ def measure(folder: Path, sizes: list[int]) -> list[dict[str, float]]:
             "baseline_us": statistics.median(bases),
             "dict_us": statistics.median(other.dicts),
             "sqlite_us": statistics.median(other.tables),
+            "opening_ms": file.opening,
             "bytes_per_reply": file.bytes / file.size,
             "of_bytes": sum(map(len, bodies)) / len(bodies),
         }

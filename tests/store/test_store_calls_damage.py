@@ -166,7 +166,7 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
-    with pytest.raises(StoreError, match="it has format 7, and this version of synth reads format 2"):
+    with pytest.raises(StoreError, match="it has format 7, and this version of synth reads format 3"):
         CallStore(path)
 
 

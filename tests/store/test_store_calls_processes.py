@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from calls_child import key_of_call
+from calls_formats import as_format_2
 
 from synth.identity import derive_generator
 from synth.store.calls import CallStore, CapReached, IntentState, Outcome
@@ -229,3 +230,21 @@ def test_many_processes_make_the_same_file_at_once(tmp_path: Path, children: Chi
         folder.mkdir()
         work = [{"log": str(folder / f"{seed}.log"), "seed": seed, "calls": 2, "at_once": 2} for seed in range(4)]
         assert children.run(folder / "calls.sqlite", work) == [0] * 4
+
+
+def test_many_processes_bring_an_old_file_up_to_date_at_once(tmp_path: Path, children: Children) -> None:
+    path, log = tmp_path / "calls.sqlite", tmp_path / "old.log"
+    assert children.run(path, [{"log": str(log), "seed": 9, "calls": 200, "at_once": 16}]) == [0]
+    before = {event["key"]: event["body"] for event in events(log) if event.get("body")}
+    as_format_2(path)
+    logs = [tmp_path / f"{seed}.log" for seed in range(4)]
+    work = [{"log": str(log), "seed": seed, "calls": 200, "at_once": 8} for seed, log in enumerate(logs)]
+    assert children.run(path, work) == [0] * 4
+    for log in logs:
+        sent = {event["key"] for event in events(log) if event["event"] == "sent"}
+        hits = {event["key"]: event["body"] for event in events(log) if event["event"] == "hit"}
+        assert not sent & before.keys(), "a stored call was sent again"
+        assert hits.keys() >= before.keys()
+        assert all(hits[key] == body for key, body in before.items())
+    with CallStore(path) as store:
+        books_are_right(store)
