@@ -127,7 +127,7 @@ def run_plan(
                 shown(results)
                 continue
             for place in places or (plan.first_place,):
-                key = [place, _about(plan, arm)]
+                key = [place, _about(plan, arm), *([_about(plan, plan.arms[arm.start])] if arm.start else [])]
 
                 def measure(seed: int = seed, place: str = place, model: Path = model) -> dict[str, Any]:
                     return worker.measure(seed, place, model).model_dump(mode="json")
@@ -148,9 +148,21 @@ def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm:
     if arm.rows is None and arm.pairs is None:
         results.trained.setdefault(name, {})[seed] = figures
         return base
-    collected = state.folder(seed, f"collected-{teach}")
+    about: Any = _about(plan, arm)
+    of, made_of = teach, None
+    if arm.start is not None:
+        first = plan.arms[arm.start]
+        # Its own figures are told where it is an arm of the run itself.
+        apart = results.model_copy(update={"trained": {}, "missing": {}})
+        model = _train(plan, worker, state, seed, arm.start, first, apart)
+        if model is None:
+            results.missing.setdefault(name, {})[seed] = f"no {arm.start}"
+            return None
+        base, of, made_of = model, arm.start, _about(plan, first)
+        about = [about, made_of]
+    collected = state.folder(seed, f"collected-{of}")
     if arm.rows != "teacher":
-        state.done(seed, f"collected-{teach}", None, lambda: worker.collect(seed, base, collected))
+        state.done(seed, f"collected-{of}", made_of, lambda: worker.collect(seed, base, collected))
     folder = state.folder(seed, f"arm-{name}")
 
     def update() -> dict[str, Any]:
@@ -159,7 +171,7 @@ def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm:
         except TooFew as few:
             return {_MISSING: str(few)}
 
-    figures = state.done(seed, f"arm-{name}", _about(plan, arm), update)
+    figures = state.done(seed, f"arm-{name}", about, update)
     if _MISSING in figures:
         results.missing.setdefault(name, {})[seed] = figures[_MISSING]
         return None
@@ -168,7 +180,10 @@ def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm:
 
 
 def _about(plan: Plan, arm: Arm) -> Any:
-    return [arm.model_dump(mode="json", exclude={"says"}), plan.pairs.model_dump(mode="json") if arm.pairs else None]
+    return [
+        arm.model_dump(mode="json", exclude={"says"} if arm.start else {"says", "start"}),
+        plan.pairs.model_dump(mode="json") if arm.pairs else None,
+    ]
 
 
 def _claim(file: Path, plan: Plan) -> None:

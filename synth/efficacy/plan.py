@@ -77,6 +77,8 @@ class Arm(_Part):
     """DPO on these pairs, anchored on the policy's own successes."""
     teach: Teach = Teach()
     """What its base learned from."""
+    start: str | None = None
+    """The arm whose model it goes on from, and which collects anew: a second round. None = the base."""
     train: TrainConfig | None = None
     """How; None = as the plan's ``pairs`` says."""
 
@@ -88,6 +90,8 @@ class Arm(_Part):
             raise ValueError("an arm that trains on rows says how (train)")
         if self.rows is None and self.pairs is None and self.train is not None:
             raise ValueError("an arm that trains on nothing has no train")
+        if self.start is not None and ((self.rows or self.pairs) in (None, "teacher") or self.teach != Teach()):
+            raise ValueError("a second round (start) trains on what the first round's model collects")
         return self
 
 
@@ -125,6 +129,9 @@ class Plan(_Part):
         strange = sorted(named - self.arms.keys())
         if strange:
             raise ValueError(f"there is no arm {strange[0]!r}")
+        for name, arm in self.arms.items():
+            if arm.start is not None and (arm.start not in self.arms or self.arms[arm.start].start is not None):
+                raise ValueError(f"arm {name!r} starts from {arm.start!r}, which is no arm of a first round")
         if self.first_place not in self.data.places:
             raise ValueError(f"there is no place {self.first_place!r}")
         return self

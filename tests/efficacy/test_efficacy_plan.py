@@ -38,7 +38,7 @@ class Toy:
 
     def collect(self, seed: int, base: Path, folder: Path) -> dict[str, float]:
         self._do(f"collect {seed}")
-        assert (base / "model").read_text() == "sft"
+        assert (base / "model").read_text() in ("sft", "rft")
         return {"runs": 10}
 
     def update(self, seed: int, name: str, arm: Arm, base: Path, collected: Path, folder: Path) -> dict[str, float]:
@@ -92,6 +92,9 @@ def test_seeds_of_development_and_untouched_ones_are_apart() -> None:
         plan.seeds_for("development", 99)
 
 
+SFT = {name: {"says": "x"} for name in load_plan().arms}
+
+
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
@@ -100,6 +103,8 @@ def test_seeds_of_development_and_untouched_ones_are_apart() -> None:
         ("seeds", {"development": [1], "untouched": [1]}, "either for development or untouched"),
         ("arms", {"sft": {"says": "x", "rows": "own"}}, "says how"),
         ("arms", {"sft": {"says": "x", "pairs": "sorcery"}}, "sorcery|Input should be"),
+        ("arms", {"sft": {"says": "x", "start": "sft"}}, "first round's model collects"),
+        ("arms", SFT | {"two": {"says": "x", "start": "one", "pairs": "all"}}, "no arm of a first round"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_one_line(tmp_path: Path, key: str, value: Any, says: str) -> None:
@@ -203,6 +208,26 @@ class Poor(Toy):
             self._do(f"update {seed} {name}")
             raise TooFew("3 pairs")
         return super().update(seed, name, arm, base, collected, folder)
+
+
+def test_a_second_round_goes_on_from_an_arm_and_collects_anew(tmp_path: Path) -> None:
+    worker = Toy()
+    results = run(worker, tmp_path, arms=("rft_twice",), seeds=1)
+    assert worker.deeds == [
+        "base 0 None",
+        "collect 0",
+        "update 0 rft",
+        "collect 0",
+        "update 0 rft_twice",
+        "measure 0 held_out rft_twice",
+    ]
+    assert set(results.trained) == {"rft_twice"}
+    assert "| rft_twice | 1 |" in table_of(load_plan(), results)
+
+
+def test_a_second_round_of_what_had_too_little_is_missing_too(tmp_path: Path) -> None:
+    results = run(Poor(), tmp_path, arms=("same_kind_twice",), seeds=1)
+    assert results.missing == {"same_kind_twice": {0: "no same_kind"}}
 
 
 def test_too_few_pairs_are_a_result_and_the_table_says_so(tmp_path: Path) -> None:
