@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from exporter_samples import sample_report, sample_tables
+from exporter_samples import PROVENANCE, sample_report, sample_tables
 
 from synth.api import push
 from synth.errors import DatasetError, InputError
@@ -17,7 +17,9 @@ from synth.exporters.configs import CONFIGS, Config
 from synth.exporters.hub.contents import contents
 from synth.exporters.hub.leaks import Machine, leaks, this_machine, without_licence
 from synth.exporters.hub_layout import write_dataset
-from synth.schemas.arrow import arrow_schema
+from synth.pipelines.recorded import read_tasks
+from synth.schemas.arrow import arrow_schema, to_arrow
+from synth.schemas.tasks import Task
 from synth.sources.keys import ISSUED
 from synth.sources.private import PrivateKind, find_private, masked
 
@@ -210,6 +212,20 @@ def test_rows_without_a_licence_and_without_documents_are_not_published(tmp_path
     tables["tasks"] = tables["tasks"].set_column(place, tables["tasks"].schema.field(place), bare)
     write_dataset(tmp_path / "dataset", tables, sample_report(tables))
     assert without_licence(contents(tmp_path / "dataset")[0]) == {"tasks": 5}
+
+
+def test_rows_that_nobody_licensed_are_refused_in_public_and_named_in_private(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"question": "Where is Mosk?", "answer": "Tervia"}\n')
+    rejected = sample_tables(1)["rejected"].slice(0, 0)
+    tables = {"tasks": to_arrow(read_tasks(questions, PROVENANCE, None)[0].all, Task), "rejected": rejected}
+    write_dataset(tmp_path / "dataset", tables, sample_report(tables))
+    said = r"nobody stated a licence for rows of tasks 1, and no documents stand behind them.*leave out --public"
+    with pytest.raises(DatasetError, match=said):
+        push(tmp_path / "dataset", REPO, public=True, dry_run=True)
+    told: list[str] = []
+    assert push(tmp_path / "dataset", REPO, dry_run=True, announce=told.append).private
+    assert [line for line in told if "rows of tasks 1: keep the repository private" in line]
 
 
 def test_what_is_no_part_of_a_dataset_stays_at_home(little: Callable[[], Path]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import shutil
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ import jinja2
 import numpy as np
 
 from synth.errors import InputError, StoreError
+from synth.exporters.configs import SPLITS
 from synth.exporters.figures import figures
 from synth.exporters.plots import Bar, bars, histogram
 from synth.exporters.reader import Dataset, load
@@ -120,7 +122,7 @@ def _render(
         style=style,
         report=dataset.report,
         title=dataset.report.title or dataset.report.dataset,
-        tables=numbers.tables,
+        tables=_by_split(numbers),
         plots=list(_plots(dataset, numbers, seen).values()),
         groups=_groups(numbers, seen),
         chunks=chunks.names,
@@ -128,6 +130,22 @@ def _render(
         data="" if inlined is not None else data,
         seen=seen,
     )
+
+
+def _by_split(numbers: Stats) -> dict[str, Any]:
+    """Rows of each config, a column for each split; what belongs to no split of tasks stands in the last one."""
+    rows = [
+        (
+            config,
+            [
+                *(counts.get(split, 0) for split in SPLITS),
+                sum(count for split, count in counts.items() if split not in SPLITS),
+            ],
+        )
+        for config, counts in numbers.tables.items()
+        if sum(counts.values())
+    ]
+    return {"head": [*SPLITS, "of no split"], "rows": rows}
 
 
 def _file(name: str) -> str:
@@ -256,7 +274,8 @@ def _groups(numbers: Stats, seen: Seen) -> list[dict[str, Any]]:
 
 
 def _group(title: str, head: Sequence[str], rows: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-    return {"title": title, "head": head, "rows": rows}
+    figures = [all(re.fullmatch(r"-?[\d,.]+ ?%?", row[place]) for row in rows) for place in range(len(head))]
+    return {"title": title, "head": head, "rows": rows, "figures": figures}
 
 
 def _commonest(counts: Counter[str], total: int) -> str:
