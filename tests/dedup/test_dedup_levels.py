@@ -89,6 +89,11 @@ def test_predictions_grow_with_what_is_asked_for() -> None:
     assert memory > 10_000_000 * 4 * 384
     assert disk > 0
     assert table_bytes(10_000_000, Rules(near=None, semantic=0.95))[1] > 10_000_000 * 4 * 384
+    # Measured at 10^6 rows (``bench_dedup.py predict``): with half as many pairs as rows; with signatures.
+    runs = table_bytes(1_000_000, Rules(near=None), share=0.5)[0]
+    pages = table_bytes(1_000_000, Rules(structural=False), share=0.125)[0]
+    assert runs == pytest.approx(465e6, rel=0.2)
+    assert pages == pytest.approx(583e6, rel=0.2)
     # Measured with an eighth as many pairs as rows (``bench_dedup.py predict --rows 120000``).
     near, exact = (table_bytes(120_000, Rules(structural=False, near=least), share=0.125)[0] for least in (0.8, None))
     assert near == pytest.approx(76.6e6, rel=0.2)

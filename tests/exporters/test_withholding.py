@@ -122,7 +122,12 @@ def test_what_needs_the_text_asks_for_it(edition: Path, tmp_path: Path) -> None:
         api.export(edition, to="trl-sft", out=tmp_path / "sft")
     with pytest.raises(InputError, match=r"text is withheld in this edition.*synth restore"):
         audit(edition)
-    assert list(tmp_path.iterdir()) == []
+    # A benchmark's words may stand in a quote that is a reference here: nothing is called clean that nobody read.
+    benchmark = tmp_path / "held-out.jsonl"
+    benchmark.write_text(json.dumps({"question": "Who built the mill that stands on the bank of the Orrin river?"}))
+    with pytest.raises(InputError, match=r"text is withheld in this edition.*synth restore"):
+        audit(edition, benchmarks=[benchmark])
+    assert list(tmp_path.iterdir()) == [benchmark]
 
 
 def test_evidence_that_names_another_place_is_found(edition: Path, tmp_path: Path) -> None:
