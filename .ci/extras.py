@@ -47,7 +47,7 @@ SUITES = {
     "embed": Suite(("embed",), TORCH),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
-    "web": Suite(("web",), (), ("test_extra_web_build.py", "test_extra_web_tasks.py")),
+    "web": Suite(("web",)),
     "mcp": Suite(("mcp",), (), ("test_extra_mcp_reverse.py",)),
     "formats": Suite((), ("atif==1.8.0",)),
 }

@@ -299,6 +299,8 @@ def _shape(history: History) -> str | None:
 def _difference(now: ToolResult, recorded: ToolResult) -> str:
     if now.error != recorded.error:
         return f"{now.error or 'no error'} where {recorded.error or 'no error'} was recorded"
+    if now.content == recorded.content:
+        return "the same text with another page behind it"
     at = next((i for i, (x, y) in enumerate(zip(now.content, recorded.content, strict=False)) if x != y), None)
     at = min(len(now.content), len(recorded.content)) if at is None else at
     return f"{now.content[at : at + 40]!r} where {recorded.content[at : at + 40]!r} was recorded (character {at})"

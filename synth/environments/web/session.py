@@ -160,14 +160,7 @@ class Session:
         )
         context.set_default_timeout(self.config.element_seconds * 1000)
         context.set_default_navigation_timeout(self.config.call_seconds * 1000)
-        await context.add_init_script(_IN_PAGES.replace("SEED", str(self.config.seed % 2**31)))
-        if self._start:
-            script = _START.replace("ADDRESS", json.dumps(self.address))
-            self._starting = await context.add_init_script(script.replace("ENTRIES", json.dumps(self._start)))
-        # A pattern, not a function: what is inside never comes by here.
-        await context.route(re.compile(f"^(?!{re.escape(self.address)}/|data:|blob:)"), self._hold_back)
-        await context.clock.install(time=self.config.now)
-        await context.clock.pause_at(self.config.now)
+        await asyncio.gather(self._prepare(context), self._stop_clock(context))
         page = self._page = await context.new_page()
         context.on("page", lambda other: asyncio.ensure_future(self._no_window(other)))
         page.on("dialog", lambda dialog: asyncio.ensure_future(self._answer(dialog)))
@@ -178,6 +171,18 @@ class Session:
         page.on("request", lambda request: self._open.add(request))
         page.on("requestfinished", lambda request: self._open.discard(request))
         page.on("requestfailed", lambda request: self._open.discard(request))
+
+    async def _prepare(self, context: Any) -> None:
+        await context.add_init_script(_IN_PAGES.replace("SEED", str(self.config.seed % 2**31)))
+        if self._start:
+            script = _START.replace("ADDRESS", json.dumps(self.address))
+            self._starting = await context.add_init_script(script.replace("ENTRIES", json.dumps(self._start)))
+        # A pattern, not a function: what is inside never comes by here.
+        await context.route(re.compile(f"^(?!{re.escape(self.address)}/|data:|blob:)"), self._hold_back)
+
+    async def _stop_clock(self, context: Any) -> None:
+        await context.clock.install(time=self.config.now)
+        await context.clock.pause_at(self.config.now)
 
     async def close(self) -> None:
         context, self._context = self._context, None
@@ -341,12 +346,17 @@ class Session:
     async def _read(self, pictured: bool) -> Seen:
         page, config = self._page, self.config
         limit = config.call_seconds * 1000
-        tree = _tree(str(await page.aria_snapshot(mode="ai", timeout=limit)))
-        title, html, local, databases = await page.evaluate(_READ_PAGE, config.html)
+        # Nothing moves in the page now, so it is asked for all of it at once.
+        snapshot, (title, html, local, databases), cookies = await asyncio.gather(
+            page.aria_snapshot(mode="ai", timeout=limit),
+            page.evaluate(_READ_PAGE, config.html),
+            self._context.cookies(),
+        )
+        tree = _tree(str(snapshot))
         if databases:
             state = await self._context.storage_state(indexed_db=True)
         else:
-            state = {"cookies": await self._context.cookies(), "origins": [{"localStorage": local}]}
+            state = {"cookies": cookies, "origins": [{"localStorage": local}]}
         picture = None
         if config.screenshots and pictured:
             shot = await page.screenshot(
