@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from synth.errors import Interrupted
 
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
 __all__ = ["interruptible"]
+
+_AGAIN_SECONDS = 0.05
 
 
 class _Terminated(KeyboardInterrupt):
@@ -19,6 +27,17 @@ class _Terminated(KeyboardInterrupt):
 
 def _terminate(number: int, frame: FrameType | None) -> None:
     raise _Terminated
+
+
+def _deliver_again(lost: UnraisableHookArgs) -> bool:
+    """Whether it was a signal that hit a finalizer, out of which nothing can be raised: then it comes once more."""
+    if not isinstance(lost.exc_value, KeyboardInterrupt):
+        return False
+    number = signal.SIGTERM if isinstance(lost.exc_value, _Terminated) else signal.SIGINT
+    again = threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main, (number,))
+    again.daemon = True
+    again.start()
+    return True
 
 
 @contextmanager
@@ -30,6 +49,14 @@ def interruptible(where: str) -> Iterator[None]:
     ours = main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     if ours:
         signal.signal(signal.SIGTERM, _terminate)
+    others = sys.unraisablehook
+
+    def hook(lost: UnraisableHookArgs) -> None:
+        if not _deliver_again(lost):
+            others(lost)
+
+    if main:
+        sys.unraisablehook = hook
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -38,5 +65,7 @@ def interruptible(where: str) -> Iterator[None]:
             f"{what}; everything that was finished is kept", where=where, mend="run the same command to continue"
         ) from stop
     finally:
+        if main:
+            sys.unraisablehook = others
         if ours:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
