@@ -87,9 +87,7 @@ def test_a_few_words_about_the_pages_are_the_words_of_the_requests(my_pages: Pat
         "  - {term: Keeper, words: ['Who keeps the joinery?']}\n"
     )
     keeper = drafts(my_pages, "answered", range(6))
-    assert {(one.question.endswith("keeps the joinery?"), one.answer) for one in keeper} == {
-        (True, "Mr Dunstan Ferrer")
-    }
+    assert {("keeps the joinery?" in one.question, one.answer) for one in keeper} == {(True, "Mr Dunstan Ferrer")}
     proposer = WebProposer(open_web(site=str(my_pages), html=False), WebTasksConfig(kinds={"answered": 1.0}))
     rejected = [one for one in proposer.propose(range(6), 3) if isinstance(one, Rejection)]
     # One question for the deposits of two tools: nobody could answer it.
