@@ -82,6 +82,15 @@ def test_pair_arms_and_their_anchor_take_the_same_steps() -> None:
         assert getattr(alone, name) == getattr(plan.pairs, name)
 
 
+def test_the_sweep_of_beta_changes_beta_alone() -> None:
+    plan = load_plan()
+    for name in ("beta_low", "beta_high"):
+        config = plan.arms[name].train
+        assert config is not None
+        assert config.beta != plan.pairs.beta
+        assert config.model_copy(update={"beta": plan.pairs.beta}) == plan.pairs
+
+
 def test_seeds_of_development_and_untouched_ones_are_apart() -> None:
     plan = load_plan()
     assert not set(plan.seeds_for("development")) & set(plan.seeds_for("final"))
