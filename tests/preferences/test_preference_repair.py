@@ -29,7 +29,7 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
 from synth.testing.corpus import PROVENANCE
 
-WEAK = DoerPolicyConfig(skill=0.6, gives_in=0.9, over_refuses=0.3, notices=0.1)
+WEAK = DoerPolicyConfig(skill=0.6, gives_in=0.6, over_refuses=0.3, notices=0.1)
 
 
 @cache

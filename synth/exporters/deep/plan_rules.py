@@ -215,7 +215,9 @@ def _ours(servers: Any) -> bool:
         return False
     for server in servers.values():
         command = server.get("command") if isinstance(server, dict) else None
-        if not isinstance(command, list) or set(server) - {"command"} - {k for k, v in server.items() if not v}:
+        if not isinstance(command, list) or set(server) - {"command", "licence"} - {
+            k for k, v in server.items() if not v
+        }:
             return False
         first, *rest = [str(part) for part in command]
         script = next((part for part in rest if not part.startswith("-")), "")
