@@ -1,7 +1,8 @@
 """One browser context with one page: actions, and what the page shows after them.
 
 Time stands still in the page except for one second per call, so timers fire, and dates come out, the same in every run;
-``Math.random`` is seeded. The page can't leave the site, open windows, download or ask for files.
+``Math.random`` is seeded. Workers, whose clock can't be stopped, do not start: the page is told so, as a browser tells
+it that forbids them. The page can't leave the site, open windows, download or ask for files.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ __all__ = ["Seen", "Session"]
 
 _SETTLE_SECONDS = 10.0
 _HELD_BACK = re.compile(r"Not allowed to (?:navigate top frame to|load local resource)\b.*?(?P<url>[a-z]+:\S*)")
+_NO_FILES = "Nothing can be downloaded here."
+_FILE_SECONDS = 0.5
+"""How long after a page was not opened a file may still come of it."""
 _MOST_NOTES = 6
 _IN_PAGES = """
 (() => {
@@ -59,7 +63,27 @@ _IN_PAGES = """
   };
   addEventListener('click', here, true);
   addEventListener('submit', here, true);
+  // A link that saves a file: nobody is told of it before the file comes.
+  addEventListener('click', (event) => {
+    if (event.defaultPrevented || !(event.target instanceof Element) || !event.target.closest('a[download]')) return;
+    event.preventDefault();
+    console.debug('NO_FILES');
+  });
+  for (const name of ['click', 'dispatchEvent']) {
+    const really = HTMLElement.prototype[name];
+    HTMLAnchorElement.prototype[name] = function (...given) {
+      const saves = !this.isConnected && this.hasAttribute('download') && (!given.length || given[0].type === 'click');
+      if (!saves) return really.apply(this, given);
+      console.debug('NO_FILES');
+      return true;
+    };
+  }
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete window[name];
+  for (const name of ['Worker', 'SharedWorker']) {
+    window[name] = class extends EventTarget {
+      constructor() { super(); throw new DOMException('No workers run here.', 'SecurityError'); }
+    };
+  }
   // A connection that stays open has no end that one could wait for: it fails, and what it asked for is asked for once,
   // so that the border of the site says what it says of any request.
   for (const [name, closed] of [['WebSocket', 3], ['EventSource', 2]]) {
@@ -97,6 +121,15 @@ costs. It is taken out when the first page stands."""
 _NO_CARET = "input, textarea, [contenteditable] { caret-color: transparent !important; }"
 """A caret blinks. Playwright's own way to hide it leaves ``style=""`` on every text box: a picture must not change the
 page."""
+_READY = """
+new Promise((told) => {
+  const { port1, port2 } = new MessageChannel();
+  let left = 2;
+  port1.onmessage = () => { if (left--) port2.postMessage(0); else { port1.close(); told(document.readyState); } };
+  port2.postMessage(0);
+})
+"""
+"""Asked for behind what waits in the page already, such as the script of a ``javascript:`` link that was clicked."""
 _READ_PAGE = """
 async (whole) => {
   const kind = document.doctype ? `<!DOCTYPE ${document.doctype.name}>\\n` : '';
@@ -141,7 +174,13 @@ class Session:
         self._page: Any = None
         self._starting: Any = None
         """The script that puts the start into the storage, until a page of the site stands."""
+        self._wire: Any = None
         self._open: set[Any] = set()
+        """What the page and its frames wait for, as Playwright tells."""
+        self._loading: dict[str, tuple[str, str]] = {}
+        """What the page waits for, as it tells itself: by request, the document that asked, and the address."""
+        self._leaving: dict[str, str] = {}
+        """Where frames said that they go, until the request for it is told: address by frame."""
         self._notes: list[str] = []
         self.seen: Seen | None = None
         """The page as it was last seen."""
@@ -171,9 +210,46 @@ class Session:
         page.on("request", lambda request: self._open.add(request))
         page.on("requestfinished", lambda request: self._open.discard(request))
         page.on("requestfailed", lambda request: self._open.discard(request))
+        await self._listen(context)
+
+    async def _listen(self, context: Any) -> None:
+        """Hear of requests from the page itself. Playwright tells of one only when the network process has it too: a
+        page that has asked for something would seem quiet until then."""
+        wire = self._wire = await context.new_cdp_session(self._page)
+        wire.on("Network.requestWillBeSent", self._asked)
+        wire.on("Network.loadingFinished", lambda told: self._loading.pop(told["requestId"], None))
+        wire.on("Network.loadingFailed", self._failed)
+        wire.on("Page.frameRequestedNavigation", self._leaves)
+        for event in ("Page.frameStoppedLoading", "Page.navigatedWithinDocument", "Page.frameDetached"):
+            wire.on(event, lambda told: self._leaving.pop(told["frameId"], None))
+        wire.on("Page.frameNavigated", self._arrived)
+        await asyncio.gather(wire.send("Network.enable"), wire.send("Page.enable"))
+
+    def _asked(self, told: dict[str, Any]) -> None:
+        self._loading[told["requestId"]] = (told["loaderId"], told["request"]["url"])
+        if told.get("type") == "Document":
+            self._leaving.pop(told.get("frameId", ""), None)
+
+    def _failed(self, told: dict[str, Any]) -> None:
+        _, url = self._loading.pop(told["requestId"], ("", ""))
+        if told["type"] == "Document" and told["errorText"] == "net::ERR_ABORTED" and self._inside(url):
+            self._leaving[_NO_FILES] = ""
+            asyncio.get_running_loop().call_later(_FILE_SECONDS, self._leaving.pop, _NO_FILES, None)
+
+    def _arrived(self, told: dict[str, Any]) -> None:
+        frame = told["frame"]
+        self._leaving.pop(frame["id"], None)
+        if "parentId" not in frame:  # nobody tells any more what came of what the page before it had asked for
+            here = frame["loaderId"]
+            self._loading = {request: asked for request, asked in self._loading.items() if asked[0] == here}
+
+    def _leaves(self, told: dict[str, Any]) -> None:
+        if told["disposition"] == "currentTab":
+            self._leaving[told["frameId"]] = told["url"]
 
     async def _prepare(self, context: Any) -> None:
-        await context.add_init_script(_IN_PAGES.replace("SEED", str(self.config.seed % 2**31)))
+        script = _IN_PAGES.replace("SEED", str(self.config.seed % 2**31)).replace("NO_FILES", _NO_FILES)
+        await context.add_init_script(script)
         if self._start:
             script = _START.replace("ADDRESS", json.dumps(self.address))
             self._starting = await context.add_init_script(script.replace("ENTRIES", json.dumps(self._start)))
@@ -209,7 +285,8 @@ class Session:
                 await other.close()
 
     async def _no_download(self, download: Any) -> None:
-        self._note("Nothing can be downloaded here.")
+        self._leaving.pop(_NO_FILES, None)
+        self._note(_NO_FILES)
         with contextlib.suppress(Exception):
             await download.cancel()
 
@@ -221,7 +298,9 @@ class Session:
             await dialog.accept()
 
     def _hear(self, message: str) -> None:
-        """What the browser tells nobody but its console: that it has held back a page of data or a file."""
+        """What is told to the console alone: that the browser has held back a page of data or a file."""
+        if message == _NO_FILES:
+            self._note(_NO_FILES)
         found = _HELD_BACK.match(message)
         if found is not None:
             self._note(_not_left(found["url"]))
@@ -323,11 +402,13 @@ class Session:
         end = loop.time() + _SETTLE_SECONDS
         while loop.time() < end:
             try:
-                done = await self._page.evaluate("document.readyState") == "complete"
+                asked = {"expression": _READY, "awaitPromise": True}
+                said = await self._wire.send("Runtime.evaluate", asked)
+                done = said["result"].get("value") == "complete"
             except Error:
                 done = False
             # What the page has asked for was told before the answer to the question above.
-            if done and not self._open:
+            if done and not (self._open or self._loading or self._leaving):
                 return
             await asyncio.sleep(0.005)
 
