@@ -16,7 +16,7 @@ TRAIN := .venv-train/.installed
 EFFICACY_OUT ?= out/efficacy
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-gpu demo efficacy efficacy-full test check format lint types layers locks lock test-extras clean
+.PHONY: help install install-gpu demo efficacy efficacy-gpu efficacy-full test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 
 efficacy: $(TRAIN) ## does it train? core arms, 2 development seeds; the same command goes on after a kill
 	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --seeds 2 $(ARGS)
+
+efficacy-gpu: $(TRAIN) ## the same question with a larger decoder on a GPU
+	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT)-gpu --plan large --device cuda $(ARGS)
 
 efficacy-full: $(TRAIN) ## does it train? all arms, the untouched seeds, all places: hours
 	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --final --arms full --places full $(ARGS)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
@@ -18,7 +22,11 @@ def efficacy(
     ),
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", metavar="FILE", help="Arms, seeds and endpoints in YAML; without one, those that ship."),
+        typer.Option(
+            "--plan",
+            metavar="FILE",
+            help="Arms, seeds and endpoints in YAML, or `large`; without one, those that ship.",
+        ),
     ] = None,
     arms: Annotated[str, typer.Option("--arms", help="core, full, or names with commas.")] = "core",
     places: Annotated[
@@ -28,6 +36,9 @@ def efficacy(
     final: Annotated[
         bool, typer.Option("--final", help="Run the untouched seeds: once, when nothing is changed any more.")
     ] = False,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Seeds at once, each in a process and a thread.")] = 1,
+    device: Annotated[str, typer.Option("--device", help="Where models are: cpu, cuda, cuda:1.")] = "cpu",
+    only: Annotated[int | None, typer.Option("--only", hidden=True)] = None,
 ) -> None:
     """Train a tiny decoder on exported rows, let it act, compare arms. The same command goes on after a kill.
 
@@ -53,9 +64,41 @@ def efficacy(
         write_file(out / purpose / "results.json", results.model_dump_json(indent=1).encode())
         write_file(out / purpose / "table.md", table_of(found, results).encode())
 
-    trainer = Trainer(found, out / "store")
-    results = run_plan(
-        found, trainer, out, purpose=purpose, arms=chosen, seeds=seeds, places=where, told=told, shown=shown
-    )
+    run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where)
+    wanted = found.seeds_for(purpose, seeds)
+    if jobs > 1 and only is None and len(wanted) > 1:
+        _in_processes(wanted, jobs)
+    trainer = Trainer(found, out / "store", device=device)
+    if only is not None:  # the process that started this one makes the table
+        run(trainer, only=only, told=told)
+        return
+    results = run(trainer, told=told, shown=shown)
     told(f"done: {out / purpose}/table.md, results.json")
     print(table_of(found, results), end="")
+
+
+def _in_processes(seeds: Sequence[int], jobs: int) -> None:
+    """Run the same command for each seed in a process of its own, ``jobs`` at once.
+
+    Raises:
+        BuildError: one of them failed; what it said stands on standard error.
+    """
+    from synth.errors import BuildError
+
+    waiting, running = list(seeds), dict[int, subprocess.Popen[bytes]]()
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                seed = waiting.pop(0)
+                code = "from synth.cli.app import main; main()"
+                running[seed] = subprocess.Popen([sys.executable, "-c", code, *sys.argv[1:], "--only", str(seed)])
+            for seed, process in list(running.items()):
+                with suppress(subprocess.TimeoutExpired):
+                    if process.wait(0.2):
+                        raise BuildError("a seed was not finished; the same command goes on", where=f"seed {seed}")
+                    del running[seed]
+    finally:
+        for process in running.values():
+            process.terminate()
+        for process in running.values():
+            process.wait()

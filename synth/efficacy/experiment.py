@@ -98,12 +98,14 @@ def run_plan(
     arms: Sequence[str],
     seeds: int | None = None,
     places: Sequence[str] | None = None,
+    only: int | None = None,
     told: Callable[[str], None] = lambda line: None,
     shown: Callable[[Results], None] = lambda results: None,
 ) -> Results:
     """What ``arms`` do at ``places`` (None = the first), over the seeds of ``purpose``.
 
     Args:
+        only: Of the seeds this one alone: for a process that works beside others on the same plan.
         told: Called with a line before each step.
         shown: Called with all that is finished after each arm of each seed.
 
@@ -120,6 +122,8 @@ def run_plan(
     state = _State(where, plan, told)
     results = Results(plan=plan.key, purpose=purpose, measured={}, trained={})
     for seed in plan.seeds_for(purpose, seeds):
+        if only not in (None, seed):
+            continue
         for name in arms:
             arm = plan.arms[name]
             model = _train(plan, worker, state, seed, name, arm, results)

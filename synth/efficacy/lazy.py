@@ -5,9 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy.typing as npt
+
 from synth.errors import InputError
 
-__all__ = ["functional", "torch"]
+__all__ = ["functional", "tensor_of", "torch", "use_device"]
 
 
 class _Lazy:
@@ -29,3 +31,22 @@ class _Lazy:
 
 torch: Any = _Lazy("torch")
 functional: Any = _Lazy("torch.nn.functional")
+
+
+def use_device(name: str) -> None:
+    """Where tensors are made from now on, in this thread and in threads that call this: ``cpu``, ``cuda``, ``cuda:1``.
+
+    Raises:
+        InputError: there is no such device here.
+    """
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:  # the second: torch without CUDA in it
+        why = str(error).splitlines()[0]
+        raise InputError(f"can't be used: {why}", where=f"--device {name}", mend="use cpu") from None
+    torch.set_default_device(name)
+
+
+def tensor_of(array: npt.NDArray[Any]) -> Any:
+    """The array as a tensor on the device in use."""
+    return torch.from_numpy(array).to(torch.get_default_device())

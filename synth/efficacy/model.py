@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from synth.efficacy.lazy import functional, torch
+from synth.efficacy.lazy import functional, tensor_of, torch
 from synth.efficacy.sizes import DecoderConfig
 from synth.identity import derive_generator
 
@@ -32,7 +32,7 @@ def fresh(config: DecoderConfig, vocabulary: int, seed: int) -> Weights:
     dim = config.dim
 
     def drawn(*shape: int, scale: float) -> Any:
-        return torch.from_numpy(generator.normal(0.0, scale, shape).astype(np.float32))
+        return tensor_of(generator.normal(0.0, scale, shape).astype(np.float32))
 
     weights: Weights = {
         "embedding": drawn(vocabulary, dim, scale=0.04),
@@ -74,6 +74,15 @@ def hidden_states(
 
     Without ``cache``, rows start at place 0; padding stands on the right, where nothing real can see it.
     """
+    low = config.precision == "bfloat16"
+    with torch.autocast(ids.device.type, torch.bfloat16, enabled=low):
+        stream, made = _layers(weights, config, ids, cache, past, before)
+    return stream.float(), made
+
+
+def _layers(
+    weights: Weights, config: DecoderConfig, ids: Any, cache: Cache | None, past: Any, before: Any
+) -> tuple[Any, Cache]:
     batch, places = ids.shape
     at = torch.arange(places).unsqueeze(0).expand(batch, -1)
     mask = None

@@ -125,12 +125,13 @@ def pair_of(one: Disagreement) -> Pair:
     )
 
 
-def unlabelled_rows(dataset: Dataset) -> list[Row]:
-    """The teacher's runs that succeeded, every turn a target: what one trains on who has no labels of steps."""
+def unlabelled_rows(dataset: Dataset, *, failed: bool = False) -> list[Row]:
+    """The teacher's runs that succeeded, every turn a target: what one trains on who has no labels of steps; with
+    ``failed`` all of its runs, as one trains who has no checks either."""
     return [
         Row(row.id, row.task_id, _chat(row.content, system=row.system_prompt))
         for row in dataset.rows("trajectories")
-        if isinstance(row, TrajectoryRow) and row.role == "teacher" and row.success
+        if isinstance(row, TrajectoryRow) and row.role == "teacher" and (row.success or failed)
     ]
 
 

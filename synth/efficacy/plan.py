@@ -58,10 +58,12 @@ class Data(_Part):
 class Teach(_Part):
     rows: int | None = Field(default=None, ge=1)
     """Of the teacher's runs, the first so many; None = all."""
-    runs: Literal["whole", "masked", "unlabelled"] = "whole"
+    runs: Literal["whole", "masked", "unlabelled", "every"] = "whole"
     """``whole``: runs whose every turn is a target by the labels of steps (export ``trl-sft``). ``masked``: all that
     succeeded, turns that are no targets in the prompt only (``trl-rft``). ``unlabelled``: all that succeeded, every
-    turn a target, as if there were no labels."""
+    turn a target, as if there were no labels. ``every``: those that failed, too, as if nothing had been checked."""
+    growing: float = Field(default=0.0, ge=0, le=1)
+    """A curriculum while it learns to act (``TrainConfig.growing``), by hops."""
     settings: dict[str, Any] = {}
     """Keys of the recipe that are otherwise than for the base."""
 
@@ -71,8 +73,9 @@ class Arm(_Part):
 
     says: str
     """In words."""
-    rows: Literal["teacher", "own"] | None = None
-    """Further supervised training on these."""
+    rows: Literal["teacher", "own", "corrected", "random_corrected"] | None = None
+    """Further supervised training on these: the teacher's runs, the policy's own successes, or these and with them the
+    chosen sides of the pairs of ``same_kind`` (of ``random_same``)."""
     pairs: Rule | Literal["trajectory"] | None = None
     """DPO on these pairs, anchored on the policy's own successes."""
     teach: Teach = Teach()
@@ -159,12 +162,21 @@ class Plan(_Part):
 def load_plan(path: Path | None = None) -> Plan:
     """The plan in a YAML file; None = the one that ships.
 
+    A plan that says ``extends: arms.yaml`` says only what is otherwise than in the one that ships. ``Path("large")``
+    is the other one that ships: a larger decoder and more tasks, for a GPU.
+
     Raises:
         InputError: it can't be read, or is no plan.
     """
+    shipped = files("synth.efficacy")
     try:
-        text = (files("synth.efficacy") / "arms.yaml" if path is None else path).read_text(encoding="utf-8")
-        return Plan.model_validate(yaml.safe_load(text))
+        source = {"None": shipped / "arms.yaml", "large": shipped / "large.yaml"}.get(str(path), path)
+        assert source is not None
+        given = yaml.safe_load(source.read_text(encoding="utf-8"))
+        if isinstance(given, dict) and given.get("extends") == "arms.yaml":
+            del given["extends"]
+            given = _merged(yaml.safe_load((shipped / "arms.yaml").read_text(encoding="utf-8")), given)
+        return Plan.model_validate(given)
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", where=str(path)) from None
     except yaml.YAMLError as error:
@@ -173,3 +185,12 @@ def load_plan(path: Path | None = None) -> Plan:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{first['msg']}", where=f"{path or 'arms.yaml'}: {where}") from None
+
+
+def _merged(base: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """``given`` over ``base``, mapping by mapping."""
+    found = dict(base)
+    for key, value in given.items():
+        below = found.get(key)
+        found[key] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return found

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from synth.efficacy.lazy import torch
+from synth.efficacy.lazy import tensor_of, torch
 from synth.efficacy.model import Cache, Weights, hidden_states, logits
 from synth.efficacy.sizes import DecoderConfig
 from synth.efficacy.words import AGENT, END, PAD, TOOL, USER
@@ -194,7 +194,7 @@ def draw_uncached(weights: Weights, decoder: DecoderConfig, first_slot: int, one
 def _points(wanted: Sequence[Wanted], most: int) -> Any:
     """``(rows, most)`` float64 in [0, 1): where each place of each row cuts its distribution."""
     rows = [derive_generator(0, "draw", one.sample, *one.prompt[-64:]).random(most) for one in wanted]
-    return torch.from_numpy(np.stack(rows))
+    return tensor_of(np.stack(rows))
 
 
 def _allowed(weights: Weights, first_slot: int, wanted: Sequence[Wanted]) -> Any:

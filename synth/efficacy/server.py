@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from synth.efficacy.checkpoints import Trained, load_trained
-from synth.efficacy.lazy import torch
+from synth.efficacy.lazy import torch, use_device
 from synth.efficacy.rows import encode, reply_of
 from synth.efficacy.sampling import Drawn, Prefixes, Wanted, draw
 from synth.efficacy.words import AGENT, Conversation, SlotsUsedUp
@@ -52,13 +52,13 @@ class TinyServer(JsonServer):
     title = "synth efficacy"
     headers_read: ClassVar[Mapping[str, str]] = {"X-Synth-Sample": _SAMPLE}
 
-    def __init__(self, trained: Trained, port: int = 0) -> None:
+    def __init__(self, trained: Trained, port: int = 0, *, device: str = "cpu") -> None:
         super().__init__("127.0.0.1", port)
         self.trained = trained
         self._name = trained.name  # a hash of all weights: once
         self._tables = trained.vocabulary.tables()
         self._waiting: queue.SimpleQueue[_Asked] = queue.SimpleQueue()
-        threading.Thread(target=self._work, name="synth-tiny", daemon=True).start()
+        threading.Thread(target=self._work, args=(device,), name="synth-tiny", daemon=True).start()
 
     def chat(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """One completion.
@@ -112,7 +112,8 @@ class TinyServer(JsonServer):
             "usage": {"prompt_tokens": prompt, "completion_tokens": used, "total_tokens": prompt + used},
         }
 
-    def _work(self) -> None:
+    def _work(self, device: str) -> None:
+        use_device(device)  # of each thread its own
         prefixes = Prefixes()
         while True:
             batch = [self._waiting.get()]
@@ -153,7 +154,9 @@ TinyServer.routes = {
 def main(arguments: Sequence[str]) -> None:
     """Serve the model in a folder until standard input ends: so it never outlives who started it."""
     torch.set_num_threads(1)  # one result whatever the machine; the builds beside it need the other cores
-    server = TinyServer(load_trained(Path(arguments[0])))
+    folder, device = arguments
+    use_device(device)
+    server = TinyServer(load_trained(Path(folder)), device=device)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     sys.stdout.write(f"{server.url}/v1\n")
     sys.stdout.flush()

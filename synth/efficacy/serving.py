@@ -16,13 +16,16 @@ _STOP_SECONDS = 20.0
 
 
 @contextmanager
-def served(model: Path) -> Iterator[str]:
+def served(model: Path, device: str = "cpu") -> Iterator[str]:
     """Serve the model in a folder; gives the address, up to and with ``/v1``.
+
+    Args:
+        device: As torch names it.
 
     Raises:
         BuildError: the server did not start; what it said stands on standard error.
     """
-    command = [sys.executable, "-m", "synth.efficacy.server", str(model)]
+    command = [sys.executable, "-m", "synth.efficacy.server", str(model), device]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

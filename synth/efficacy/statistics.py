@@ -39,13 +39,14 @@ class Compared(BaseModel):
     relative: float | None
     """The difference of the means over the mean of ``against``; None where that is 0."""
     detectable: float | None
-    """The true difference that a run of so many seeds would find with the given power; None with one seed."""
+    """The true difference that a run of so many seeds would find with the given power; None with fewer than three seeds."""
 
     @property
     def verdict(self) -> str:
-        """``higher``, ``lower``, or ``not shown`` where the interval holds 0 (or there is none)."""
+        """``higher``, ``lower``, or ``not shown`` where the interval holds 0, or there are fewer than three seeds: two
+        rates of so many tasks may differ by the same number of them twice."""
         low, high = self.difference.low, self.difference.high
-        if low is None or high is None or low <= 0 <= high:
+        if low is None or high is None or low <= 0 <= high or self.difference.n < 3:
             return "not shown"
         return "higher" if low > 0 else "lower"
 
@@ -67,9 +68,9 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
 
 def detectable(values: Sequence[float], confidence: float = 0.95, power: float = 0.8) -> float | None:
     """The smallest true mean difference that a two-sided t test of as many values, with their spread, would call
-    different from 0 with probability ``power``. None with fewer than two values."""
+    different from 0 with probability ``power``. None with fewer than three values, or where all are the same."""
     n = len(values)
-    if n < 2:
+    if n < 3 or not stdev(values):
         return None
     from scipy import optimize, stats
 

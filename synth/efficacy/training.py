@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from synth.efficacy.lazy import functional, torch
+from synth.efficacy.lazy import functional, tensor_of, torch
 from synth.efficacy.model import Weights, hidden_states, logits
 from synth.efficacy.optimizer import Optimizer
 from synth.efficacy.rows import Encoded
@@ -48,7 +48,8 @@ def train_rows(
         ValueError: there is no row, or one is longer than the context.
     """
     _check(rows, decoder)
-    batches = _Batches(rows, slots, config.batch, seed, "rows")
+    growing = round(config.growing * config.steps)
+    batches = _Batches(rows, slots, config.batch, seed, "rows", growing=growing)
 
     def loss_of(step: int, now: Weights) -> Any:
         ids, targets = batches.at(step)
@@ -139,8 +140,9 @@ class _Batches:
         seed: int,
         name: str,
         beside: Sequence[Encoded] | None = None,
+        growing: int = 0,
     ) -> None:
-        self._rows, self._beside = rows, beside
+        self._rows, self._beside, self._growing = rows, beside, growing
         self._slots, self._size, self._seed, self._name = slots, size, seed, name
         self._per_epoch = math.ceil(len(rows) / size)
         self._epoch: tuple[int, list[list[int]]] = (-1, [])
@@ -157,6 +159,10 @@ class _Batches:
         return self._padded(self._rows, places, step), self._padded(self._beside, places, step)
 
     def _places(self, step: int) -> list[int]:
+        if step < self._growing:
+            known = math.ceil(len(self._rows) * (1 + 2 * step / self._growing) / 3)
+            drawn = derive_generator(self._seed, self._name, "growing", step).integers(0, known, self._size)
+            return [int(place) for place in drawn]
         epoch, number = divmod(step, self._per_epoch)
         if self._epoch[0] != epoch:
             generator = derive_generator(self._seed, self._name, "order", epoch)
@@ -182,7 +188,7 @@ class _Batches:
             own[slot] = renamed[own[slot] - self._slots.start]
             ids[number, : len(own)] = own
             targets[number, : len(own)] = row.targets
-        return torch.from_numpy(ids), torch.from_numpy(targets)
+        return tensor_of(ids), tensor_of(targets)
 
 
 def _train(
@@ -198,7 +204,7 @@ def _train(
     optimizer = Optimizer(now, config)
     first = 0
     if checkpoint is not None and checkpoint.is_file():
-        held = torch.load(checkpoint, weights_only=True)
+        held = torch.load(checkpoint, weights_only=True, map_location=torch.get_default_device())
         if held["name"] == name:
             first = held["step"]
             with torch.no_grad():
@@ -222,7 +228,7 @@ def _plain(weights: Weights) -> Weights:
 
 
 def _sum(weights: Weights) -> str:
-    return digest([(key, tensor.numpy().tobytes().hex()[:4096]) for key, tensor in sorted(weights.items())])
+    return digest([(key, tensor.cpu().numpy().tobytes().hex()[:4096]) for key, tensor in sorted(weights.items())])
 
 
 def _pace(step: int, config: TrainConfig) -> float:

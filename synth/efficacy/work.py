@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
 from synth import api
 from synth.efficacy.checkpoints import Trained, load_trained, save_trained
 from synth.efficacy.experiment import BY_HOPS, Measured, TooFew
-from synth.efficacy.lazy import torch
+from synth.efficacy.lazy import torch, use_device
 from synth.efficacy.model import count, fresh
-from synth.efficacy.pair_rules import choose, disagreements, pair_of, unlabelled_rows
+from synth.efficacy.pair_rules import Rule, choose, disagreements, pair_of, unlabelled_rows
 from synth.efficacy.plan import Arm, Place, Plan, Teach
 from synth.efficacy.rows import Encoded, Pair, Row, encode_row, read_pairs, read_rows, texts_of
 from synth.efficacy.serving import served
@@ -36,15 +36,21 @@ _TOKENS = 48
 class Trainer:
     """A worker (``synth.efficacy.experiment.Worker``): one thread, so that sums come out the same everywhere."""
 
-    def __init__(self, plan: Plan, store: Path, *, every: int = 50) -> None:
+    def __init__(self, plan: Plan, store: Path, *, every: int = 50, device: str = "cpu") -> None:
         """
         Args:
             store: The store of all builds: what two of them share is made once.
             every: Steps between two checkpoints.
+            device: Where models are, as torch names it.
+
+        Raises:
+            InputError: there is no such device here.
         """
+        self._device = device
         self.plan, self._store, self._every = plan, store, every
         self._known: dict[int, set[str]] = {}
         torch.set_num_threads(1)
+        use_device(device)
 
     # -- the steps -----------------------------------------------------------------------------------------------------
 
@@ -56,7 +62,7 @@ class Trainer:
         encoded = self._encoded(rows, vocabulary.tables())
         weights = fresh(plan.decoder, vocabulary.size, seed)
         reading = plan.reading.model_copy(update={"every": self._every})
-        acting = plan.acting.model_copy(update={"every": self._every})
+        acting = plan.acting.model_copy(update={"every": self._every, "growing": teach.growing})
         slots = vocabulary.slot_ids
         file = folder / "reading.pt"
         weights = train_rows(weights, plan.decoder, encoded, slots, reading, seed=seed, checkpoint=file)
@@ -91,12 +97,20 @@ class Trainer:
         file = folder / "training.pt"
         figures: dict[str, float]
         if arm.rows is not None:
-            rows = own if arm.rows == "own" else self._encoded(self._taught(seed, arm.teach, base), tables)
+            rows, figures = own, {}
+            if arm.rows == "teacher":
+                rows = self._encoded(self._taught(seed, arm.teach, base), tables)
+            elif arm.rows != "own":
+                rule: Rule = "same_kind" if arm.rows == "corrected" else "random_same"
+                pairs, figures = self._pairs(seed, rule, collected)
+                right = self._encoded([chosen for chosen, _ in pairs], tables)
+                rows, figures["pairs"] = [*own, *right], len(right)
             _enough(len(rows), config.least, "row")
             weights = train_rows(trained.weights, trained.decoder, rows, slots, config, seed=seed, checkpoint=file)
-            figures = {"rows": len(rows)}
+            figures["rows"] = len(rows)
         else:
-            pairs, figures = self._pairs(seed, arm, collected)
+            assert arm.pairs is not None
+            pairs, figures = self._pairs(seed, arm.pairs, collected)
             sides = [(self._encoded([chosen], tables), self._encoded([rejected], tables)) for chosen, rejected in pairs]
             whole = [(good[0], bad[0]) for good, bad in sides if good and bad]
             _enough(len(whole), config.least, "pair")
@@ -135,11 +149,16 @@ class Trainer:
     def _taught(self, seed: int, teach: Teach, folder: Path) -> list[Row]:
         place = self.plan.data.teach
         data = self._build(seed, place, folder / "teach", {"roles.teacher": self.plan.teacher, **teach.settings}, None)
-        if teach.runs == "unlabelled":
-            return unlabelled_rows(data)[: teach.rows]
-        name, role = ("trl-sft", []) if teach.runs == "whole" else ("trl-rft", ["role=teacher"])
-        api.export(data.path, name, folder / "sft", select=["split=train", *role], thoughts=False)
-        return read_rows(folder / "sft")[: teach.rows]
+        if teach.runs in ("unlabelled", "every"):
+            rows = unlabelled_rows(data, failed=teach.runs == "every")[: teach.rows]
+        else:
+            name, role = ("trl-sft", []) if teach.runs == "whole" else ("trl-rft", ["role=teacher"])
+            api.export(data.path, name, folder / "sft", select=["split=train", *role], thoughts=False)
+            rows = read_rows(folder / "sft")[: teach.rows]
+        if teach.growing:
+            hops = {row.id: row.difficulty.hops for row in data.rows("tasks")}
+            rows.sort(key=lambda row: hops[row.task_id])
+        return rows
 
     def _names(self, seed: int) -> set[str]:
         if seed not in self._known:
@@ -148,12 +167,13 @@ class Trainer:
             self._known[seed] = {row.name for row in data.rows("entities")}
         return self._known[seed]
 
-    def _pairs(self, seed: int, arm: Arm, collected: Path) -> tuple[list[tuple[Row, Row]], dict[str, float]]:
-        if arm.pairs == "trajectory":
+    def _pairs(
+        self, seed: int, rule: Rule | Literal["trajectory"], collected: Path
+    ) -> tuple[list[tuple[Row, Row]], dict[str, float]]:
+        if rule == "trajectory":
             return [pair.sides for pair in read_pairs(collected / "dpo")] if (collected / "dpo").is_dir() else [], {}
-        assert arm.pairs is not None
         data = api.load(collected / "data")
-        found = choose(disagreements(data), arm.pairs, derive_generator(seed, "efficacy", "pairs"))
+        found = choose(disagreements(data), rule, derive_generator(seed, "efficacy", "pairs"))
         pairs: list[Pair] = [pair_of(one) for one in found]
         failed = sum(row.turns for row in data.rows("trajectories") if row.role == "policy" and not row.success)
         steps = {(one.trajectory.id, one.step) for one in found}
@@ -186,7 +206,7 @@ class Trainer:
                 whole["roles"]["policy"] = {
                     "backend": "openai",
                     "model": load_trained(model).name,
-                    "base_url": stack.enter_context(served(model)),
+                    "base_url": stack.enter_context(served(model, self._device)),
                     "concurrency": 64,
                     "patience": {"window": 64},
                     "sampling": {"temperature": 1.0, "max_tokens": _TOKENS},

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import synth
-from synth.efficacy.pair_rules import Disagreement, choose, disagreements, pair_of
+from synth.efficacy.pair_rules import Disagreement, choose, disagreements, pair_of, unlabelled_rows
 from synth.efficacy.rows import Pair, read_pairs
 from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
@@ -69,3 +69,9 @@ def test_the_blind_draw_is_as_large_and_of_the_same_kind(found: list[Disagreemen
     assert all(one.same_kind for some in drawn for one in some)
     assert choose(found, "random_same", derive_generator(0, "x")) == drawn[0]
     assert len({tuple(one.id for one in some) for some in drawn}) > 1
+
+
+def test_without_checks_every_run_of_the_teacher_is_a_row(dataset: Dataset) -> None:
+    runs = [row for row in dataset.rows("trajectories") if row.role == "teacher"]
+    assert [row.id for row in unlabelled_rows(dataset, failed=True)] == [row.id for row in runs]
+    assert [row.id for row in unlabelled_rows(dataset)] == [row.id for row in runs if row.success]

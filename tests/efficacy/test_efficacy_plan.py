@@ -271,3 +271,31 @@ def test_what_is_finished_is_shown_after_each_arm(tmp_path: Path) -> None:
 
     run(Toy(), tmp_path, shown=shown)
     assert seen == list(range(1, 13))
+
+
+def test_a_plan_says_only_what_is_otherwise(tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text("extends: arms.yaml\ndata: {collect: {tasks: 7}}\n")
+    plan, shipped = load_plan(file), load_plan()
+    assert plan.data.collect.tasks == 7
+    assert plan.data.collect.settings == shipped.data.collect.settings
+    assert plan.arms == shipped.arms
+    file.write_text("extends: arms.yaml\ndata: {collect: {task: 7}}\n")
+    with pytest.raises(InputError, match=r"data\.collect\.task"):
+        load_plan(file)
+
+
+def test_the_larger_plan_asks_the_same_question_with_a_larger_decoder() -> None:
+    large, shipped = load_plan(Path("large")), load_plan()
+    assert (large.endpoints, large.arms, large.core) == (shipped.endpoints, shipped.arms, shipped.core)
+    assert large.decoder.precision == "bfloat16"
+    assert large.decoder.dim * large.decoder.layers > 8 * shipped.decoder.dim * shipped.decoder.layers
+    assert large.data.places["held_out"].tasks > shipped.data.places["held_out"].tasks
+
+
+def test_one_seed_alone_is_the_same_as_among_others(tmp_path: Path) -> None:
+    whole, alone = Toy(), Toy()
+    results = run(whole, tmp_path / "whole")
+    part = run(alone, tmp_path / "alone", only=1)
+    assert part.rates("held_out") == {arm: {1: seeds[1]} for arm, seeds in results.rates("held_out").items()}
+    assert alone.deeds == [deed for deed in whole.deeds if " 1" in deed]

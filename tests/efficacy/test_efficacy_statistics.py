@@ -53,3 +53,12 @@ def test_the_detectable_difference_is_found_as_often_as_it_says() -> None:
 def test_nothing_to_compare_is_an_error() -> None:
     with pytest.raises(ValueError, match="no value"):
         compare("b", "a", {"a": {0: 0.1}, "b": {1: 0.2}})
+
+
+def test_two_seeds_that_differ_alike_show_nothing() -> None:
+    rates = {"a": {0: 0.44, 1: 0.40}, "b": {0: 0.464, 1: 0.424}}
+    two = compare("a", "b", rates)
+    assert (two.verdict, two.detectable) == ("not shown", None)
+    three = compare("a", "b", {arm: {**seeds, 2: seeds[0] - 0.02} for arm, seeds in rates.items()})
+    assert three.verdict == "lower"
+    assert three.detectable is None, "no spread: nothing to tell power by"

@@ -1,15 +1,15 @@
 """Questions over real documents, asked again as far as facts and pages can answer.
 
 A relation of such a question is a reading of a page: "mentioned on the page", "the only function that the entry names".
-What follows from facts (``see_also``, ``defined_in``, versions, files) and from the words of whole pages (``named_on``)
-is worked out here; what hangs on where an entry of a page begins and ends, which no table of the dataset tells, is left
-undecided and counted as such.
+What follows from facts (``see_also``, ``defined_in``, versions, files), from the words of whole pages (``named_on``)
+and from their lines about columns (``references``) is worked out here; what hangs on where an entry of a page begins
+and ends, which no table of the dataset tells, is left undecided and counted as such.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from synth.schemas.tasks import Hop, Task
@@ -22,6 +22,7 @@ _PARTLY = {"added_in": "added_partly", "deprecated_since": "deprecated_partly"}
 """A note that a part of the thing changed may be meant as well: it makes rivals, never answers."""
 _CONDITIONAL = frozenset(("raises", "refers_for"))
 """Relations of which a thing has several, told apart by a condition in the sentence."""
+_COLUMN = re.compile(r"^(\w+) [^()\n]*\(references ", re.MULTILINE)
 _DESCRIBED = ("described_as", "subtitle")
 _SMALL = frozenset(
     "a an the of in on at by for from to with and or but as is are was were be been that this it its which whose when "
@@ -40,17 +41,20 @@ class Documentation:
             self._by_kind[thing.kind].append((thing.id, thing.name.rpartition(".")[2]))
         self._linked: dict[str, set[str]] = defaultdict(set)
         self._words: dict[str, frozenset[str]] = {}
+        self._columns: dict[str, Counter[str]] = {}
         self._told: dict[str, set[Key]] | None = None
 
     # -- what it must read -------------------------------------------------------------------------------------------
 
     def pages(self, task: Task) -> set[str]:
         """Ids of the documents whose words decide about the task."""
-        return {page for hop in task.walk.hops if hop.relation == "named_on" and (page := hop.source.document_id)}
+        asked = ("named_on", "references")
+        return {page for hop in task.walk.hops if hop.relation in asked and (page := hop.source.document_id)}
 
     def read(self, document_id: str, text: str) -> None:
         """The text of a document that ``pages`` named."""
         self._words[document_id] = frozenset(re.findall(r"\w+", text))
+        self._columns[document_id] = Counter(_COLUMN.findall(text))
 
     def link(self, document_id: str, target: str) -> None:
         """A fact that stands on a page about an entity, or leads to one."""
@@ -59,6 +63,7 @@ class Documentation:
     def forget(self) -> None:
         """Let the words of all pages go."""
         self._words.clear()
+        self._columns.clear()
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
@@ -135,7 +140,16 @@ class Documentation:
             return found
         kind = graph.kind(key_of(hop.target))
         found = {key for key in found if graph.kind(key) == kind}
+        if relation == "references" and hop.forward and len(found) > 1 and self._column(hop):
+            return found & {key_of(hop.target)}
         return None if relation in _CONDITIONAL and len(found) > 1 else found
+
+    def _column(self, hop: Hop) -> bool:
+        """The question names the column of the hop's line, and the page has one such line. (That the line leads to the
+        target is what the rule ``stated`` holds.)"""
+        column = hop.evidence.quote.split(maxsplit=1)[0]
+        page = self._columns.get(hop.evidence.document_id, Counter())
+        return re.search(rf"(?<!\w){re.escape(column)}(?!\w)", hop.cue) is not None and page[column] == 1
 
     def _named_on(self, hop: Hop) -> set[Key] | None:
         """Things of the kind that a page names, linked or not: by the last part of their names, in any sense of it."""

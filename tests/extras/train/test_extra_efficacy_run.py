@@ -15,7 +15,14 @@ pytest.importorskip("torch", reason="the extra train is not installed")
 
 import yaml
 
-from synth.efficacy.plan import load_plan
+import synth
+from synth.efficacy.checkpoints import Trained, load_trained, save_trained
+from synth.efficacy.model import fresh
+from synth.efficacy.plan import Arm, load_plan
+from synth.efficacy.rows import read_rows, texts_of
+from synth.efficacy.sizes import DecoderConfig
+from synth.efficacy.words import Vocabulary
+from synth.efficacy.work import Trainer
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
 
@@ -34,10 +41,10 @@ def small() -> dict[str, Any]:
     return plan
 
 
-def start(folder: Path) -> subprocess.Popen[str]:
+def start(folder: Path, *more: str, arms: str = ARMS, out: str = "out") -> subprocess.Popen[str]:
     code = "from synth.cli.app import main; main()"
-    arguments = ["efficacy", "--plan", str(folder / "plan.yaml"), "--out", str(folder / "out"), "--seeds", "1"]
-    command = [sys.executable, "-c", code, *arguments, "--arms", ARMS]
+    arguments = ["efficacy", "--plan", str(folder / "plan.yaml"), "--out", str(folder / out), "--arms", arms]
+    command = [sys.executable, "-c", code, *arguments, *(more or ("--seeds", "1"))]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -76,3 +83,51 @@ def test_a_killed_benchmark_goes_on_and_says_what_was_too_little(tmp_path: Path)
     with start(tmp_path) as third:
         again, said = third.communicate()
     assert (again, steps(said)) == (table, [])
+
+
+def test_seeds_in_processes_of_their_own_give_the_same_table(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(small()))
+    tables = []
+    for out, jobs in (("one", "1"), ("two", "2")):
+        with start(tmp_path, "--seeds", "2", "--jobs", jobs, arms="sft", out=out) as process:
+            table, said = process.communicate()
+        assert process.returncode == 0, said
+        assert {line.split("seed ")[1][0] for line in said.splitlines() if "seed " in line} == {"0", "1"}
+        tables.append(table)
+    assert tables[0] == tables[1]
+    assert "| sft | 2 |" in tables[0]
+
+
+def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: Path) -> None:
+    """A dataset of the scripted policy stands for what a base collects: searched and kept."""
+    plan = load_plan(None)
+    chosen = {name: plan.arms[name].model_dump(mode="json") for name in ("rft", "corrected", "random_corrected")}
+    for arm in chosen.values():
+        arm["train"] |= {"steps": 2, "least": 1}
+    settings = {**plan.recipe, **plan.data.collect.settings, "source.seed": 7, "roles.policy.options.skill": 0.3}
+    settings["critical"] = {**settings["critical"], "share": 1.0}
+    settings = {key: value for key, value in settings.items() if key not in ("source", "environment")}
+    built = synth.build(
+        "graph-walk",
+        tasks=12,
+        settings={**settings, "source.entities": 600},
+        out=tmp_path / "collected" / "data",
+        store=tmp_path / "store",
+    )
+    synth.export(built.path, "trl-rft", tmp_path / "collected" / "rft", select=["split=train"], thoughts=False)
+    own = read_rows(tmp_path / "collected" / "rft")
+    vocabulary = Vocabulary.learn([texts_of(row.messages) for row in own], plan.words)
+    decoder = DecoderConfig(layers=1, dim=16, heads=1, context=1024)
+    weights = fresh(decoder, vocabulary.size, 1)
+    save_trained(tmp_path / "base", Trained(decoder, vocabulary, weights))
+    trainer = Trainer(plan.model_copy(update={"decoder": decoder}), tmp_path / "store")
+    found = {}
+    for name, arm in chosen.items():
+        arm = Arm.model_validate(arm)
+        found[name] = trainer.update(1, name, arm, tmp_path / "base", tmp_path / "collected", tmp_path / name)
+    pairs = found["corrected"]["pairs"]
+    assert pairs > 3
+    assert found["random_corrected"]["pairs"] == pairs
+    assert found["corrected"]["rows"] == found["rft"]["rows"] + pairs
+    names = {load_trained(tmp_path / name).name for name in found}
+    assert len(names) == 3

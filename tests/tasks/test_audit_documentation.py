@@ -1,0 +1,50 @@
+"""Which catalog a column leads to: told by the lines of the page, and by nothing less."""
+
+from __future__ import annotations
+
+import pytest
+from task_examples import chain
+
+from synth.schemas.provenance import Provenance
+from synth.schemas.tasks import CheckResult, Evidence, Hop, Node
+from synth.tasks.audit.documentation import Documentation
+from synth.tasks.audit.graph import FactGraph, Thing
+from synth.tasks.draft import finish
+
+PROVENANCE = Provenance(
+    dataset="d", stage="tasks", stage_version=1, fingerprint="f", seed=0, source="hand", source_sha256="0"
+)
+PAGE = "kite.html"
+LINE = "framecord oid (references kite_cord.oid) The cord that holds the frame"
+OTHER = "framesail oid (references kite_sail.oid) The sail on it"
+
+
+def judged(cue: str, text: str) -> list[tuple[str, str]]:
+    graph = FactGraph()
+    for name in ("kite_frame", "kite_cord", "kite_sail"):
+        graph.add_thing(Thing(name, name, "page", (), PAGE, "train"))
+    for target in ("kite_cord", "kite_sail"):
+        graph.add("kite_frame", "references", target, "entity", None)
+    graph.freeze()
+    nodes = [Node(id=name, name=name, kind="page", document_id=PAGE) for name in ("kite_frame", "kite_cord")]
+    evidence = Evidence(document_id=PAGE, start=0, end=len(LINE), quote=LINE)
+    hop = Hop(source=nodes[0], target=nodes[1], relation="references", forward=True, evidence=evidence, cue=cue)
+    sound = finish(chain(), [CheckResult(check="all", outcome="passed")], PROVENANCE, 0)
+    task = sound.model_copy(update={"walk": sound.walk.model_copy(update={"hops": (hop,)})})
+    audited = Documentation(graph)
+    assert audited.pages(task) == {PAGE}
+    audited.read(PAGE, text)
+    return [problem for problem in audited.judge(task)[0] if problem[0] == "unique"]
+
+
+@pytest.mark.parametrize(
+    ("cue", "text", "clear"),
+    [
+        ("Which catalog would I join on the framecord column of", f"{LINE}\n{OTHER}", True),
+        ("Which catalog would I join on a column of", f"{LINE}\n{OTHER}", False),
+        ("Which catalog would I join on the framecords column of", f"{LINE}\n{OTHER}", False),
+        ("Which catalog would I join on the framecord column of", f"{LINE}\n{OTHER}\n{LINE}", False),
+    ],
+)
+def test_a_column_that_is_named_tells_catalogs_apart(cue: str, text: str, clear: bool) -> None:
+    assert judged(cue, text) == ([] if clear else [("unique", "hop 0 (references) leads to 'kite_sail' as well")])
