@@ -70,7 +70,7 @@ def detectable(values: Sequence[float], confidence: float = 0.95, power: float =
     """The smallest true mean difference that a two-sided t test of as many values, with their spread, would call
     different from 0 with probability ``power``. None with fewer than three values, or where all are the same."""
     n = len(values)
-    if n < 3 or not stdev(values):
+    if n < 3 or stdev(values) < 1e-9:
         return None
     from scipy import optimize, stats
 
