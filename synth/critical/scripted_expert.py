@@ -3,7 +3,7 @@
 It looks at the policy's own history in three ways: the scripted teacher goes on from it, the teacher goes on after it
 has thought again about what was settled wrongly, and plain rules pick what else is in sight. Knowing the gold walk, it
 may only choose; what it says must follow from what was observed, and whatever ``ungrounded`` finds in a proposal drops
-it.
+it. With ``skill`` it does not know the walk: it proposes what a scripted policy would do, and is as often wrong.
 """
 
 from __future__ import annotations
@@ -61,15 +61,21 @@ class ExpertConfig(BaseModel):
     """How often the teacher is asked in each of its ways, with another generator each time."""
     patience: int = Field(default=40, ge=1)
     """Turns after which the teacher gives up: more than a policy has."""
+    skill: float | None = Field(default=None, ge=0, le=1)
+    """None = it knows the gold walk, or the plan. A number: it knows what a policy knows, and errs as a scripted one of
+    this skill; asked ``2 * tries`` times, each with another generator."""
 
 
 class ScriptedExpert:
     """An expert (``synth.critical.contract.Expert``) for tasks of the search and the graph environment, and for tasks
     with plans in any."""
 
-    def __init__(self, config: ExpertConfig | None = None, lexicon: Lexicon | None = None) -> None:
+    def __init__(
+        self, config: ExpertConfig | None = None, lexicon: Lexicon | None = None, language: str = "docs"
+    ) -> None:
         self._config = config or ExpertConfig()
         self._lexicon = lexicon or {}
+        self._language = language
 
     def propose(self, point: Point, n: int, generator: np.random.Generator) -> tuple[Turn, ...]:
         """At most ``n`` turns, the likeliest first."""
@@ -89,6 +95,9 @@ class ScriptedExpert:
         return tuple(kept.values())
 
     def _all(self, point: Point, generator: np.random.Generator) -> Iterator[Turn]:
+        if self._config.skill is not None:
+            yield from self._unknowing(point, self._config.skill, generator)
+            return
         if "plan" in point.task.details:
             yield from plan_turns(point, generator, patience=self._config.patience)
             return
@@ -109,6 +118,14 @@ class ScriptedExpert:
         rules = list(_rules(point, reading, EvidenceView(point.task, point.history), generator))
         # Pairs of the same kind of action teach most.
         yield from sorted(rules, key=lambda turn: action_kind(turn) != action_kind(point.recorded))
+
+    def _unknowing(self, point: Point, skill: float, generator: np.random.Generator) -> Iterator[Turn]:
+        from synth.agents.scripted.backend import scripted_policy
+
+        policy = scripted_policy(task=point.task, role="policy", language=self._language, skill=skill)
+        for _ in range(2 * self._config.tries):
+            own = np.random.default_rng(int(generator.integers(2**63)))
+            yield policy.act(point.prompt, point.history, own).turn
 
     def _teacher(
         self, point: Point, reading: Reading, config: TeacherConfig, generator: np.random.Generator, *, again: bool
@@ -300,4 +317,5 @@ def scripted_expert(*, language: str = "docs", **options: object) -> ScriptedExp
     """
     from synth.agents.scripted.backend import world_lexicon
 
-    return ScriptedExpert(ExpertConfig.model_validate(options), world_lexicon() if language == "world" else None)
+    lexicon = world_lexicon() if language == "world" else None
+    return ScriptedExpert(ExpertConfig.model_validate(options), lexicon, language)

@@ -39,7 +39,8 @@ class Compared(BaseModel):
     relative: float | None
     """The difference of the means over the mean of ``against``; None where that is 0."""
     detectable: float | None
-    """The true difference that a run of so many seeds would find with the given power; None with fewer than three seeds."""
+    """The true difference that a run of so many seeds would find with the given power; None with fewer than
+    three seeds."""
 
     @property
     def verdict(self) -> str:

@@ -124,3 +124,24 @@ def test_unknown_options_are_refused() -> None:
         scripted_expert(try_often=True)
     with pytest.raises(ValidationError):
         ExpertConfig(tries=0)
+
+
+def test_an_expert_of_some_skill_proposes_the_same_whatever_the_walk_is() -> None:
+    """It reads the question; the gold walk is not looked at."""
+    expert = scripted_expert(skill=0.7)
+    proposed = other = 0
+    for point in POINTS[::3]:
+        elsewhere = next(task for task in TASKS if task.id != point.task.id)
+        blind = point.task.model_copy(update={"answer": elsewhere.answer, "aliases": ()})
+        unknown = Point(blind, ENVIRONMENT, point.prompt, point.history, point.recorded)
+        generator = ("expert", point.step)
+        turns = expert.propose(point, 4, derive_generator(9, *generator))
+        assert turns == expert.propose(unknown, 4, derive_generator(9, *generator))
+        assert action_key(point.recorded) not in {action_key(turn) for turn in turns}
+        for turn in turns:
+            assert not ungrounded(point.prompt, (*point.history, Step(turn=turn)), start=point.step)
+        knowing = {action_key(turn) for turn in EXPERT.propose(point, 4, derive_generator(9, *generator))}
+        proposed += len(turns)
+        other += sum(action_key(turn) not in knowing for turn in turns)
+    assert proposed > 10
+    assert 0 < other < proposed, "it errs, and not always"
