@@ -64,7 +64,7 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
 
 efficacy: $(TRAIN) ## does it train? core arms, 2 development seeds; the same command goes on after a kill
-	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --seeds 2 $(ARGS)
+	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --seeds 2 --jobs 2 $(ARGS)
 
 efficacy-gpu: $(TRAIN) ## the same question with a larger decoder on a GPU
 	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT)-gpu --plan large --device cuda $(ARGS)

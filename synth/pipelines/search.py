@@ -258,7 +258,7 @@ def _editor(recipe: Recipe) -> Implementation | None:
 def _expert(recipe: Recipe, critical: Critical, language: dict[str, Any]) -> Implementation:
     who = recipe.roles.get("expert")
     if who is None or not _expert_is_model(recipe):
-        return _named("experts", critical.expert, language)
+        return _named("experts", critical.expert, language | ({} if who is None else who.options))
     prompts = [prompt.ref for prompt in expert_prompts(who.mode)]
     return assistant_of("expert", who, factory_of("experts", "model"), *prompts, options={"mode": who.mode})
 

@@ -16,6 +16,7 @@ from synth.agents.model.wire import STRUCTURED_PROMPT, Mode
 from synth.agents.scripted.backend import scripted_options
 from synth.critical.model_expert import ModelExpertConfig
 from synth.critical.model_scorer import ScorerConfig
+from synth.critical.scripted_expert import ExpertConfig
 from synth.errors import InputError
 from synth.models.asking import AskConfig
 from synth.models.contract import Limits, Patience, Price, Runtime, Sampling, ServeOptions
@@ -173,6 +174,8 @@ class _NoOptions(BaseModel):
 
 
 def _scripted(role: RoleName, plans: bool) -> type[BaseModel]:
+    if role == "expert":
+        return ExpertConfig
     actor: Literal["teacher", "policy"] = "teacher" if role == "teacher" else "policy"
     return scripted_options(actor, plans=plans) if role in ACTORS else _NoOptions
 

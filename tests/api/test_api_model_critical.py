@@ -229,6 +229,7 @@ def test_an_expert_that_refuses_is_counted_and_nothing_breaks(folder: Path, here
         ({"critical": None, "preferences": None, "roles.prm": {}}, "only the search for critical steps asks it"),
         ({"roles.prm.mode": "structured"}, "only for teacher and policy and expert"),
         ({"roles.expert.rollouts": 2}, "answers single questions"),
+        ({"roles.expert.options": {"skil": 0.5}}, "there are tries, patience, skill"),
         ({"roles.prm.options": {"samples": 0}, **{f"roles.prm.{k}": v for k, v in {
             "backend": "openai", "model": "m", "base_url": "http://a/v1"}.items()}}, "samples"),
     ],

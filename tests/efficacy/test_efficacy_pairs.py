@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
 import synth
 from synth.efficacy.pair_rules import Disagreement, choose, disagreements, pair_of, unlabelled_rows
@@ -75,3 +76,20 @@ def test_without_checks_every_run_of_the_teacher_is_a_row(dataset: Dataset) -> N
     runs = [row for row in dataset.rows("trajectories") if row.role == "teacher"]
     assert [row.id for row in unlabelled_rows(dataset, failed=True)] == [row.id for row in runs]
     assert [row.id for row in unlabelled_rows(dataset)] == [row.id for row in runs if row.success]
+
+
+def test_an_expert_that_only_reads_proposes_other_actions(dataset: Dataset, found: list[Disagreement]) -> None:
+    """It errs as a policy does: some of what it proposes, one that knows the walk never would."""
+    recipe = dict(yaml.safe_load((dataset.path / "recipe.yaml").read_text()))
+    recipe["roles"]["expert"] = {"backend": "scripted", "options": {"skill": 0.5, "tries": 4}}
+    file = dataset.path.parent / "reads.yaml"
+    file.write_text(yaml.safe_dump(recipe))
+    built = synth.build(recipe=file, out=dataset.path.parent / "reads", store=dataset.path.parent / "store")
+    reads = disagreements(synth.load(built.path))
+
+    def said(some: list[Disagreement]) -> set[str]:
+        return {f"{one.trajectory.id} {one.step} {one.action}" for one in some}
+
+    assert said(reads) & said(found)
+    assert said(reads) - said(found)
+    assert {one.trajectory.id for one in reads} <= {one.trajectory.id for one in found}, "the same runs of the policy"
