@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from importlib.metadata import version
 from types import FrameType
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -24,6 +26,23 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        print(f"synth {version('synth')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version of this package.")
+    ] = False,
+) -> None:
+    pass
+
+
 app.command("build")(build.build)
 app.command("plan")(build.plan)
 app.command("list")(recipes.list_datasets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -389,3 +390,8 @@ def test_one_clear_line_and_nothing_lost(
 
 def test_there_are_at_least_thirty_kinds() -> None:
     assert len(CASES) >= 30
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--version"])
+    assert capsys.readouterr().out == f"synth {version('synth')}\n"
