@@ -37,7 +37,8 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def _top(
     version: Annotated[
-        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version of this package.")
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Print the version of this package."),
     ] = False,
 ) -> None:
     pass
