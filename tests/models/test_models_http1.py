@@ -394,11 +394,17 @@ def test_a_cancelled_call_takes_its_connection_with_it() -> None:
 
 def test_closing_ends_calls_under_way() -> None:
     async def main() -> None:
-        async with server(silence) as url:
+        sent = asyncio.Event()
+
+        async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await read_request(reader)
+            sent.set()
+            await silence(reader, writer)
+
+        async with server(hear) as url:
             async with client() as http:
                 call = asyncio.create_task(http.request("POST", url, {}, b"", 60))
-                while not http._connections:
-                    await asyncio.sleep(0.001)
+                await sent.wait()
             with pytest.raises(CutOff):
                 await call
 
