@@ -105,7 +105,8 @@ def _layers(
         query, key = _rotate(query, turn), _rotate(key, turn)
         if cache is not None:
             keys, values = cache[layer]
-            keys[row, :, at], values[row, :, at] = key.transpose(1, 2), value.transpose(1, 2)
+            keys[row, :, at] = key.transpose(1, 2).to(keys.dtype)
+            values[row, :, at] = value.transpose(1, 2).to(values.dtype)
             key, value = keys[:, :, :seen], values[:, :, :seen]
         made.append((key, value))
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=cache is None)
