@@ -189,8 +189,11 @@ class _Drawn:
 
         seeds = np.array([crc32(text.encode()) for text in texts], dtype=np.uint64)[:, None]
         with np.errstate(over="ignore"):
-            mixed = (seeds + np.arange(self.dim, dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-            mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+            # Steele et al.'s splitmix64. One round is too few: vectors of texts whose hashes are near would be alike.
+            mixed = (seeds + np.arange(self.dim, dtype=np.uint64) * np.uint64(1 << 32)) * np.uint64(0x9E3779B97F4A7C15)
+            mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            mixed ^= mixed >> np.uint64(31)
         found = (mixed >> np.uint64(40)).astype(np.float32) - np.float32(1 << 23)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
