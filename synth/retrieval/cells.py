@@ -32,6 +32,9 @@ _CROWD = 16
 """True pairs of a sampled row that are taken of one block of rows: enough, and a crowd does not fill the memory."""
 _PER_CELL, _ROUNDS = 32, 5
 """Rows per cell that k-means sees, and its rounds: more of either moved few vectors."""
+_LOOKS = 1 << 24
+"""Looks of rows into cells that are held at once: 0.4 GB while they are sorted. Where nothing is near anything, a row
+looks into hundreds of cells, and all looks of all rows would fill the memory."""
 _ONE_BY_ONE = 12
 """So many of the best are quicker found one after the other than by a partial sort."""
 _SCALE = 10_000
@@ -134,31 +137,48 @@ def open_cells(vectors: Vectors, sample: Sample, least: float) -> Cells:
     return Cells(centroids, probes, (int((needed <= probes).sum()) + 1) / (len(needed) + 2))
 
 
-def near_pairs(vectors: Vectors, cells: Cells, wanted: int) -> Iterator[tuple[Rows, Rows, Rows]]:
+def near_pairs(
+    vectors: Vectors, cells: Cells, wanted: int, *, together: int = _LOOKS
+) -> Iterator[tuple[Rows, Rows, Rows]]:
     """Left rows, right rows, scores in ten-thousandths, of pairs whose score is ``wanted`` and more. A pair may come
-    twice. Scores are sums in double precision: the same whatever was multiplied at once."""
-    looks = _looks(vectors, cells)
-    home = looks[:, 0]
+    twice. Scores are sums in double precision: the same whatever was multiplied at once.
+
+    Args:
+        together: Looks (rows x probes) that are held at once, at about 24 bytes each.
+    """
+    rows = len(vectors)
+    block = min(rows, max(1, together // cells.probes // _BLOCK) * _BLOCK)
+    looks = _looks(vectors, cells, 0, block, cells.probes)
+    home = looks[:, 0] if block == rows else _looks(vectors, cells, 0, rows, 1)[:, 0]
     by_home = np.argsort(home, kind="stable")
     homes = np.searchsorted(home[by_home], np.arange(len(cells.centroids) + 1))
-    flat = looks.ravel()
-    by_look = np.argsort(flat, kind="stable")
-    ends = np.searchsorted(flat[by_look], np.arange(len(cells.centroids) + 1))
     least = np.float32((wanted - 1) / _SCALE)
-    for cell in range(len(cells.centroids)):
-        rows = np.sort(by_home[homes[cell] : homes[cell + 1]])
-        asking = np.sort(by_look[ends[cell] : ends[cell + 1]] // cells.probes)
-        for right in range(0, len(rows), _WIDE):
-            some = rows[right : right + _WIDE]
-            matrix = np.ascontiguousarray(vectors[some], dtype=np.float32)
-            for left in range(0, len(asking), _WIDE):
-                who = asking[left : left + _WIDE]
-                queries = np.ascontiguousarray(vectors[who], dtype=np.float32)
-                at, place = np.nonzero(queries @ matrix.T >= least)
-                apart = who[at] != some[place]
-                at, place = at[apart], place[apart]
-                if len(at):
-                    yield _scored(who[at], some[place], queries, matrix, at, place, wanted)
+    for start in range(0, rows, block):
+        if start:
+            looks = _looks(vectors, cells, start, min(start + block, rows), cells.probes)
+        flat = looks.ravel()
+        by_look = np.argsort(flat, kind="stable")
+        ends = np.searchsorted(flat[by_look], np.arange(len(cells.centroids) + 1))
+        for cell in range(len(cells.centroids)):
+            here = np.sort(by_home[homes[cell] : homes[cell + 1]])
+            asking = np.sort(by_look[ends[cell] : ends[cell + 1]] // cells.probes) + start
+            yield from _compared(vectors, here, asking, least, wanted)
+
+
+def _compared(
+    vectors: Vectors, here: Rows, asking: Rows, least: np.float32, wanted: int
+) -> Iterator[tuple[Rows, Rows, Rows]]:
+    for right in range(0, len(here), _WIDE):
+        some = here[right : right + _WIDE]
+        matrix = np.ascontiguousarray(vectors[some], dtype=np.float32)
+        for left in range(0, len(asking), _WIDE):
+            who = asking[left : left + _WIDE]
+            queries = np.ascontiguousarray(vectors[who], dtype=np.float32)
+            at, place = np.nonzero(queries @ matrix.T >= least)
+            apart = who[at] != some[place]
+            at, place = at[apart], place[apart]
+            if len(at):
+                yield _scored(who[at], some[place], queries, matrix, at, place, wanted)
 
 
 def _scored(one: Rows, other: Rows, queries: Floats, matrix: Floats, at: Rows, place: Rows, wanted: int) -> Any:
@@ -173,22 +193,22 @@ def _scored(one: Rows, other: Rows, queries: Floats, matrix: Floats, at: Rows, p
     return np.minimum(one, other), np.maximum(one, other), np.minimum(units[kept], _SCALE)
 
 
-def _looks(vectors: Vectors, cells: Cells) -> NDArray[np.int32]:
-    """``(n, probes)``: the cells that a row looks into, its own first."""
-    found = np.empty((len(vectors), cells.probes), np.int32)
+def _looks(vectors: Vectors, cells: Cells, first: int, stop: int, probes: int) -> NDArray[np.int32]:
+    """``(stop - first, probes)``: the cells that each row from ``first`` to ``stop`` looks into, its own first."""
+    found = np.empty((stop - first, probes), np.int32)
     block = np.zeros((_BLOCK, vectors.shape[1]), np.float32)
     each = np.arange(_BLOCK)
-    for start in range(0, len(vectors), _BLOCK):
-        used = min(_BLOCK, len(vectors) - start)
-        fill(block, vectors, start)
+    for start in range(0, stop - first, _BLOCK):
+        used = min(_BLOCK, stop - first - start)
+        fill(block, vectors, first + start)
         scores = block @ cells.centroids.T
-        taken = min(cells.probes, _ONE_BY_ONE)
+        taken = min(probes, _ONE_BY_ONE)
         for place in range(taken):
             best = scores.argmax(axis=1)
             found[start : start + used, place] = best[:used]
             scores[each, best] = -np.inf
-        if cells.probes > taken:
-            rest = scores.shape[1] - (cells.probes - taken)
+        if probes > taken:
+            rest = scores.shape[1] - (probes - taken)
             found[start : start + used, taken:] = np.argpartition(scores, rest, axis=1)[:used, rest:]
     return found
 

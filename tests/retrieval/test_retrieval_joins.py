@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from synth.errors import InputError
+from synth.retrieval.cells import near_pairs, open_cells, sample_pairs
 from synth.retrieval.joins import SCALE, join
 from synth.retrieval.vectors import FaissJoin
 
@@ -81,6 +82,20 @@ def test_a_partition_finds_nearly_all_pairs_without_faiss() -> None:
     assert all(abs(score - true.get(pair, 9_300)) <= 1 for pair, score in found.items())
     halves = join(vectors.astype(np.float16), 0.93, "cells", small=1_000)
     assert sum(len(left) for left, _, _ in halves) > 0.9 * len(true)
+
+
+def test_looks_that_are_held_in_parts_find_the_same_pairs() -> None:
+    vectors = _vectors(9_000, near=900)
+    wanted = round(0.9 * SCALE)
+    cells = open_cells(vectors, sample_pairs(vectors, wanted, 500, 50), 0.99)
+    found = []
+    for together in (1 << 24, 1):  # in one part; in parts of 4,096 rows
+        pairs: set[tuple[int, int, int]] = set()
+        for left, right, scores in near_pairs(vectors, cells, wanted, together=together):
+            pairs.update(zip(left.tolist(), right.tolist(), scores.tolist(), strict=True))
+        found.append(pairs)
+    assert found[0] == found[1]
+    assert len(found[0]) > 500
 
 
 def test_a_partition_is_opened_wide_enough_for_what_is_hard_to_find() -> None:
