@@ -65,37 +65,41 @@ def efficacy(
         write_file(out / purpose / "table.md", table_of(found, results).encode())
 
     run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where)
-    wanted = found.seeds_for(purpose, seeds)
-    if jobs > 1 and only is None and len(wanted) > 1:
-        _in_processes(wanted, jobs)
     trainer = Trainer(found, out / "store", device=device)
     if only is not None:  # the process that started this one makes the table
         run(trainer, only=only, told=told)
         return
+    wanted = found.seeds_for(purpose, seeds)
+    if jobs > 1 and len(wanted) > 1:
+        given = ["--out", str(out), "--arms", arms, "--device", device, *(["--final"] if final else [])]
+        for name, value in (("--plan", plan), ("--places", places), ("--seeds", seeds)):
+            given += [] if value is None else [name, str(value)]
+        _in_processes(given, wanted, jobs)
     results = run(trainer, told=told, shown=shown)
     told(f"done: {out / purpose}/table.md, results.json")
     print(table_of(found, results), end="")
 
 
-def _in_processes(seeds: Sequence[int], jobs: int) -> None:
-    """Run the same command for each seed in a process of its own, ``jobs`` at once.
+def _in_processes(given: Sequence[str], seeds: Sequence[int], jobs: int) -> None:
+    """Run the command with ``given`` for each seed in a process of its own, ``jobs`` at once.
 
     Raises:
         BuildError: one of them failed; what it said stands on standard error.
     """
     from synth.errors import BuildError
 
+    command = [sys.executable, "-c", "from synth.cli import main; main()", "efficacy", *given, "--only"]
     waiting, running = list(seeds), dict[int, subprocess.Popen[bytes]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 seed = waiting.pop(0)
-                code = "from synth.cli.app import main; main()"
-                running[seed] = subprocess.Popen([sys.executable, "-c", code, *sys.argv[1:], "--only", str(seed)])
+                running[seed] = subprocess.Popen([*command, str(seed)])
             for seed, process in list(running.items()):
                 with suppress(subprocess.TimeoutExpired):
                     if process.wait(0.2):
-                        raise BuildError("a seed was not finished; the same command goes on", where=f"seed {seed}")
+                        mend = "see the line above; the same command goes on from what is finished"
+                        raise BuildError("it was not finished", where=f"seed {seed}", mend=mend)
                     del running[seed]
     finally:
         for process in running.values():

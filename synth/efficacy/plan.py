@@ -159,6 +159,9 @@ class Plan(_Part):
         return self.seeds.development[:number]
 
 
+_SHIPPED = {None: "arms.yaml", Path("large"): "large.yaml"}
+
+
 def load_plan(path: Path | None = None) -> Plan:
     """The plan in a YAML file; None = the one that ships.
 
@@ -170,12 +173,12 @@ def load_plan(path: Path | None = None) -> Plan:
     """
     shipped = files("synth.efficacy")
     try:
-        source = {"None": shipped / "arms.yaml", "large": shipped / "large.yaml"}.get(str(path), path)
+        source = shipped / _SHIPPED[path] if path in _SHIPPED else path
         assert source is not None
         given = yaml.safe_load(source.read_text(encoding="utf-8"))
-        if isinstance(given, dict) and given.get("extends") == "arms.yaml":
+        if isinstance(given, dict) and given.get("extends") == _SHIPPED[None]:
             del given["extends"]
-            given = _merged(yaml.safe_load((shipped / "arms.yaml").read_text(encoding="utf-8")), given)
+            given = _merged(yaml.safe_load((shipped / _SHIPPED[None]).read_text(encoding="utf-8")), given)
         return Plan.model_validate(given)
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", where=str(path)) from None

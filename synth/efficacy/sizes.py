@@ -59,7 +59,8 @@ class TrainConfig(BaseModel):
     """With fewer rows (or pairs) the arm is not trained, and the table says how few there were."""
     growing: float = Field(default=0.0, ge=0, le=1)
     """A curriculum: over this share of the steps, batches are drawn from the first third of the rows at the beginning
-    and from ever more of them, up to all. Rows then have to stand from easy to hard. 0 = all rows, always."""
+    and from ever more of them, up to all. Rows then have to stand from easy to hard. 0 = all rows, always; pairs are
+    never drawn so."""
     every: int = Field(default=50, ge=1)
     """A checkpoint is written after so many steps."""
     shape: Literal["cosine", "constant"] = "cosine"

@@ -63,25 +63,29 @@ _IN_PAGES = """
   };
   addEventListener('click', here, true);
   addEventListener('submit', here, true);
-  // A link that saves a file: nobody is told of it before the file comes.
+  // A link that saves a file: nobody is told of it before the file comes. What is elsewhere is gone to, not saved.
+  const saves = (link) => link && link.hasAttribute('download') && link.href &&
+    (link.origin === location.origin || !/^https?:$/.test(link.protocol));
   addEventListener('click', (event) => {
-    if (event.defaultPrevented || !(event.target instanceof Element) || !event.target.closest('a[download]')) return;
+    if (event.defaultPrevented || !(event.target instanceof Element) || !saves(event.target.closest('a'))) return;
     event.preventDefault();
     console.debug('NO_FILES');
   });
+  // One that stands in no page: its clicks come by no listener of the page's.
   for (const name of ['click', 'dispatchEvent']) {
     const really = HTMLElement.prototype[name];
     HTMLAnchorElement.prototype[name] = function (...given) {
-      const saves = !this.isConnected && this.hasAttribute('download') && (!given.length || given[0].type === 'click');
-      if (!saves) return really.apply(this, given);
+      if (this.isConnected || !saves(this) || (given.length && given[0].type !== 'click')) {
+        return really.apply(this, given);
+      }
       console.debug('NO_FILES');
       return true;
     };
   }
   for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete window[name];
   for (const name of ['Worker', 'SharedWorker']) {
-    window[name] = class extends EventTarget {
-      constructor() { super(); throw new DOMException('No workers run here.', 'SecurityError'); }
+    window[name] = class {
+      constructor() { throw new DOMException('No workers run here.', 'SecurityError'); }
     };
   }
   // A connection that stays open has no end that one could wait for: it fails, and what it asked for is asked for once,

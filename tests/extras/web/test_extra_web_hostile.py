@@ -67,6 +67,7 @@ WAYS = {
         ASKED,
     ),
     "download": ('<a href="/file.bin" download>go</a>', "Nothing can be downloaded here."),
+    "download from elsewhere": (f'<a href="{OUT}" download>go</a>', LEFT),
     "unreadable page": ('<a href="/file.bin">go</a>', "Nothing can be downloaded here."),
     "script's file": (
         "<button onclick=\"Object.assign(document.createElement('a'),{href:'/file.bin',download:'x'}).click()\">"
