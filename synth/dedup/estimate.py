@@ -6,6 +6,9 @@ import math
 
 from synth.dedup.minhash import NUMBERS, bands_for
 from synth.dedup.rules import Rules, TaskRules
+from synth.dedup.sketch import PIECE
+from synth.retrieval.cells import LOOKS
+from synth.retrieval.joins import SMALL
 
 __all__ = ["filter_bytes", "table_bytes"]
 
@@ -31,8 +34,8 @@ _WRITING = 13e6
 _PAIR_ON_DISK = 40
 _QUALITY = 32
 """Bytes of a row's quality on the disk: four numbers."""
-_PROBES = 8
-"""Cells that a row looks into, where nobody has measured it yet."""
+_LOOK = 24
+"""Bytes of a row's look into a cell while they are sorted."""
 
 
 def filter_bytes(tasks: int, rules: TaskRules, *, words: float = 18, dim: int = 384) -> int:
@@ -52,8 +55,9 @@ def table_bytes(rows: int, rules: Rules, *, dim: int = 384, share: float = 0.1) 
     """(memory, disk) of finding duplicates in a table of so many rows, with ``share`` pairs per row; texts and the
     table itself are not counted.
 
-    Two stages, one after the other. The first holds the sketch of all rows (:class:`synth.dedup.sketch.Sketch`), grown
-    by half each time, and writes it: that is the disk. The second reads it from there, and holds what it compares by.
+    Two stages, one after the other. The first holds the sketch of all rows (:class:`synth.dedup.sketch.Sketch`), a
+    piece of it twice, and writes it: that is the disk. The second reads it from there, and holds what it compares by;
+    of cells the most that they may take, where no vector is near any.
     """
     sketch = 16 + 16 * rules.structural
     compared, fixed = 0.0, 0.0
@@ -64,22 +68,15 @@ def table_bytes(rows: int, rules: Rules, *, dim: int = 384, share: float = 0.1) 
     if rules.semantic is not None:
         sketch += 4 * dim
         own = 0.0
-        if rules.index == "cells":
+        if rules.index == "cells" and rows > SMALL:
             cells = 2 * rows**0.5
-            own = 16 * _PROBES
             fixed = 4 * 4096 * (cells + 2_000) + 4 * dim * cells * 65  # scores of a block; what k-means sees, twice
-        elif rules.index != "exact":  # a copy of the vectors; of HNSW the links too
+            # Where nothing is near anything a row looks into most cells: as many looks as are held at once.
+            fixed += _LOOK * min(rows * cells, LOOKS)
+        elif rules.index.startswith("faiss") and rows > SMALL:  # a copy of the vectors; of HNSW the links too
             own = 4 * dim + (300 if rules.index == "faiss-hnsw" else 8)
         compared = max(compared, 32 + own)
     pairs = share * rows
-    first = _capacity(rows) * sketch + 2 * rows * _QUALITY
+    first = rows * sketch + min(rows * sketch, PIECE) + 2 * rows * _QUALITY
     second = max(rows * (_ROW + compared) + fixed + _FOUND * pairs, rows * _TOLD + _PAIR * pairs + _WRITING)
     return int(_BASE + max(first, second)), int(rows * (sketch + _QUALITY) + _PAIR_ON_DISK * pairs)
-
-
-def _capacity(rows: int) -> int:
-    """Rows that there is room for when ``rows`` were added in pieces of 1,024."""
-    room = 1024
-    while room < rows:
-        room = room * 3 // 2
-    return room

@@ -18,11 +18,13 @@ from synth.dedup.minhash import NUMBERS, MinHasher
 from synth.dedup.text import Hashes, hash_and_shingles, text_hash
 from synth.retrieval.encoder import Encoder
 
-__all__ = ["Sketch", "hash_numbers", "sketch_rows", "structure_hash"]
+__all__ = ["PIECE", "Sketch", "hash_numbers", "sketch_rows", "structure_hash"]
 
 R = TypeVar("R")
 _BATCH = 1024
 """Texts per call of the encoder: always, so that a model's batches are the same."""
+PIECE = 1 << 25
+"""Bytes of a piece of a matrix: large enough that the system has it back at once when it is given back."""
 _TOGETHER = 128
 """Texts whose n-grams are held and hashed together: 10 MB of texts of 10,000 words."""
 
@@ -127,21 +129,37 @@ def structure_hash(key: str | None) -> str | None:
 
 
 class _Growing:
-    """A matrix that rows are added to: grown by a half each time, in place where the system can (no second copy)."""
+    """A matrix that rows are added to, in pieces: none is copied when it grows, and a page that was never written takes
+    no memory. (``ndarray.resize`` copies: it would hold everything twice.)"""
 
     def __init__(self, width: int, kind: Any) -> None:
-        self._rows = np.zeros((_BATCH, width), dtype=kind)
-        self._used = 0
+        self._pieces = [np.empty((_BATCH, width), dtype=kind)]
+        self._used = [0]
 
     def add(self, rows: Any) -> None:
         """``(m, width)``."""
-        stop = self._used + len(rows)
-        if stop > len(self._rows):
-            self._rows.resize((max(stop, len(self._rows) * 3 // 2), self._rows.shape[1]), refcheck=False)
-        self._rows[self._used : stop] = rows
-        self._used = stop
+        given = np.asarray(rows, dtype=self._pieces[-1].dtype)
+        while len(given):
+            if self._used[-1] == len(self._pieces[-1]):
+                self._grow()
+            piece, used = self._pieces[-1], self._used[-1]
+            taken = min(len(given), len(piece) - used)
+            piece[used : used + taken] = given[:taken]
+            self._used[-1] += taken
+            given = given[taken:]
+
+    def _grow(self) -> None:
+        last = self._pieces[-1]
+        size = len(last) * (2 if last.nbytes < PIECE else 1)
+        self._pieces.append(np.empty((size, last.shape[1]), dtype=last.dtype))
+        self._used.append(0)
 
     def whole(self) -> NDArray[Any]:
         """All rows. Nothing is added afterwards."""
-        self._rows.resize((self._used, self._rows.shape[1]), refcheck=False)
-        return self._rows
+        found = np.empty((sum(self._used), self._pieces[0].shape[1]), dtype=self._pieces[0].dtype)
+        at = 0
+        while self._pieces:
+            piece, used = self._pieces.pop(0), self._used.pop(0)
+            found[at : at + used] = piece[:used]
+            at += used
+        return found

@@ -5,8 +5,8 @@ A pair is found when one of both looks into the cell of the other. Of sampled ro
 each the number of cells that must be looked into: the least number with which enough is found is chosen, not tried.
 Against an index that is asked row by row, this needs no copy of the vectors and no extra.
 
-Memory beside the vectors: 4 bytes per row and cell that it looks into, twice that while they are sorted, 4 per number
-of the centroids (``2 * sqrt(n)``), and blocks of a fixed size.
+Memory beside the vectors: 24 bytes per look of a row into a cell while they are sorted, of at most :data:`LOOKS` at
+once, 4 per number of the centroids (``2 * sqrt(n)``), and blocks of a fixed size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cells", "Sample", "fill", "near_pairs", "open_cells", "sample_pairs"]
+__all__ = ["LOOKS", "Cells", "Sample", "fill", "near_pairs", "open_cells", "sample_pairs"]
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -32,7 +32,7 @@ _CROWD = 16
 """True pairs of a sampled row that are taken of one block of rows: enough, and a crowd does not fill the memory."""
 _PER_CELL, _ROUNDS = 32, 5
 """Rows per cell that k-means sees, and its rounds: more of either moved few vectors."""
-_LOOKS = 1 << 24
+LOOKS = 1 << 24
 """Looks of rows into cells that are held at once: 0.4 GB while they are sorted. Where nothing is near anything, a row
 looks into hundreds of cells, and all looks of all rows would fill the memory."""
 _ONE_BY_ONE = 12
@@ -138,7 +138,7 @@ def open_cells(vectors: Vectors, sample: Sample, least: float) -> Cells:
 
 
 def near_pairs(
-    vectors: Vectors, cells: Cells, wanted: int, *, together: int = _LOOKS
+    vectors: Vectors, cells: Cells, wanted: int, *, together: int = LOOKS
 ) -> Iterator[tuple[Rows, Rows, Rows]]:
     """Left rows, right rows, scores in ten-thousandths, of pairs whose score is ``wanted`` and more. A pair may come
     twice. Scores are sums in double precision: the same whatever was multiplied at once.

@@ -174,7 +174,8 @@ NEAR: dict[str, Callable[[Texts], Result]] = {
 
 
 class _Drawn:
-    """An encoder that costs nothing: a vector drawn by a hash of the text. Memory does not ask what it means."""
+    """An encoder that costs next to nothing: a vector drawn by a hash of the sorted words, and a fifth of one drawn by
+    a hash of the text: the same words in another order are near (.96), all else is not. Memory asks for no more."""
 
     name, dim = "drawn", 256
 
@@ -185,6 +186,11 @@ class _Drawn:
         pass
 
     def encode(self, texts: Any) -> np.ndarray:
+        words = (" ".join(sorted(text.lower().replace(",", "").split())) for text in texts)
+        found = self._of(words) + np.float32(0.2) * self._of(texts)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def _of(self, texts: Any) -> np.ndarray:
         from zlib import crc32
 
         seeds = np.array([crc32(text.encode()) for text in texts], dtype=np.uint64)[:, None]
