@@ -112,7 +112,7 @@ class ModelHub:
         """Calls that were sent and not settled yet."""
         self._ending = False
         self._servers = Servers()
-        self._home = Home(self._moved)
+        self._home = Home(self._moved, self._settled)
         # Names attempts, not results: unlike any other process's, so that no request id is ever used twice.
         self._nonce = hashlib.sha256(f"{os.getpid()} {time.time_ns()}".encode()).hexdigest()[:10]
         self._attempts = 0
@@ -212,6 +212,10 @@ class ModelHub:
         for replica in self._replicas.values():
             replica.pace.moved()
 
+    async def _settled(self) -> None:
+        while self._out:
+            await asyncio.wait(set(self._out))
+
     async def complete(self, model: BoundModel, request: ChatRequest) -> ChatReply:
         """The reply to ``request``, as :meth:`Model.chat` gives it. For callers on an event loop."""
         while True:
@@ -285,7 +289,13 @@ class ModelHub:
     async def _attempt(
         self, model: BoundModel, request: ChatRequest, body: bytes, bound: Bound, replica: Replica
     ) -> ChatReply | Trouble:
-        """Send once. Whatever happens, the store knows of it before and after."""
+        """Send once. Whatever happens, the store knows of it before and after.
+
+        Raises:
+            HomeGone: this loop may end before a reply is here; nothing was sent.
+        """
+        if self._home.leaving():
+            raise HomeGone
         self._attempts += 1
         ident = f"{request.key[:16]}-{_header_safe(request.sample)[:8]}-{self._nonce}{self._attempts:x}"
         try:
@@ -294,6 +304,9 @@ class ModelHub:
             )
         except CapReached as reached:
             raise _budget(reached) from None
+        if self._home.leaving():
+            await self._calls.settle(ident, Outcome.FREE)
+            raise HomeGone
         task = asyncio.current_task()
         assert task is not None
         self._out.add(task)

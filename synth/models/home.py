@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class HomeGone(Exception):
-    """The loop that a call was carried to ended before the call did."""
+    """The loop that a call was carried to ended before the call did, or is about to."""
 
 
 class _SeldomGarbage:
@@ -59,15 +59,26 @@ class Home:
 
     So a build may open a loop per stage, and a notebook may call from a thread without any, and there is still one
     window per endpoint and one flight per call.
+
+    When the last call of the loop itself is over, the loop may be over, too. So that call returns only when what others
+    have sent from there is settled: sent again from elsewhere, it would be paid for twice.
+
+    Args:
+        moved: called when another loop becomes home.
+        settled: waits, at home, until nothing that was sent is under way.
     """
 
-    def __init__(self, moved: Callable[[], None]) -> None:
-        self._moved = moved
+    def __init__(self, moved: Callable[[], None], settled: Callable[[], Awaitable[None]]) -> None:
+        self._moved, self._settled = moved, settled
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: asyncio.AbstractEventLoop | None = None
         """A home that is being closed: what it is given now would be lost, or leave connections open."""
         self._inside = 0
+        """Calls at home, those that are carried there included."""
+        self._own = 0
+        """Of these, calls of the loop itself."""
+        self._leaving = False
         self._transport: Transport | None = None
         self._keeper: AsyncGenerator[None, None] | None = None
 
@@ -77,11 +88,15 @@ class Home:
         assert self._transport is not None
         return self._transport
 
+    def leaving(self) -> bool:
+        """Whether nothing may be sent any more from the loop at home. Only there."""
+        return self._leaving
+
     async def carry(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await ``work()`` at home, from whatever loop.
 
         Raises:
-            HomeGone: home was another's loop, and that ended first: call again.
+            HomeGone: home is another's loop, and that ended first, or may end now: call again.
         """
         here = asyncio.get_running_loop()
         with self._lock:
@@ -90,20 +105,44 @@ class Home:
             if home is not here and gone:
                 self._leave()
                 self._loop = home = here
-                self._inside = 0
+                self._inside = self._own = 0
                 self._moved()
+            if home is here:
+                self._own += 1
+                self._leaving = False
+            elif self._leaving:
+                raise HomeGone
             self._inside += 1
         try:
             if home is here:
-                if self._transport is None:
-                    await self._open()
-                return await work()
+                return await self._hosted(work, home)
             assert home is not None
             return await self._carried(work, home)
         finally:
             with self._lock:
                 if self._loop is home:
                     self._inside -= 1
+
+    async def _hosted(self, work: Callable[[], Coroutine[Any, Any, T]], home: asyncio.AbstractEventLoop) -> T:
+        cancelled = True
+        try:
+            if self._transport is None:
+                await self._open()
+            found = await work()
+            cancelled = False
+            return found
+        except Exception:
+            cancelled = False
+            raise
+        finally:
+            last = False
+            with self._lock:
+                if self._loop is home:
+                    self._own -= 1
+                    # Who was cancelled does not wait for others.
+                    last = self._leaving = not cancelled and not self._own and self._inside > 1
+            if last:
+                await self._settled()
 
     async def _carried(self, work: Callable[[], Coroutine[Any, Any, T]], home: asyncio.AbstractEventLoop) -> T:
         there = self._there(work)

@@ -247,7 +247,7 @@ def test_the_search_for_garbage_is_set_back_with_the_connections(serve: Any, cha
 def test_a_home_that_is_being_closed_takes_nobody_in() -> None:
     """``asyncio.run`` ends the generators of its loop first: what comes then would find no connections, or leave some
     open."""
-    home = Home(lambda: None)
+    home = Home(lambda: None, lambda: asyncio.sleep(0))
     old = asyncio.new_event_loop()
     thread = threading.Thread(target=old.run_forever)
     thread.start()
@@ -292,7 +292,8 @@ def run_and_stop(model: Any, chat_all: Any) -> Any:
     left = asyncio.all_tasks(loop)
     for task in left:
         task.cancel()
-    loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    if left:
+        loop.run_until_complete(asyncio.wait(left))
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
     return found
@@ -300,7 +301,7 @@ def run_and_stop(model: Any, chat_all: Any) -> Any:
 
 @pytest.mark.parametrize("host", [run_and_close, run_and_stop])
 def test_a_loop_that_ends_takes_no_other_s_calls_with_it(serve: Any, chat_all: Any, host: Any) -> None:
-    """The first call's loop is home to those of others; it ends when its own call does."""
+    """The first call's loop is home to those of others; its own call returns when these are settled, and it ends."""
 
     async def main() -> None:
         first = asyncio.Event()
@@ -325,6 +326,9 @@ def test_a_loop_that_ends_takes_no_other_s_calls_with_it(serve: Any, chat_all: A
                 found = await asyncio.wait_for(guests, 30)
                 assert [reply.content for reply in found] == [f"guest {number}" for number in range(5)]
                 assert (await hosted)[0].content == "first"
+                # What was sent is not sent again.
+                asked = sorted(one.text for one in server.asked)
+                assert asked == ["first", *(f"guest {number}" for number in range(5))]
 
     asyncio.run(main())
 
