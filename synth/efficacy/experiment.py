@@ -110,16 +110,21 @@ def run_plan(
         shown: Called with all that is finished after each arm of each seed.
 
     Raises:
-        InputError: an arm or a place that there is not; or the untouched seeds were begun with another plan.
+        InputError: an arm or a place that there is not, or an arm that is tested at none of them; or the untouched
+            seeds were begun with another plan.
     """
-    for name, known in ((arms, plan.arms), (places or (), plan.data.places)):
-        strange = [one for one in name if one not in known]
+    for named, known in ((arms, plan.arms), (places or (), plan.data.places)):
+        strange = [one for one in named if one not in known]
         if strange:
             raise InputError(f"there is no {strange[0]!r}", mend=f"choose among {', '.join(known)}")
-    where = out / purpose
+    where = places or (plan.first_place,)
+    for name in arms:
+        if not plan.tested(name, where):
+            mend = "name another place, or let all arms be tested there, in the plan"
+            raise InputError(f"{name!r} is tested at none of {', '.join(where)}", mend=mend)
     if purpose == "final":
-        _claim(where / "plan.json", plan)
-    state = _State(where, plan, told)
+        _claim(out / purpose / "plan.json", plan)
+    state = _State(out / purpose, plan, told)
     results = Results(plan=plan.key, purpose=purpose, measured={}, trained={})
     for seed in plan.seeds_for(purpose, seeds):
         if only not in (None, seed):
@@ -130,7 +135,7 @@ def run_plan(
             if model is None:
                 shown(results)
                 continue
-            for place in places or (plan.first_place,):
+            for place in plan.tested(name, where):
                 key = [place, _about(plan, arm), *([_about(plan, plan.arms[arm.start])] if arm.start else [])]
 
                 def measure(seed: int = seed, place: str = place, model: Path = model) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -15,7 +16,7 @@ from synth.efficacy.words import WordsConfig
 from synth.errors import InputError
 from synth.identity import digest
 
-__all__ = ["Arm", "Data", "Endpoint", "Place", "Plan", "Purpose", "Seeds", "Teach", "load_plan"]
+__all__ = ["Arm", "Data", "Endpoint", "Place", "Plan", "Purpose", "Seeds", "Teach", "Tested", "load_plan"]
 
 Purpose = Literal["development", "final"]
 
@@ -46,12 +47,17 @@ class Place(_Part):
     """Keys of the recipe, dotted."""
 
 
+class Tested(Place):
+    arms: Literal["all", "core"] = "all"
+    """Which arms are tested here: the core ones alone where it is not about what is worth what."""
+
+
 class Data(_Part):
     teach: Place
     """Where the teacher's runs come from."""
     collect: Place
     """Where the base acts and its failures are searched."""
-    places: dict[str, Place] = Field(min_length=1)
+    places: dict[str, Tested] = Field(min_length=1)
     """Where arms are tested."""
 
 
@@ -138,6 +144,10 @@ class Plan(_Part):
         if self.first_place not in self.data.places:
             raise ValueError(f"there is no place {self.first_place!r}")
         return self
+
+    def tested(self, arm: str, places: Sequence[str]) -> list[str]:
+        """Those of ``places`` where ``arm`` is tested."""
+        return [place for place in places if self.data.places[place].arms == "all" or arm in self.core]
 
     @property
     def key(self) -> str:

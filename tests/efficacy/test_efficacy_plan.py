@@ -186,6 +186,16 @@ def test_unknown_arms_and_places_are_said(tmp_path: Path, options: dict[str, Any
         run(Toy(), tmp_path, **options)
 
 
+def test_an_arm_that_is_not_core_is_tested_where_all_are(tmp_path: Path) -> None:
+    results = run(Toy(), tmp_path, seeds=1, arms=("sft", "all"), places=("held_out", "deeper"))
+    assert {place: set(arms) for place, arms in results.measured.items()} == {
+        "held_out": {"sft", "all"},
+        "deeper": {"sft"},
+    }
+    with pytest.raises(InputError, match="'all' is tested at none of deeper"):
+        run(Toy(), tmp_path, seeds=1, arms=("all",), places=("deeper",))
+
+
 def test_the_table_says_what_was_found(tmp_path: Path) -> None:
     plan = load_plan()
     results = run(Toy(), tmp_path, purpose="final", seeds=None, places=("held_out", "deeper"))
