@@ -42,7 +42,7 @@ class Script:
 def keys(environment: AppEnvironment, task: Task) -> tuple[str, str, str]:
     episode = environment.reset(task)
     wallet = episode.look("SELECT account_id FROM accounts WHERE name = 'Wallet'")[0]["account_id"]
-    coffee = episode.look("SELECT payee_id FROM payees WHERE name = 'The Corner Roast'")[0]["payee_id"]
+    coffee = episode.look("SELECT payee_id FROM payees WHERE name = 'Corner Roast House'")[0]["payee_id"]
     other = episode.look("SELECT payee_id FROM payees WHERE name = 'Corner Roast Express'")[0]["payee_id"]
     return wallet, coffee, other
 
