@@ -70,7 +70,7 @@ efficacy-gpu: $(TRAIN) ## the same question with a larger decoder on a GPU
 	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT)-gpu --plan large --device cuda $(ARGS)
 
 efficacy-full: $(TRAIN) ## does it train? all arms, the untouched seeds, all places: hours
-	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --final --arms full --places full $(ARGS)
+	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --final --arms full --places full --jobs 2 $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile $(ARGS)
