@@ -36,8 +36,10 @@ class Measured(BaseModel):
 
     tasks: int = Field(ge=1)
     """Tasks that it was given."""
+    runs: int = Field(ge=1)
+    """Runs that were asked of it, of all tasks."""
     successes: int = Field(ge=0)
-    """Of them answered rightly; a run that was rejected is no success."""
+    """Runs with the right answer; one that was rejected is no success."""
     turns: float
     """Mean turns of its runs."""
     facts: dict[str, float] = {}
@@ -45,7 +47,7 @@ class Measured(BaseModel):
 
     @property
     def rate(self) -> float:
-        return self.successes / self.tasks
+        return self.successes / self.runs
 
 
 class Results(BaseModel):

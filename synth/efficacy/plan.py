@@ -50,6 +50,8 @@ class Place(_Part):
 class Tested(Place):
     arms: Literal["all", "core"] = "all"
     """Which arms are tested here: the core ones alone where it is not about what is worth what."""
+    rollouts: int = Field(default=1, ge=1)
+    """Runs of each task. A draw at temperature 1 says little; further runs of a task cost less than further tasks."""
 
 
 class Data(_Part):

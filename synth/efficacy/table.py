@@ -28,10 +28,11 @@ def table_of(plan: Plan, results: Results) -> str:
     for place, arms in results.measured.items():
         rates = results.rates(place)
         every = [one for seeds in arms.values() for one in seeds.values()]
-        tasks = max(one.tasks for one in every)
+        tasks, runs = max((one.tasks, one.runs) for one in every)
+        of = f"{tasks:,} tasks" if tasks == runs else f"{runs:,} runs of {tasks:,} tasks"
         hops = sorted({name for one in every for name in one.facts if name.startswith(BY_HOPS)})
         lines += [
-            f"**{place}** ({tasks} tasks per seed)",
+            f"**{place}** ({of} per seed)",
             "",
             f"| arm | seeds | success | against sft |{''.join(f' {name} |' for name in hops)}"
             " turns | pairs or rows | share of failed steps |",

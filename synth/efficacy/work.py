@@ -123,9 +123,9 @@ class Trainer:
         return figures
 
     def measure(self, seed: int, place: str, model: Path) -> Measured:
-        """Success over all tasks of the place; the share of entity names that the teacher's world has, too."""
+        """Success over all runs at the place; the share of entity names that the teacher's world has, too."""
         where = self.plan.data.places[place]
-        data = self._build(seed, where, model / f"at-{place}", {}, model)
+        data = self._build(seed, where, model / f"at-{place}", {"roles.policy.rollouts": where.rollouts}, model)
         runs = list(data.rows("trajectories"))
         hops = {row.id: row.difficulty.hops for row in data.rows("tasks")}
         won = Counter(hops[row.task_id] for row in runs if row.success)
@@ -135,12 +135,13 @@ class Trainer:
         shared = len(names & known) / len(names) if names else 0.0
         return Measured(
             tasks=where.tasks,
+            runs=where.tasks * where.rollouts,
             successes=sum(row.success for row in runs),
             turns=fmean(row.turns for row in runs) if runs else 0.0,
             facts={
                 "finished_runs": len(runs),
                 "shared_names": shared,
-                **{f"{BY_HOPS}{number}": won[number] / asked[number] for number in sorted(asked)},
+                **{f"{BY_HOPS}{number}": won[number] / (asked[number] * where.rollouts) for number in sorted(asked)},
             },
         )
 

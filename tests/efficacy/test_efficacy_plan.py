@@ -51,7 +51,7 @@ class Toy:
         name = (model / "model").read_text()
         self._do(f"measure {seed} {place} {name}")
         rate = RATES.get(name, 0.2) + 0.001 * (seed % 7) * (1 if name == "same_kind" else -1)
-        return Measured(tasks=1000, successes=round(1000 * rate), turns=6.0)
+        return Measured(tasks=500, runs=1000, successes=round(1000 * rate), turns=6.0)
 
 
 def run(worker: Toy, out: Path, plan: Plan | None = None, **options: Any) -> Results:
@@ -202,6 +202,7 @@ def test_the_table_says_what_was_found(tmp_path: Path) -> None:
     table = table_of(plan, results)
     for arm in plan.core:
         assert f"\n| {arm} | {len(plan.seeds.untouched)} |" in table
+    assert "**held_out** (1,000 runs of 500 tasks per seed)" in table
     assert "**deeper**" in table
     assert "run once" in table
     ends = endpoints_of(plan, results)

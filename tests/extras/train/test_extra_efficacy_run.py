@@ -37,7 +37,7 @@ def small() -> dict[str, Any]:
     plan["arms"]["more_sft"]["train"]["steps"] = 2
     plan["recipe"]["source"]["entities"] = 600
     plan["data"]["teach"]["tasks"], plan["data"]["collect"]["tasks"] = 10, 4
-    plan["data"]["places"]["held_out"]["tasks"] = 4
+    plan["data"]["places"]["held_out"] |= {"tasks": 4, "rollouts": 2}
     return plan
 
 
@@ -77,7 +77,12 @@ def test_a_killed_benchmark_goes_on_and_says_what_was_too_little(tmp_path: Path)
     assert "| same_kind - random_same | 0 | not measured (" in table
     results = json.loads((tmp_path / "out" / "development" / "results.json").read_text())
     assert results["missing"]["same_kind"] == {"0": "0 pairs"}
-    assert results["measured"]["held_out"]["sft"]["0"]["facts"]["shared_names"] < 0.01
+    sft = results["measured"]["held_out"]["sft"]["0"]
+    assert sft["facts"]["shared_names"] < 0.01
+    assert (sft["tasks"], sft["runs"]) == (4, 8)
+    seed = tmp_path / "out" / "development" / "seed-0"
+    (recipe,) = seed.glob("base-*/at-held_out.yaml")
+    assert yaml.safe_load(recipe.read_text())["roles"]["policy"]["rollouts"] == 2
     assert (tmp_path / "out" / "development" / "table.md").read_text() == table
 
     with start(tmp_path) as third:
