@@ -77,6 +77,9 @@ def test_a_killed_benchmark_goes_on_and_says_what_was_too_little(tmp_path: Path)
     assert "| same_kind - random_same | 0 | not measured (" in table
     results = json.loads((tmp_path / "out" / "development" / "results.json").read_text())
     assert results["missing"]["same_kind"] == {"0": "0 pairs"}
+    page = (tmp_path / "out" / "development" / "report.html").read_text()
+    assert "too few: 0 rows (seed 0)" in page
+    assert f"--arms {ARMS} --device cpu --plan {tmp_path / 'plan.yaml'} --seeds 1 --jobs 1" in page
     assert results["measured"]["held_out"]["sft"]["0"]["facts"]["shared_names"] < 0.01
     assert (tmp_path / "out" / "development" / "table.md").read_text() == table
 
