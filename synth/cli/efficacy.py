@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -42,14 +43,14 @@ def efficacy(
 ) -> None:
     """Train a tiny decoder on exported rows, let it act, compare arms. The same command goes on after a kill.
 
-    DIR/development (or DIR/final) gets table.md and results.json, brought up to date after each arm of each seed.
-    Needs the extra "train".
+    DIR/development (or DIR/final) gets table.md, report.html and results.json, brought up to date after each arm of
+    each seed; with --jobs, when all are finished. Needs the extra "train".
     """
-    from synth.efficacy.experiment import Results, run_plan
+    from synth.efficacy.experiment import run_plan
+    from synth.efficacy.page import write_findings
     from synth.efficacy.plan import Purpose, load_plan
     from synth.efficacy.table import table_of
     from synth.efficacy.work import Trainer
-    from synth.store.files import write_file
 
     found = load_plan(plan)
     chosen = {"core": found.core, "full": tuple(found.arms)}.get(arms, tuple(arms.split(",")))
@@ -60,10 +61,11 @@ def efficacy(
     def told(line: str) -> None:
         print(f"{monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
 
-    def shown(results: Results) -> None:
-        write_file(out / purpose / "results.json", results.model_dump_json(indent=1).encode())
-        write_file(out / purpose / "table.md", table_of(found, results).encode())
-
+    given = ["--out", str(out), "--arms", arms, "--device", device, *(["--final"] if final else [])]
+    for name, value in (("--plan", plan), ("--places", places), ("--seeds", seeds)):
+        given += [] if value is None else [name, str(value)]
+    command = shlex.join(["synth", "efficacy", *given, "--jobs", str(jobs)])
+    shown = partial(write_findings, out / purpose, found, command=command)
     run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where)
     trainer = Trainer(found, out / "store", device=device)
     if only is not None:  # the process that started this one makes the table
@@ -71,12 +73,9 @@ def efficacy(
         return
     wanted = found.seeds_for(purpose, seeds)
     if jobs > 1 and len(wanted) > 1:
-        given = ["--out", str(out), "--arms", arms, "--device", device, *(["--final"] if final else [])]
-        for name, value in (("--plan", plan), ("--places", places), ("--seeds", seeds)):
-            given += [] if value is None else [name, str(value)]
         _in_processes(given, wanted, jobs)
     results = run(trainer, told=told, shown=shown)
-    told(f"done: {out / purpose}/table.md, results.json")
+    told(f"done: {out / purpose}/table.md, report.html, results.json")
     print(table_of(found, results), end="")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from statistics import fmean
 
-from synth.efficacy.experiment import BY_HOPS, Results
-from synth.efficacy.plan import Plan
+from synth.efficacy.experiment import BY_HOPS, Measured, Results
+from synth.efficacy.plan import Plan, Purpose
 from synth.efficacy.statistics import Compared, Interval, compare, interval
 
-__all__ = ["endpoints_of", "table_of"]
+__all__ = ["asked_text", "endpoints_of", "few_text", "kind_text", "mean_text", "table_of"]
 
 
 def endpoints_of(plan: Plan, results: Results) -> list[Compared]:
@@ -23,16 +24,16 @@ def endpoints_of(plan: Plan, results: Results) -> list[Compared]:
 
 def table_of(plan: Plan, results: Results) -> str:
     """All of it in Markdown."""
-    kind = "untouched seeds, run once" if results.purpose == "final" else "development seeds: no test of anything"
-    lines = [f"Plan `{results.plan[:12]}`, {kind}. Intervals are over seeds (95 %, Student's t).", ""]
+    lines = [
+        f"Plan `{results.plan[:12]}`, {kind_text(results.purpose)}. Intervals are over seeds (95 %, Student's t).",
+        "",
+    ]
     for place, arms in results.measured.items():
         rates = results.rates(place)
         every = [one for seeds in arms.values() for one in seeds.values()]
-        tasks, runs = max((one.tasks, one.runs) for one in every)
-        of = f"{tasks:,} tasks" if tasks == runs else f"{runs:,} runs of {tasks:,} tasks"
         hops = sorted({name for one in every for name in one.facts if name.startswith(BY_HOPS)})
         lines += [
-            f"**{place}** ({of} per seed)",
+            f"**{place}** ({asked_text(every)} per seed)",
             "",
             f"| arm | seeds | success | against sft |{''.join(f' {name} |' for name in hops)}"
             " turns | pairs or rows | share of failed steps |",
@@ -41,21 +42,21 @@ def table_of(plan: Plan, results: Results) -> str:
         for arm in [name for name in plan.arms if name in arms or name in results.missing]:
             seeds = arms.get(arm, {})
             if not seeds:
-                lines.append(f"| {arm} | 0 | {_too_few(results, arm)} |{' - |' * (4 + len(hops))}")
+                lines.append(f"| {arm} | 0 | {few_text(results, arm)} |{' - |' * (4 + len(hops))}")
                 continue
             against = "-"
             if arm != "sft" and rates[arm].keys() & rates.get("sft", {}).keys():
                 against = _difference(compare(arm, "sft", rates))
             figures = list(results.trained.get(arm, {}).values())
             cells = [
-                f"{arm} (seeds left out: {_too_few(results, arm)})" if arm in results.missing else arm,
+                f"{arm} (seeds left out: {few_text(results, arm)})" if arm in results.missing else arm,
                 str(len(seeds)),
                 _rate(interval([one.rate for one in seeds.values()])),
                 against,
                 *(f"{fmean(one.facts.get(name, 0.0) for one in seeds.values()):.2f}" for name in hops),
                 f"{fmean(one.turns for one in seeds.values()):.1f}",
-                _mean(figures, "pairs") if any("pairs" in one for one in figures) else _mean(figures, "rows"),
-                _mean(figures, "share", percent=True),
+                mean_text(figures, "pairs") if any("pairs" in one for one in figures) else mean_text(figures, "rows"),
+                mean_text(figures, "share", percent=True),
             ]
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
@@ -71,7 +72,7 @@ def table_of(plan: Plan, results: Results) -> str:
     for end in asked:
         one = found.get((end.arm, end.against))
         if one is None:
-            few = [f"{arm}: {_too_few(results, arm)}" for arm in (end.arm, end.against) if arm in results.missing]
+            few = [f"{arm}: {few_text(results, arm)}" for arm in (end.arm, end.against) if arm in results.missing]
             lines.append(f"| {end.arm} - {end.against} | 0 | not measured ({'; '.join(few)}) | - | not measured |")
             continue
         least = "-" if one.detectable is None else f"{one.detectable:.3f}"
@@ -80,7 +81,19 @@ def table_of(plan: Plan, results: Results) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _too_few(results: Results, arm: str) -> str:
+def kind_text(purpose: Purpose) -> str:
+    """What seeds of that purpose are good for."""
+    return "untouched seeds, run once" if purpose == "final" else "development seeds: no test of anything"
+
+
+def asked_text(measured: Iterable[Measured]) -> str:
+    """How much was asked for at a place: "250 tasks", or "1,000 runs of 250 tasks"."""
+    tasks, runs = max((one.tasks, one.runs) for one in measured)
+    return f"{tasks:,} tasks" if tasks == runs else f"{runs:,} runs of {tasks:,} tasks"
+
+
+def few_text(results: Results, arm: str) -> str:
+    """Why an arm that is missing on some seeds is missing there."""
     few = results.missing[arm]
     return "too few: " + ", ".join(f"{what} (seed {seed})" for seed, what in sorted(few.items()))
 
@@ -99,7 +112,8 @@ def _difference(one: Compared) -> str:
     return text if found.low is None else f"{text} ({found.low:+.3f} to {found.high:+.3f})"
 
 
-def _mean(figures: list[dict[str, float]], name: str, *, percent: bool = False) -> str:
+def mean_text(figures: list[dict[str, float]], name: str, *, percent: bool = False) -> str:
+    """The mean of a figure over seeds; "-" where there is none."""
     values = [one[name] for one in figures if name in one]
     if not values:
         return "-"

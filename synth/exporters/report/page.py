@@ -7,23 +7,20 @@ text.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 
 from synth.errors import InputError, StoreError
 from synth.exporters.configs import SPLITS
 from synth.exporters.figures import figures
+from synth.exporters.pages import render_page
 from synth.exporters.plots import Bar, bars, histogram
 from synth.exporters.reader import Dataset, load
 from synth.exporters.report.browse import Seen, browse
@@ -102,24 +99,11 @@ def _ours(data: Path) -> None:
 def _render(
     dataset: Dataset, numbers: Stats, seen: Seen, chunks: Chunks, inlined: dict[str, str] | None, data: str
 ) -> str:
-    script, style = _file("report.js"), _file("report.css")
-    beside = "" if inlined is not None else " 'self' file:"
-    policy = (
-        f"default-src 'none'; script-src '{_hash(script)}'{beside}; style-src '{_hash(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_file),
-        undefined=jinja2.StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["number"] = lambda value: f"{value:,}"
-    return environment.get_template("report.html.j2").render(
-        policy=policy,
-        script=script,
-        style=style,
+    return render_page(
+        "report.html.j2",
+        style="report.css",
+        script="report.js",
+        beside=inlined is None,
         report=dataset.report,
         title=dataset.report.title or dataset.report.dataset,
         tables=_by_split(numbers),
@@ -146,14 +130,6 @@ def _by_split(numbers: Stats) -> dict[str, Any]:
         if sum(counts.values())
     ]
     return {"head": [*SPLITS, "of no split"], "rows": rows}
-
-
-def _file(name: str) -> str:
-    return files("synth").joinpath("data_cards", name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _plots(dataset: Dataset, numbers: Stats, seen: Seen) -> dict[str, str]:

@@ -83,6 +83,9 @@ def test_a_killed_benchmark_goes_on_and_says_what_was_too_little(tmp_path: Path)
     seed = tmp_path / "out" / "development" / "seed-0"
     (recipe,) = seed.glob("base-*/at-held_out.yaml")
     assert yaml.safe_load(recipe.read_text())["roles"]["policy"]["rollouts"] == 2
+    page = (tmp_path / "out" / "development" / "report.html").read_text()
+    assert "too few: 0 rows (seed 0)" in page
+    assert f"--arms {ARMS} --device cpu --plan {tmp_path / 'plan.yaml'} --seeds 1 --jobs 1" in page
     assert (tmp_path / "out" / "development" / "table.md").read_text() == table
 
     with start(tmp_path) as third:
