@@ -10,6 +10,10 @@ recorded one and let the policy go on. All of it is read from the dataset's tabl
     same_kind     verified, and both actions are of one kind: what the dataset selects by default
     earliest      of each run the earliest verified one
     random_same   drawn from all of the same kind, as many as ``same_kind`` has
+    same_call     those of ``same_kind`` whose actions are calls of tools, not answers. A right answer is verified with
+                  certainty wherever the run has seen it, so answers crowd the verified pairs, and most of them correct
+                  a run that had already gone too far: they teach to answer with something else than what was found last
+    random_call   drawn from all calls of the same kind, as many as ``same_call`` has
 """
 
 from __future__ import annotations
@@ -31,7 +35,7 @@ from synth.schemas.turns import bare_actions, turn_ranges
 
 __all__ = ["RULES", "Disagreement", "Rule", "choose", "disagreements", "pair_of", "unlabelled_rows"]
 
-Rule = Literal["all", "cso", "verified", "same_kind", "earliest", "random_same"]
+Rule = Literal["all", "cso", "verified", "same_kind", "earliest", "random_same", "same_call", "random_call"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 _ABOUT = About(dataset="efficacy", thoughts=False)
 
@@ -45,6 +49,8 @@ class Disagreement:
     alternative: int
     action: tuple[ContentItem, ...]
     same_kind: bool
+    call: bool
+    """Whether the other action calls a tool; else it ends the run."""
     first_success: bool
     """Whether the first continuation ended with the right answer."""
     verified: bool
@@ -79,6 +85,7 @@ def disagreements(dataset: Dataset) -> list[Disagreement]:
                 alternative=row.alternative,
                 action=bare_actions(row.content[first:last]),
                 same_kind=row.action_kind == step.action_kind,
+                call=row.action_kind not in ("answer", "give_up"),
                 first_success=row.success,
                 verified=measured is not None
                 and measured.verified
@@ -90,7 +97,7 @@ def disagreements(dataset: Dataset) -> list[Disagreement]:
 
 
 def choose(found: Sequence[Disagreement], rule: Rule, generator: np.random.Generator) -> list[Disagreement]:
-    """Those that ``rule`` takes, in order; ``generator`` draws for ``random_same`` alone."""
+    """Those that ``rule`` takes, in order; ``generator`` draws for ``random_same`` and ``random_call`` alone."""
     if rule == "all":
         return list(found)
     if rule == "cso":
@@ -103,10 +110,11 @@ def choose(found: Sequence[Disagreement], rule: Rule, generator: np.random.Gener
         for one in verified:
             first.setdefault(one.trajectory.id, one)
         return list(first.values())
-    same = [one for one in verified if one.same_kind]
-    if rule == "same_kind":
+    calls = rule in ("same_call", "random_call")
+    same = [one for one in verified if one.same_kind and (one.call or not calls)]
+    if rule in ("same_kind", "same_call"):
         return same
-    pool = [one for one in found if one.same_kind]
+    pool = [one for one in found if one.same_kind and (one.call or not calls)]
     drawn = generator.permutation(len(pool))[: len(same)]
     return [pool[place] for place in sorted(drawn.tolist())]
 

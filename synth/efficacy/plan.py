@@ -92,6 +92,8 @@ class Arm(_Part):
     """The arm whose model it goes on from, and which collects anew: a second round. None = the base."""
     train: TrainConfig | None = None
     """How; None = as the plan's ``pairs`` says."""
+    repeat: int = Field(default=0, ge=0)
+    """Another number, another order of rows: two arms that differ in it alone show what order is worth."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Arm:

@@ -95,6 +95,7 @@ class Trainer:
         own = self._encoded(read_rows(collected / "rft") if (collected / "rft").is_dir() else [], tables)
         config = (arm.train or self.plan.pairs).model_copy(update={"every": self._every})
         file = folder / "training.pt"
+        order = seed + 1_000_003 * arm.repeat
         figures: dict[str, float]
         if arm.rows is not None:
             rows, figures = own, {}
@@ -106,7 +107,7 @@ class Trainer:
                 right = self._encoded([chosen for chosen, _ in pairs], tables)
                 rows, figures["pairs"] = [*own, *right], len(right)
             _enough(len(rows), config.least, "row")
-            weights = train_rows(trained.weights, trained.decoder, rows, slots, config, seed=seed, checkpoint=file)
+            weights = train_rows(trained.weights, trained.decoder, rows, slots, config, seed=order, checkpoint=file)
             figures["rows"] = len(rows)
         else:
             assert arm.pairs is not None
@@ -116,7 +117,7 @@ class Trainer:
             _enough(len(whole), config.least, "pair")
             batch = PairBatch(tuple(good for good, _ in whole), tuple(bad for _, bad in whole))
             weights = train_pairs(
-                trained.weights, trained.decoder, batch, own, slots, config, seed=seed, checkpoint=file
+                trained.weights, trained.decoder, batch, own, slots, config, seed=order, checkpoint=file
             )
             figures["pairs"] = len(whole)
         save_trained(folder, Trained(trained.decoder, trained.vocabulary, weights))

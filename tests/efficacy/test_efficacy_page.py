@@ -13,12 +13,20 @@ from lxml import html
 from synth.efficacy.drawing import Point, curve, scale_of, strip
 from synth.efficacy.experiment import Measured, Results
 from synth.efficacy.page import page_of, write_findings
-from synth.efficacy.plan import Arm, Plan, Purpose, Teach, load_plan
+from synth.efficacy.plan import Arm, Endpoint, Plan, Purpose, Teach, load_plan
 from synth.efficacy.statistics import interval
 from synth.efficacy.table import endpoints_of, table_of
 
 EVIL = "</style></svg><script>alert('owned')</script><img src=x onerror=\"alert('owned')\">"
 SPREAD = (0.0, 0.012, -0.012, 0.004, -0.004, 0.008, -0.008)
+
+
+def a_plan() -> Plan:
+    """The arms that ship, with seeds and endpoints of our own."""
+    plan = load_plan()
+    seeds = plan.seeds.model_copy(update={"untouched": (101, 102, 103, 104, 105, 106, 107)})
+    ends = [Endpoint(arm="same_kind", against=name) for name in ("random_same", "anchor_only", "rft")]
+    return Plan.model_validate(plan.model_copy(update={"seeds": seeds, "endpoints": tuple(ends)}).model_dump())
 
 
 def results_of(
@@ -36,7 +44,7 @@ def results_of(
         for at, seed in enumerate(plan.seeds_for(purpose)[:seeds]):
             if seed in (missing or {}).get(name, {}):
                 continue
-            trained.setdefault(name, {})[seed] = {"rows": float(plan.arms[name].teach.rows or 1312)}
+            trained.setdefault(name, {})[seed] = {"rows": float(plan.arms[name].teach.rows or 3750)}
             won = round(1000 * (rate + SPREAD[at] + 0.1 * SPREAD[(at + number) % len(SPREAD)]))
             for place in plan.tested(name, places):
                 one = Measured(tasks=500, runs=1000, successes=won, turns=6.5, facts={"hops 2": 0.25})
@@ -71,7 +79,7 @@ CORE = {"sft": 0.40, "anchor_only": 0.43, "rft": 0.52, "same_kind": 0.46, "rando
 
 
 def test_endpoints_come_first_with_verdicts_in_words() -> None:
-    plan = load_plan()
+    plan = a_plan()
     results = results_of(plan, CORE, 5)
     tree = opened(page_of(plan, results))
     assert tree.xpath("//main/section")[0].get("id") == "endpoints"
@@ -97,7 +105,7 @@ def test_endpoints_come_first_with_verdicts_in_words() -> None:
 
 @pytest.mark.parametrize(("seeds", "reason"), [(1, "fewer than three seeds"), (2, "fewer than three seeds")])
 def test_few_seeds_show_nothing(seeds: int, reason: str) -> None:
-    plan = load_plan()
+    plan = a_plan()
     tree = opened(page_of(plan, results_of(plan, CORE, seeds)))
     for line in lines_of(tree, "endpoints").values():
         assert cells(line)[1:3] == [str(seeds), "-"]
@@ -109,7 +117,7 @@ def test_few_seeds_show_nothing(seeds: int, reason: str) -> None:
 
 @pytest.mark.parametrize(("seeds", "intervals"), [(1, 0), (2, 1), (4, 1)])
 def test_each_arm_has_its_seeds_and_an_interval_where_there_are_two(seeds: int, intervals: int) -> None:
-    plan = load_plan()
+    plan = a_plan()
     results = results_of(plan, CORE, seeds)
     tree = opened(page_of(plan, results))
     lines = lines_of(tree, "held_out")
@@ -131,7 +139,7 @@ def test_each_arm_has_its_seeds_and_an_interval_where_there_are_two(seeds: int, 
 
 
 def test_the_line_of_reference_stands_at_the_mean_of_the_base() -> None:
-    plan = load_plan()
+    plan = a_plan()
     lines = lines_of(opened(page_of(plan, results_of(plan, CORE))), "held_out")
     (mean,) = marks(lines["sft"], "mean")
     assert {marks(line, "reference")[0].get("x1") for line in lines.values()} == {mean.get("x")}
@@ -142,7 +150,7 @@ def test_the_line_of_reference_stands_at_the_mean_of_the_base() -> None:
 
 
 def test_every_place_has_its_plot_and_says_who_is_tested_there() -> None:
-    plan = load_plan()
+    plan = a_plan()
     results = results_of(plan, {**CORE, "all": 0.4}, places=("held_out", "deeper"))
     tree = opened(page_of(plan, results))
     assert set(lines_of(tree, "held_out")) == {*CORE, "all"}
@@ -152,11 +160,11 @@ def test_every_place_has_its_plot_and_says_who_is_tested_there() -> None:
     assert "No result yet: more_sft" in text_of(tree.xpath("//section[h2='Success at held_out']")[0])
     rest = text_of(tree.xpath("//details")[0])
     assert "hops 2" in rest
-    assert "1,312 rows" in rest
+    assert "3,750 rows" in rest
 
 
 def test_what_comes_from_plan_and_results_is_text() -> None:
-    plan = load_plan()
+    plan = a_plan()
     arms = {f"sft{EVIL}": Arm(says=EVIL), f"few{EVIL}": Arm(says=EVIL, teach=Teach(rows=9))}
     arms |= {f"odd{EVIL}": Arm(says=EVIL, teach=Teach(growing=0.5)), f"poor{EVIL}": Arm(says=EVIL, pairs="all")}
     ends = ({"arm": f"few{EVIL}", "against": f"sft{EVIL}"}, {"arm": f"poor{EVIL}", "against": f"sft{EVIL}"})
@@ -182,7 +190,7 @@ def test_what_comes_from_plan_and_results_is_text() -> None:
 
 
 def test_the_page_asks_for_nothing_from_anywhere() -> None:
-    plan = load_plan()
+    plan = a_plan()
     page = page_of(plan, results_of(plan, CORE))
     assert not re.search(r"https?:|url\(|@import|src=|<script", page)
     (policy,) = opened(page).xpath("//meta[@http-equiv='Content-Security-Policy']/@content")
@@ -195,16 +203,16 @@ BASES = {"sft": 0.40, "half": 0.33, "quarter": 0.27, "eighth": 0.18}
 
 
 def test_scaling_arms_are_those_that_differ_in_the_number_of_runs() -> None:
-    plan = load_plan()
+    plan = a_plan()
     tree = opened(page_of(plan, results_of(plan, {**BASES, "curriculum": 0.4})))
     (section,) = tree.xpath("//section[@id='scaling']")
     rows = [[text_of(cell) for cell in row] for row in section.xpath(".//tbody/tr")]
     assert [row[0].split()[0] for row in rows] == ["eighth", "quarter", "half", "sft"]
-    assert [row[1] for row in rows] == ["175", "350", "700", "1,312"]
+    assert [row[1] for row in rows] == ["500", "1,000", "2,000", "3,750"]
     assert rows[-1][2].startswith("0.40")
     (drawing,) = section.xpath(".//svg[@role='img']")
     assert len(marks(section, "interval")) == len(marks(section, "mean")) == 4
-    assert "quarter, 350 runs" in drawing.get("aria-label")
+    assert "quarter, 1,000 runs" in drawing.get("aria-label")
     places = [float(mean.get("x").rstrip("%")) for mean in marks(section, "mean")]
     steps = [after - before for before, after in pairwise(places)]
     assert steps[0] == pytest.approx(steps[1], abs=0.02), "twice as many runs are as far to the right everywhere"
@@ -212,7 +220,7 @@ def test_scaling_arms_are_those_that_differ_in_the_number_of_runs() -> None:
 
 
 def test_scaling_is_found_in_a_plan_with_other_names() -> None:
-    whole = load_plan().model_dump(mode="json")
+    whole = a_plan().model_dump(mode="json")
     whole["arms"] = {
         "plain": {"says": "all of it"},
         "odd": {"says": "few, and otherwise", "teach": {"rows": 50, "runs": "masked"}},
@@ -232,7 +240,7 @@ def test_scaling_is_found_in_a_plan_with_other_names() -> None:
 
 
 def test_scaling_needs_two_numbers_of_runs() -> None:
-    plan = load_plan()
+    plan = a_plan()
     tree = opened(page_of(plan, results_of(plan, CORE, 1)))
     (section,) = tree.xpath("//section[@id='scaling']")
     assert not section.xpath(".//svg")
@@ -243,7 +251,7 @@ def test_scaling_needs_two_numbers_of_runs() -> None:
 
 
 def test_parts_that_are_not_shown_to_be_worth_anything_are_named() -> None:
-    plan = load_plan()
+    plan = a_plan()
     rates = {"sft": 0.40, "no_dedup": 0.4005, "no_detours": 0.30, "masked": 0.50, "quarter": 0.2, "rft": 0.6}
     tree = opened(page_of(plan, results_of(plan, rates, 5)))
     lines = lines_of(tree, "parts")
@@ -259,7 +267,7 @@ def test_parts_that_are_not_shown_to_be_worth_anything_are_named() -> None:
 
 
 def test_missing_arms_say_why() -> None:
-    plan = load_plan()
+    plan = a_plan()
     missing = {"same_kind": dict.fromkeys((0, 1, 2), "3 pairs"), "random_same": {1: "4 pairs"}}
     tree = opened(page_of(plan, results_of(plan, CORE, missing=missing)))
     lines = lines_of(tree, "held_out")
@@ -278,7 +286,7 @@ def test_missing_arms_say_why() -> None:
 
 @pytest.mark.parametrize("purpose", ["development", "final"])
 def test_without_results_nothing_is_finished(purpose: Purpose) -> None:
-    plan = load_plan()
+    plan = a_plan()
     tree = opened(page_of(plan, results_of(plan, {}, purpose=purpose)))
     assert "Nothing is finished yet." in text_of(tree)
     assert not tree.xpath("//svg")
@@ -287,7 +295,7 @@ def test_without_results_nothing_is_finished(purpose: Purpose) -> None:
 
 
 def test_the_heading_says_what_the_seeds_are_good_for() -> None:
-    plan = load_plan()
+    plan = a_plan()
     head = text_of(opened(page_of(plan, results_of(plan, CORE, 2), command="synth efficacy --seeds 2")))
     assert f"Plan {plan.key[:12]}, development seeds: no test of anything." in head
     assert "Seeds with results: 0, 1 (2 of 5: 0, 1, 2, 3, 4)." in head
@@ -301,7 +309,7 @@ def test_the_heading_says_what_the_seeds_are_good_for() -> None:
 
 
 def test_a_look_at_untouched_seeds_before_all_are_run_is_called_one() -> None:
-    plan = load_plan()
+    plan = a_plan()
     for seeds, missing in ((3, None), (7, {"rft": dict.fromkeys(plan.seeds.untouched[:3], "0 rows")})):
         results = results_of(plan, CORE, seeds, purpose="final", missing=missing)
         assert ("run is not finished" in page_of(plan, results)) is (seeds == 3)
@@ -311,7 +319,7 @@ def test_a_look_at_untouched_seeds_before_all_are_run_is_called_one() -> None:
 
 
 def test_all_three_files_are_of_the_same_results(tmp_path: Path) -> None:
-    plan = load_plan()
+    plan = a_plan()
     for seeds in (1, 2):
         results = results_of(plan, CORE, seeds)
         write_findings(tmp_path / "development", plan, results, "synth efficacy")

@@ -72,6 +72,20 @@ def test_the_blind_draw_is_as_large_and_of_the_same_kind(found: list[Disagreemen
     assert len({tuple(one.id for one in some) for some in drawn}) > 1
 
 
+def test_calls_leave_answers_out_and_are_drawn_from_calls(found: list[Disagreement]) -> None:
+    same = choose(found, "same_kind", derive_generator(0, "x"))
+    calls = choose(found, "same_call", derive_generator(0, "x"))
+    ends = [one for one in same if one not in calls]
+    assert calls
+    assert ends
+    assert all(pair_of(one).chosen[0].get("tool_calls") for one in calls)
+    assert not any(pair_of(one).chosen[0].get("tool_calls") for one in ends)
+    drawn = choose(found, "random_call", derive_generator(0, "x"))
+    assert len(drawn) == len(calls)
+    assert all(one.call and one.same_kind for one in drawn)
+    assert {one.id for one in drawn} != {one.id for one in calls}
+
+
 def test_without_checks_every_run_of_the_teacher_is_a_row(dataset: Dataset) -> None:
     runs = [row for row in dataset.rows("trajectories") if row.role == "teacher"]
     assert [row.id for row in unlabelled_rows(dataset, failed=True)] == [row.id for row in runs]

@@ -69,6 +69,8 @@ def test_the_plan_that_ships_names_every_arm_and_its_recipes_are_recipes() -> No
         ("same_kind", "random_same"),
         ("same_kind", "anchor_only"),
         ("same_kind", "rft"),
+        ("same_call", "random_call"),
+        ("same_call", "rft"),
     }
     whole = {**plan.recipe, "name": "efficacy", "tasks": 3, "roles": {"teacher": plan.teacher}}
     assert parse_recipe(whole, "arms.yaml").environment.kind == "graph"
@@ -208,7 +210,7 @@ def test_the_table_says_what_was_found(tmp_path: Path) -> None:
     ends = endpoints_of(plan, results)
     assert [end.verdict for end in ends] == ["higher"] * 3
     assert ends[0].detectable is not None
-    assert f"| same_kind - random_same | 7 | {ends[0].difference.mean:+.3f}" in table
+    assert f"| same_kind - random_same | 6 | {ends[0].difference.mean:+.3f}" in table
     assert "25%" in table
 
 

@@ -109,7 +109,10 @@ def test_seeds_in_processes_of_their_own_give_the_same_table(tmp_path: Path) -> 
 def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: Path) -> None:
     """A dataset of the scripted policy stands for what a base collects: searched and kept."""
     plan = load_plan(None)
-    chosen = {name: plan.arms[name].model_dump(mode="json") for name in ("rft", "corrected", "random_corrected")}
+    chosen = {
+        name: plan.arms[name].model_dump(mode="json")
+        for name in ("rft", "anchor_only", "corrected", "random_corrected")
+    }
     for arm in chosen.values():
         arm["train"] |= {"steps": 2, "least": 1}
     settings = {**plan.recipe, **plan.data.collect.settings, "source.seed": 7, "roles.policy.options.skill": 0.3}
@@ -138,4 +141,4 @@ def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: P
     assert found["random_corrected"]["pairs"] == pairs
     assert found["corrected"]["rows"] == found["rft"]["rows"] + pairs
     names = {load_trained(tmp_path / name).name for name in found}
-    assert len(names) == 3
+    assert len(names) == 4, "anchor_only is rft in another order"
