@@ -120,7 +120,7 @@ def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: P
     settings = {key: value for key, value in settings.items() if key not in ("source", "environment")}
     built = synth.build(
         "graph-walk",
-        tasks=12,
+        tasks=24,
         settings={**settings, "source.entities": 600},
         out=tmp_path / "collected" / "data",
         store=tmp_path / "store",
