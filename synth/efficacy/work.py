@@ -95,7 +95,7 @@ class Trainer:
         own = self._encoded(read_rows(collected / "rft") if (collected / "rft").is_dir() else [], tables)
         config = (arm.train or self.plan.pairs).model_copy(update={"every": self._every})
         file = folder / "training.pt"
-        order = seed + 1_000_003 * arm.repeat
+        order = seed + 1_000_003 * arm.repeat  # far from every other seed
         figures: dict[str, float]
         if arm.rows is not None:
             rows, figures = own, {}
