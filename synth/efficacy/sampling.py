@@ -8,7 +8,7 @@ batch; a draw that falls on such a border is the one thing that can come out oth
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +53,10 @@ class Prefixes:
     """Keys and values of the prompts that were read last: the next turn's prompt begins with this one's, and several
     samples of one turn have the same, so most of a prompt is known when it comes."""
 
-    def __init__(self, most: int = 256) -> None:
-        """``most`` prompts are kept: at the sizes of the plan that ships, half a megabyte each."""
-        self._most = most
+    def __init__(self, most: int = 256, room: int = 2**30) -> None:
+        """``most`` prompts are kept, and more as long as all of them take no more than ``room`` bytes (of prompts of
+        250 tokens at the sizes of the plan that ships, 1,400)."""
+        self._most, self._room, self._taken = most, room, 0
         self._held: OrderedDict[tuple[int, ...], Cache] = OrderedDict()
 
     def longest(self, prompt: tuple[int, ...]) -> tuple[int, Cache]:
@@ -67,13 +68,18 @@ class Prefixes:
                 return min(end, len(prompt) - 1), self._held[prompt[:end]]
         return 0, []
 
-    def keep(self, prompt: tuple[int, ...], cache: Cache, row: int) -> None:
-        """Keep what ``cache`` holds of ``prompt`` in its row."""
-        end = len(prompt)
-        self._held[prompt] = [(keys[row, :, :end].clone(), values[row, :, :end].clone()) for keys, values in cache]
-        self._held.move_to_end(prompt)
-        if len(self._held) > self._most:
-            self._held.popitem(last=False)
+    def keep(self, prompt: tuple[int, ...], cache: Cache) -> None:
+        """Keep what is known of ``prompt``: per layer ``(heads, places, size)`` twice, which nobody else writes to."""
+        if not self._most:
+            return
+        self._taken += _bytes(cache) - _bytes(self._held.pop(prompt, []))
+        self._held[prompt] = cache
+        while len(self._held) > self._most and self._taken > self._room:
+            self._taken -= _bytes(self._held.popitem(last=False)[1])
+
+
+def _bytes(cache: Cache) -> int:
+    return sum(part.numel() * part.element_size() for pair in cache for part in pair)
 
 
 def draw(
@@ -111,26 +117,57 @@ def _read(
     weights: Weights, decoder: DecoderConfig, prompts: Sequence[tuple[int, ...]], room: int, prefixes: Prefixes
 ) -> tuple[Any, Cache]:
     """Each prompt's last hidden state ``(batch, dim)``, and the keys and values with ``room`` places more."""
-    known = [prefixes.longest(prompt) for prompt in prompts]
-    past = torch.tensor([places for places, _ in known])
+    known = {prompt: prefixes.longest(prompt) for prompt in prompts}  # what several rows ask is read once
+    order = sorted(known, key=lambda prompt: len(prompt) - known[prompt][0])
+    states: dict[tuple[int, ...], Any] = {}
+    read: dict[tuple[int, ...], Cache] = {}
+    while order:
+        # Those of which about as much is new: one that is new as a whole would pad all that are nearly known.
+        most = 2 * (len(order[0]) - known[order[0]][0]) + 8
+        some = [prompt for prompt in order if len(prompt) - known[prompt][0] <= most]
+        order = order[len(some) :]
+        for prompt, (state, cache) in zip(some, _read_some(weights, decoder, some, known), strict=True):
+            states[prompt], read[prompt] = state, cache
+            prefixes.keep(prompt, cache)
+    shape = (len(prompts), decoder.heads, max(map(len, prompts)) + room, decoder.dim // decoder.heads)
+    whole: Cache = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(decoder.layers)]
+    for row, prompt in enumerate(prompts):
+        _put(whole, row, read[prompt], len(prompt))
+    return torch.stack([states[prompt] for prompt in prompts]), whole
+
+
+def _read_some(
+    weights: Weights,
+    decoder: DecoderConfig,
+    prompts: Sequence[tuple[int, ...]],
+    known: Mapping[tuple[int, ...], tuple[int, Cache]],
+) -> list[tuple[Any, Cache]]:
+    """Of each prompt the last hidden state, and its own keys and values."""
+    past = torch.tensor([known[prompt][0] for prompt in prompts])
     length = torch.tensor([len(prompt) for prompt in prompts])
     new = int((length - past).max())
     # Room for the padding, too: behind what is known of a long prompt stands as much of it as of the newest.
-    places_of_all = max(int(length.max()) + room, int(past.max()) + new)
-    shape = (len(prompts), decoder.heads, places_of_all, decoder.dim // decoder.heads)
+    shape = (len(prompts), decoder.heads, int(past.max()) + new, decoder.dim // decoder.heads)
     cache: Cache = [(torch.zeros(shape), torch.zeros(shape)) for _ in range(decoder.layers)]
-    for row, (places, held) in enumerate(known):
-        for (keys, values), (old_keys, old_values) in zip(cache, held, strict=False):  # nothing is held of a new one
-            keys[row, :, :places], values[row, :, :places] = old_keys[:, :places], old_values[:, :places]
     ids = torch.full((len(prompts), new), PAD)
-    for row, (prompt, (places, _)) in enumerate(zip(prompts, known, strict=True)):
-        ids[row, : len(prompt) - places] = torch.tensor(prompt[places:])
-    before = torch.tensor([prompt[max(0, places - 1)] for prompt, (places, _) in zip(prompts, known, strict=True)])
-    # Padding is written behind the end of its row, where the turn that is drawn will overwrite it unread.
-    hidden, _ = hidden_states(weights, decoder, ids, cache=cache, past=past, before=before)
     for row, prompt in enumerate(prompts):
-        prefixes.keep(prompt, cache, row)
-    return hidden[torch.arange(len(prompts)), length - past - 1], cache
+        places, held = known[prompt]
+        _put(cache, row, held, places)
+        ids[row, : len(prompt) - places] = torch.tensor(prompt[places:])
+    before = torch.tensor([prompt[max(0, known[prompt][0] - 1)] for prompt in prompts])
+    # Padding is written behind the end of its row, where nobody reads.
+    hidden, _ = hidden_states(weights, decoder, ids, cache=cache, past=past, before=before)
+    last = hidden[torch.arange(len(prompts)), length - past - 1]
+    return [
+        (last[row], [(keys[row, :, :end].clone(), values[row, :, :end].clone()) for keys, values in cache])
+        for row, end in enumerate(length.tolist())
+    ]
+
+
+def _put(cache: Cache, row: int, held: Cache, places: int) -> None:
+    """Write the first ``places`` of one row's keys and values, if any are held."""
+    for (keys, values), (old_keys, old_values) in zip(cache, held, strict=False):
+        keys[row, :, :places], values[row, :, :places] = old_keys[:, :places], old_values[:, :places]
 
 
 def _batch(

@@ -156,11 +156,15 @@ def test_what_is_known_of_a_prompt_changes_no_draw(trained: Weights) -> None:
     new = Wanted((1, *range(7, 29), *range(7, 29), 5, AGENT), frozenset(), "new", most=12)
     rounds = [first, [*longer[:3], new], [*first, *longer, new]]
     for most in (64, 3, 0):
-        prefixes = Prefixes(most)
+        prefixes = Prefixes(most, room=0)
         for asked in rounds:
             drawn = draw(trained, DECODER, VOCABULARY.first_slot, asked, prefixes=prefixes)
             assert drawn == [draw_uncached(trained, DECODER, VOCABULARY.first_slot, one) for one in asked]
-        assert prefixes.longest(new.prompt)[0] == (len(new.prompt) - 1 if most else 0)
+        whole = [one for one in rounds[-1] if prefixes.longest(one.prompt)[0] == len(one.prompt) - 1]
+        assert len(whole) == min(most, len(rounds[-1]))
+    prefixes = Prefixes(3)
+    draw(trained, DECODER, VOCABULARY.first_slot, rounds[-1], prefixes=prefixes)
+    assert prefixes.longest(new.prompt)[0] == len(new.prompt) - 1, "there is room for more than three"
 
 
 def test_other_samples_are_other_draws() -> None:
