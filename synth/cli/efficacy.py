@@ -10,9 +10,12 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from synth.efficacy.experiment import Results
 
 __all__ = ["efficacy"]
 
@@ -37,71 +40,104 @@ def efficacy(
     final: Annotated[
         bool, typer.Option("--final", help="Run the untouched seeds: once, when nothing is changed any more.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Seeds at once, each in a process and a thread.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Processes: seeds and bases at once, each in one thread.")
+    ] = 1,
     device: Annotated[str, typer.Option("--device", help="Where models are: cpu, cuda, cuda:1.")] = "cpu",
-    only: Annotated[int | None, typer.Option("--only", hidden=True)] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="SEEDS", help="Run these alone (numbers, commas): a run over several machines."),
+    ] = None,
+    parts: Annotated[
+        list[Path] | None,
+        typer.Option("--with", metavar="FILE", help="results.json of another machine (repeatable): not run again."),
+    ] = None,
+    worker: Annotated[bool, typer.Option("--worker", hidden=True)] = False,
 ) -> None:
     """Train a tiny decoder on exported rows, let it act, compare arms. The same command goes on after a kill.
 
     DIR/development (or DIR/final) gets table.md, report.html and results.json, brought up to date after each arm of
-    each seed; with --jobs, when all are finished. Needs the extra "train".
+    each seed; with --jobs, when all are finished. Of untouched seeds that are run in parts (--only) there is
+    results.json alone until the last part is run, --with those of the others. Needs the extra "train".
     """
-    from synth.efficacy.experiment import run_plan
-    from synth.efficacy.page import write_findings
+    from synth.efficacy.experiment import check_choice, run_plan
+    from synth.efficacy.page import write_findings, write_results
+    from synth.efficacy.parts import chosen_seeds, groups, joined, read_results
     from synth.efficacy.plan import Purpose, load_plan
     from synth.efficacy.table import table_of
     from synth.efficacy.work import Trainer
 
     found = load_plan(plan)
     chosen = {"core": found.core, "full": tuple(found.arms)}.get(arms, tuple(arms.split(",")))
-    where = None if places is None else tuple(found.data.places) if places == "full" else tuple(places.split(","))
+    where = {None: (found.first_place,), "full": tuple(found.data.places)}.get(places) or tuple(str(places).split(","))
+    check_choice(found, chosen, where)
     purpose: Purpose = "final" if final else "development"
     begun = monotonic()
 
     def told(line: str) -> None:
         print(f"{monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
 
-    given = ["--out", str(out), "--arms", arms, "--device", device, *(["--final"] if final else [])]
+    given = ["--device", device, *(["--final"] if final else [])]
     for name, value in (("--plan", plan), ("--places", places), ("--seeds", seeds)):
         given += [] if value is None else [name, str(value)]
-    command = shlex.join(["synth", "efficacy", *given, "--jobs", str(jobs)])
-    shown = partial(write_findings, out / purpose, found, command=command)
-    run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where)
+    told_of = [*(["--only", only] if only else []), *(word for file in parts or () for word in ("--with", str(file)))]
+    command = shlex.join(
+        ["synth", "efficacy", "--out", str(out), "--arms", arms, *given, *told_of, "--jobs", str(jobs)]
+    )
+    every = found.seeds_for(purpose, seeds)
+    held = read_results(parts or (), found, purpose, chosen, where)
+    wanted = chosen_seeds(only, every, held.seeds)
+    run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where, only=wanted)
     trainer = Trainer(found, out / "store", device=device)
-    if only is not None:  # the process that started this one makes the table
-        run(trainer, only=only, told=told)
+    if worker:  # the process that started this one makes the table
+        run(trainer, told=told)
         return
-    wanted = found.seeds_for(purpose, seeds)
-    if jobs > 1 and len(wanted) > 1:
-        _in_processes(given, wanted, jobs)
+    whole = {*wanted, *held.seeds} >= {*every}
+
+    def shown(results: Results) -> None:
+        if final and not whole:
+            write_results(out / purpose, joined(held, results))
+        else:
+            write_findings(out / purpose, found, joined(held, results), command=command)
+
+    if jobs > 1:
+        bases = groups(found, chosen)
+        work = [(seed, names) for names in bases for seed in wanted]
+        if len(work) > 1:
+            _in_processes(["--out", str(out), *given], work, jobs)
     results = run(trainer, told=told, shown=shown)
+    shown(results)
+    if final and not whole:
+        told(f"done: {out / purpose}/results.json; table and page come with the last part (--with)")
+        return
     told(f"done: {out / purpose}/table.md, report.html, results.json")
-    print(table_of(found, results), end="")
+    print(table_of(found, joined(held, results)), end="")
 
 
-def _in_processes(given: Sequence[str], seeds: Sequence[int], jobs: int) -> None:
-    """Run the command with ``given`` for each seed in a process of its own, ``jobs`` at once.
+def _in_processes(given: Sequence[str], work: Sequence[tuple[int, Sequence[str]]], jobs: int) -> None:
+    """Run the command with ``given`` for each (seed, arms) of ``work`` in a process of its own, ``jobs`` at once.
 
     Raises:
         BuildError: one of them failed; what it said stands on standard error.
     """
     from synth.errors import BuildError
 
-    command = [sys.executable, "-c", "from synth.cli import main; main()", "efficacy", *given, "--only"]
-    waiting, running = list(seeds), dict[int, subprocess.Popen[bytes]]()
+    command = [sys.executable, "-c", "from synth.cli import main; main()", "efficacy", *given, "--worker"]
+    waiting, running = list(work), dict[int, tuple[int, subprocess.Popen[bytes]]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                seed = waiting.pop(0)
-                running[seed] = subprocess.Popen([*command, str(seed)])
-            for seed, process in list(running.items()):
+                seed, arms = waiting.pop(0)
+                process = subprocess.Popen([*command, "--only", str(seed), "--arms", ",".join(arms)])
+                running[process.pid] = seed, process
+            for number, (seed, process) in list(running.items()):
                 with suppress(subprocess.TimeoutExpired):
                     if process.wait(0.2):
                         mend = "see the line above; the same command goes on from what is finished"
                         raise BuildError("it was not finished", where=f"seed {seed}", mend=mend)
-                    del running[seed]
+                    del running[number]
     finally:
-        for process in running.values():
+        for _, process in running.values():
             process.terminate()
-        for process in running.values():
+        for _, process in running.values():
             process.wait()

@@ -6,7 +6,7 @@ untouched seeds are run with one plan only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from synth.errors import InputError
 from synth.identity import digest
 from synth.store.files import read_sealed_json, write_sealed_json
 
-__all__ = ["BY_HOPS", "Measured", "Results", "TooFew", "Worker", "run_plan"]
+__all__ = ["BY_HOPS", "Measured", "Results", "TooFew", "Worker", "check_choice", "run_plan"]
 
 
 class TooFew(Exception):
@@ -65,6 +65,12 @@ class Results(BaseModel):
     missing: dict[str, dict[int, str]] = {}
     """Arm -> seed -> why there is no such model: "3 pairs"."""
 
+    @property
+    def seeds(self) -> list[int]:
+        """Those of which anything is finished."""
+        found = {seed for arms in self.measured.values() for seeds in arms.values() for seed in seeds}
+        return sorted(found.union(*self.trained.values(), *self.missing.values()))
+
     def rates(self, place: str) -> dict[str, dict[int, float]]:
         """Arm -> seed -> success rate."""
         arms = self.measured.get(place, {})
@@ -100,14 +106,14 @@ def run_plan(
     arms: Sequence[str],
     seeds: int | None = None,
     places: Sequence[str] | None = None,
-    only: int | None = None,
+    only: Collection[int] | None = None,
     told: Callable[[str], None] = lambda line: None,
     shown: Callable[[Results], None] = lambda results: None,
 ) -> Results:
     """What ``arms`` do at ``places`` (None = the first), over the seeds of ``purpose``.
 
     Args:
-        only: Of the seeds this one alone: for a process that works beside others on the same plan.
+        only: Of the seeds these alone: for processes and machines that work beside others on the same plan.
         told: Called with a line before each step.
         shown: Called with all that is finished after each arm of each seed.
 
@@ -115,21 +121,14 @@ def run_plan(
         InputError: an arm or a place that there is not, or an arm that is tested at none of them; or the untouched
             seeds were begun with another plan.
     """
-    for named, known in ((arms, plan.arms), (places or (), plan.data.places)):
-        strange = [one for one in named if one not in known]
-        if strange:
-            raise InputError(f"there is no {strange[0]!r}", mend=f"choose among {', '.join(known)}")
     where = places or (plan.first_place,)
-    for name in arms:
-        if not plan.tested(name, where):
-            mend = "name another place, or let all arms be tested there, in the plan"
-            raise InputError(f"{name!r} is tested at none of {', '.join(where)}", mend=mend)
+    check_choice(plan, arms, where)
     if purpose == "final":
         _claim(out / purpose / "plan.json", plan)
     state = _State(out / purpose, plan, told)
     results = Results(plan=plan.key, purpose=purpose, measured={}, trained={})
     for seed in plan.seeds_for(purpose, seeds):
-        if only not in (None, seed):
+        if only is not None and seed not in only:
             continue
         for name in arms:
             arm = plan.arms[name]
@@ -147,6 +146,22 @@ def run_plan(
                 results.measured.setdefault(place, {}).setdefault(name, {})[seed] = Measured.model_validate(body)
             shown(results)
     return results
+
+
+def check_choice(plan: Plan, arms: Sequence[str], places: Sequence[str]) -> None:
+    """Whether the plan has all of them.
+
+    Raises:
+        InputError: an arm or a place that there is not, or an arm that is tested at none of them.
+    """
+    for named, known in ((arms, plan.arms), (places, plan.data.places)):
+        strange = [one for one in named if one not in known]
+        if strange:
+            raise InputError(f"there is no {strange[0]!r}", mend=f"choose among {', '.join(known)}")
+    for name in arms:
+        if not plan.tested(name, places):
+            mend = "name another place, or let all arms be tested there, in the plan"
+            raise InputError(f"{name!r} is tested at none of {', '.join(places)}", mend=mend)
 
 
 def _train(plan: Plan, worker: Worker, state: _State, seed: int, name: str, arm: Arm, results: Results) -> Path | None:

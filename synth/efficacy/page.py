@@ -22,7 +22,7 @@ from synth.efficacy.table import asked_text, few_text, kind_text, mean_text, tab
 from synth.exporters.pages import render_page
 from synth.store.files import write_file
 
-__all__ = ["page_of", "write_findings"]
+__all__ = ["page_of", "write_findings", "write_results"]
 
 _TONES = {"higher": "good", "lower": "bad", "not shown": "flat"}
 
@@ -94,10 +94,15 @@ class _Parts:
 
 def write_findings(folder: Path, plan: Plan, results: Results, command: str = "") -> None:
     """Write ``results.json``, ``table.md`` and ``report.html``, all of the same results, into ``folder``."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / "results.json", results.model_dump_json(indent=1).encode())
+    write_results(folder, results)
     write_file(folder / "table.md", table_of(plan, results).encode())
     write_file(folder / "report.html", page_of(plan, results, command).encode())
+
+
+def write_results(folder: Path, results: Results) -> None:
+    """Write ``results.json`` alone: what a part of a run is, before the others are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / "results.json", results.model_dump_json(indent=1).encode())
 
 
 def page_of(plan: Plan, results: Results, command: str = "") -> str:

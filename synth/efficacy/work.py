@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import yaml
@@ -22,6 +23,7 @@ from synth.efficacy.rows import Encoded, Pair, Row, encode_row, read_pairs, read
 from synth.efficacy.serving import served
 from synth.efficacy.training import PairBatch, train_pairs, train_rows
 from synth.efficacy.words import SlotsUsedUp, Tables, Vocabulary
+from synth.errors import InputError
 from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
 from synth.schemas.steps import PairKind
@@ -55,11 +57,20 @@ class Trainer:
     # -- the steps -----------------------------------------------------------------------------------------------------
 
     def base(self, seed: int, teach: Teach, folder: Path) -> dict[str, float]:
-        """Learn to read the teacher's runs, then to act as it did."""
+        """Learn to read the teacher's runs, then to act as it did.
+
+        Raises:
+            InputError: there is none that fits into the context.
+        """
         plan = self.plan
         rows = self._taught(seed, teach, folder)
         vocabulary = Vocabulary.learn([texts_of(row.messages) for row in rows], plan.words)
         encoded = self._encoded(rows, vocabulary.tables())
+        if not encoded:
+            what = f"none of {len(rows)} runs of the teacher fits into a context of {plan.decoder.context} tokens"
+            raise InputError(
+                what, where="decoder.context", mend="make it longer, or give more tasks (data.teach.tasks)"
+            )
         weights = fresh(plan.decoder, vocabulary.size, seed)
         reading = plan.reading.model_copy(update={"every": self._every})
         acting = plan.acting.model_copy(update={"every": self._every, "growing": teach.growing})
@@ -163,10 +174,13 @@ class Trainer:
         return rows
 
     def _names(self, seed: int) -> set[str]:
+        """Names of all entities of the world that the teacher acts in."""
         if seed not in self._known:
-            out = self._store.parent / "worlds" / f"seed-{seed}"
-            data = self._build(seed, self.plan.data.teach, out, {"roles.teacher": self.plan.teacher}, None)
-            self._known[seed] = {row.name for row in data.rows("entities")}
+            place = self.plan.data.teach.model_copy(update={"tasks": 1})  # its world is the same however many there are
+            self._store.parent.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=self._store.parent) as folder:
+                data = self._build(seed, place, Path(folder) / "world", {"roles.teacher": self.plan.teacher}, None)
+                self._known[seed] = {row.name for row in data.rows("entities")}
         return self._known[seed]
 
     def _pairs(

@@ -309,6 +309,6 @@ def test_the_larger_plan_asks_the_same_question_with_a_larger_decoder() -> None:
 def test_one_seed_alone_is_the_same_as_among_others(tmp_path: Path) -> None:
     whole, alone = Toy(), Toy()
     results = run(whole, tmp_path / "whole")
-    part = run(alone, tmp_path / "alone", only=1)
+    part = run(alone, tmp_path / "alone", only=[1])
     assert part.rates("held_out") == {arm: {1: seeds[1]} for arm, seeds in results.rates("held_out").items()}
     assert alone.deeds == [deed for deed in whole.deeds if " 1" in deed]

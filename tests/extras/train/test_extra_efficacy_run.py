@@ -32,11 +32,12 @@ ARMS = "sft,more_sft,rft,trajectory_dpo,same_kind,random_same"
 def small() -> dict[str, Any]:
     """The plan that ships, with everything a hundredth of its size."""
     plan = load_plan().model_dump(mode="json")
-    plan["decoder"] = {"layers": 1, "dim": 16, "heads": 1, "context": 256}
+    plan["decoder"] = {"layers": 1, "dim": 16, "heads": 1, "context": 512}
     plan["reading"]["steps"], plan["acting"]["steps"] = 2, 4
     plan["arms"]["more_sft"]["train"]["steps"] = 2
     plan["recipe"]["source"]["entities"] = 600
-    plan["data"]["teach"]["tasks"], plan["data"]["collect"]["tasks"] = 10, 4
+    plan["data"]["teach"] |= {"tasks": 10, "settings": {}}
+    plan["data"]["collect"]["tasks"] = 4
     plan["data"]["places"]["held_out"] |= {"tasks": 4, "rollouts": 2}
     return plan
 
@@ -93,17 +94,45 @@ def test_a_killed_benchmark_goes_on_and_says_what_was_too_little(tmp_path: Path)
     assert (again, steps(said)) == (table, [])
 
 
-def test_seeds_in_processes_of_their_own_give_the_same_table(tmp_path: Path) -> None:
-    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(small()))
-    tables = []
-    for out, jobs in (("one", "1"), ("two", "2")):
-        with start(tmp_path, "--seeds", "2", "--jobs", jobs, arms="sft", out=out) as process:
+def test_processes_and_machines_share_a_run_and_find_the_same(tmp_path: Path) -> None:
+    """Two seeds and two bases: in one process, in two, and in two parts as if on two machines."""
+    plan = small()
+    plan["seeds"]["untouched"] = [101, 102]
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan))
+
+    def whole(out: str, *more: str) -> str:
+        with start(tmp_path, "--final", *more, arms="sft,eighth", out=out) as process:
             table, said = process.communicate()
         assert process.returncode == 0, said
-        assert {line.split("seed ")[1][0] for line in said.splitlines() if "seed " in line} == {"0", "1"}
-        tables.append(table)
-    assert tables[0] == tables[1]
-    assert "| sft | 2 |" in tables[0]
+        done = [line.split("seed ")[1] for line in said.splitlines() if ": base-" in line or ": measured-" in line]
+        ours = [101, 102] if "--with" not in more else [101]
+        assert sorted(line[:3] for line in done) == [str(seed) for seed in ours for _ in range(4)], "nothing twice"
+        return table
+
+    table = whole("one")
+    assert "| sft | 2 |" in table
+    assert "| eighth | 2 |" in table
+    assert whole("two", "--jobs", "2") == table
+
+    with start(tmp_path, "--final", "--only", "102", arms="sft,eighth", out="part") as process:
+        shown, said = process.communicate()
+    assert (process.returncode, shown) == (0, ""), said
+    part = tmp_path / "part" / "final"
+    assert not (part / "table.md").exists(), "untouched seeds are looked at once, all together"
+    assert whole("rest", "--with", str(part / "results.json"), "--jobs", "2") == table
+    rest, one = (json.loads((tmp_path / out / "final" / "results.json").read_text()) for out in ("rest", "one"))
+    assert rest == one
+
+
+def test_a_context_that_no_run_fits_into_is_one_line(tmp_path: Path) -> None:
+    plan = small()
+    plan["decoder"]["context"] = 16
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan))
+    with start(tmp_path, arms="sft") as process:
+        _, said = process.communicate()
+    assert process.returncode == 2
+    assert said.splitlines()[-1].startswith("error: decoder.context: none of ")
+    assert "Traceback" not in said
 
 
 def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: Path) -> None:
