@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.identity import digest
 from synth.schemas.row import Row
-from synth.schemas.steps import PairKind, PreferenceRow, selected_by_default
-from synth.schemas.turns import turn_ranges
+from synth.schemas.steps import PairKind, PreferenceRow
+from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = [
     "Eligible",
@@ -38,6 +38,11 @@ class Selection(BaseModel):
     """Kinds of pairs."""
     same_kind: bool = True
     """Only pairs whose sides do the same kind of action. Says nothing about whole runs."""
+    answers: bool = True
+    """False: of verified pairs, only those whose chosen side calls a tool. A right answer is verified with
+    certainty wherever the run has seen it, so answers crowd verified pairs, and most correct a run that had gone too
+    far; in our benchmark (``synth efficacy``, development seeds) they taught to answer with something else than what
+    was found last."""
     earliest: bool = False
     """Of verified pairs, only the earliest of each trajectory."""
     per_trajectory: int | None = Field(default=None, ge=1)
@@ -113,15 +118,14 @@ def selected_ids(pairs: Iterable[Eligible], wanted: Selection) -> frozenset[str]
 
 
 def eligible(row: PreferenceRow, wanted: Selection) -> bool:
-    """Whether the pair may be selected by itself: its kind, its strength, its kinds of action."""
+    """Whether the pair may be selected by itself: its kind, its strength, what its sides do."""
     if row.kind not in wanted.kinds:
         return False
-    if row.kind is PairKind.VERIFIED_STEP and wanted.same_kind:
-        return selected_by_default(row.kind, row.same_kind, row.strength)
-    if row.kind in (PairKind.VERIFIED_STEP, PairKind.VERIFIED_STEP_SUCCESS) and not (
-        row.strength is not None and row.strength.verified
-    ):
-        return False
+    if row.kind in (PairKind.VERIFIED_STEP, PairKind.VERIFIED_STEP_SUCCESS):
+        if row.strength is None or not row.strength.verified:
+            return False
+        if not wanted.answers and action_kind(row.chosen) == "answer":
+            return False
     return row.same_kind or row.position == "whole" or not wanted.same_kind
 
 

@@ -231,6 +231,7 @@ def test_the_default_selection(rows: list[PreferenceRow], data: st.DataObject) -
     wanted = Selection(
         kinds=tuple(data.draw(st.sets(st.sampled_from(list(PairKind))))),
         same_kind=data.draw(st.booleans()),
+        answers=data.draw(st.booleans()),
         earliest=data.draw(st.booleans()),
         per_trajectory=data.draw(st.none() | st.integers(1, 3)),
     )
@@ -241,10 +242,18 @@ def test_the_default_selection(rows: list[PreferenceRow], data: st.DataObject) -
             assert row.kind in wanted.kinds
             assert row.strength is None or row.strength.verified
             assert row.same_kind or not wanted.same_kind or row.position == "whole"
+            assert wanted.answers or row.strength is None or len(row.chosen) > 1, "an answer is one message"
     for name in "uvw":
         mine = [row for row in rows if row.id in chosen and row.trajectory_id == name]
         assert wanted.per_trajectory is None or len(mine) <= wanted.per_trajectory
         assert not wanted.earliest or len({row.step for row in mine if row.strength is not None}) <= 1
+
+
+@given(rows=PAIRS)
+def test_without_answers_nothing_else_goes(rows: list[PreferenceRow]) -> None:
+    whole, left = ({row.id for row in select(rows, Selection(answers=one)) if row.selected} for one in (True, False))
+    answers = {row.id for row in rows if len(row.chosen) == 1}
+    assert left == whole - answers
 
 
 @given(rows=PAIRS)
