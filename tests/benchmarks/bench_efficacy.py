@@ -1,0 +1,103 @@
+"""Does the data train? The tables of the README, from results of the untouched seeds.
+
+    python tests/benchmarks/bench_efficacy.py                           from the results that are kept here (efficacy/)
+    python tests/benchmarks/bench_efficacy.py A/results.json B/results.json
+
+The results themselves are made by ``make efficacy-full`` (hours), on one machine or, by ``--only`` and ``--with``, on
+several. Rates are means over seeds, intervals Student's t over seeds (95 %), differences paired within seeds. Nothing
+is trained here; the baseline is ``sft``, the base alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from synth.efficacy.experiment import Results
+from synth.efficacy.parts import read_results
+from synth.efficacy.plan import Plan, load_plan
+from synth.efficacy.statistics import Interval, compare, interval
+from synth.efficacy.table import endpoints_of, few_text, mean_text
+
+KEPT = Path(__file__).parent / "efficacy"
+
+
+def kept(plan: Plan, files: Sequence[Path] = ()) -> Results:
+    """What was found on the untouched seeds, of all arms at all places."""
+    chosen = files or sorted(KEPT.glob("*.json"))
+    return read_results(chosen, plan, "final", tuple(plan.arms), tuple(plan.data.places))
+
+
+def arms_table(plan: Plan, results: Results) -> list[str]:
+    """One line per arm."""
+    first, *others = plan.data.places
+    heads = [first.replace("_", " "), "against sft", *others]
+    rates = results.rates(first)
+    lines = [
+        f"| arm | {' | '.join(heads)} | pairs or rows |",
+        f"|---|---|---|{'---|' * len(others)}---|",
+    ]
+    for arm, about in plan.arms.items():
+        if arm not in rates and arm not in results.missing:
+            continue
+        if arm not in rates:
+            lines.append(f"| `{arm}`: {about.says} | {few_text(results, arm)} | - |{' - |' * len(others)} - |")
+            continue
+        figures = list(results.trained.get(arm, {}).values())
+        cells = [
+            f"`{arm}`: {about.says}",
+            _rate(interval(list(rates[arm].values()))),
+            "-" if arm == "sft" else _difference(compare(arm, "sft", rates).difference),
+            *(_mean(results.rates(place).get(arm, {}).values()) for place in others),
+            mean_text(figures, "pairs") if any("pairs" in one for one in figures) else mean_text(figures, "rows"),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def endpoints_table(plan: Plan, results: Results) -> list[str]:
+    """One line per endpoint."""
+    lines = ["| named before the run | found | smallest that would be found | verdict |", "|---|---|---|---|"]
+    for one in endpoints_of(plan, results):
+        least = "-" if one.detectable is None else _plain(one.detectable)
+        lines.append(f"| `{one.arm}` - `{one.against}` | {_difference(one.difference)} | {least} | {one.verdict} |")
+    return lines
+
+
+def _mean(values: Collection[float]) -> str:
+    return _plain(fmean(values)) if values else "-"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.3f}".replace("0.", ".", 1)
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("0.", ".", 1)
+
+
+def _rate(found: Interval) -> str:
+    if found.low is None or found.high is None:
+        return _plain(found.mean)
+    return f"{_plain(found.mean)} ({_plain(max(0.0, found.low))} to {_plain(min(1.0, found.high))})"
+
+
+def _difference(found: Interval) -> str:
+    if found.low is None or found.high is None:
+        return _signed(found.mean)
+    return f"{_signed(found.mean)} ({_signed(found.low)} to {_signed(found.high)})"
+
+
+def main(arguments: Sequence[str]) -> None:
+    plan = load_plan()
+    results = kept(plan, [Path(one) for one in arguments])
+    missing = [str(seed) for seed in plan.seeds.untouched if seed not in results.seeds]
+    if missing:
+        sys.exit(f"seeds {', '.join(missing)} are not run yet: untouched seeds are looked at once, all together")
+    print("\n".join([*endpoints_table(plan, results), "", *arms_table(plan, results)]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,58 @@
+"""What the README says of the benchmark is what was found on the untouched seeds, by the plan that ships."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from synth.efficacy.experiment import Measured, Results
+from synth.efficacy.plan import load_plan
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+from bench_efficacy import arms_table, endpoints_table, kept, main
+
+ROOT = Path(__file__).parents[2]
+PLAN = load_plan()
+
+
+def test_the_readme_says_what_was_found() -> None:
+    results = kept(PLAN)
+    text = (ROOT / "README.md").read_text()
+    if set(results.seeds) != set(PLAN.seeds.untouched):
+        assert "no result is claimed yet" in text
+        with pytest.raises(SystemExit, match="all together"):
+            main([])
+        return
+    assert "no result is claimed yet" not in text
+    for line in (*endpoints_table(PLAN, results), *arms_table(PLAN, results)):
+        assert line in text.splitlines(), "print it anew: python tests/benchmarks/bench_efficacy.py"
+
+
+def test_both_tables_say_what_the_results_hold() -> None:
+    def measured(successes: int) -> Measured:
+        return Measured(tasks=100, runs=100, successes=successes, turns=5.0)
+
+    def rates(first: int) -> dict[int, Measured]:
+        return {seed: measured(first + extra) for seed, extra in ((101, 0), (102, 2), (103, 7))}
+
+    results = Results(
+        plan=PLAN.key,
+        purpose="final",
+        measured={
+            "held_out": {"sft": rates(50), "same_kind": rates(55), "random_same": rates(51)},
+            "deeper": {"sft": rates(30), "same_kind": rates(30)},
+        },
+        trained={"same_kind": {seed: {"pairs": 200.0} for seed in (101, 102, 103)}},
+        missing={"cso": dict.fromkeys((101, 102, 103), "3 pairs")},
+    )
+    arms = arms_table(PLAN, results)
+    assert arms[0] == "| arm | held out | against sft | deeper | searching | pairs or rows |"
+    says = PLAN.arms["same_kind"].says
+    assert f"| `same_kind`: {says} | .580 (.490 to .670) | +.050 (+.050 to +.050) | .330 | - | 200 |" in arms
+    assert any(line.startswith("| `cso`: ") and "too few: 3 pairs (seed 101)" in line for line in arms)
+    assert endpoints_table(PLAN, results)[2:] == [
+        "| `same_kind` - `random_same` | +.040 (+.040 to +.040) | - | higher |"
+    ]
