@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from synth.cli.options import Dataset, RecipeOption, SetOption, StoreOption
+
 if TYPE_CHECKING:
     from synth.efficacy.experiment import Results
 
@@ -21,6 +23,10 @@ __all__ = ["efficacy"]
 
 
 def efficacy(
+    dataset: Dataset = None,
+    recipe: RecipeOption = None,
+    settings: SetOption = None,
+    store: StoreOption = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results and models go.")] = Path(
         "out/efficacy"
     ),
@@ -59,15 +65,28 @@ def efficacy(
     DIR/development (or DIR/final) gets table.md, report.html and results.json, brought up to date after each arm of
     each seed; with --jobs, when all are finished. Of untouched seeds that are run in parts (--only) there is
     results.json alone until the last part is run, --with those of the others. Needs the extra "train".
+
+    With a dataset or --recipe it is asked of yours: the base learns from its teacher's runs of the split train, and
+    arms are tested on its tasks of validation and test. What models replied to its build is not paid for again.
     """
+    from synth.api import default_store
     from synth.efficacy.experiment import check_choice, run_plan
+    from synth.efficacy.own import asks_models, own_plan
     from synth.efficacy.page import write_findings, write_results
     from synth.efficacy.parts import chosen_seeds, groups, joined, read_results
     from synth.efficacy.plan import Purpose, load_plan
     from synth.efficacy.table import table_of
     from synth.efficacy.work import Trainer
+    from synth.errors import InputError
+    from synth.recipe.load import load_recipe, parse_setting
 
     found = load_plan(plan)
+    own = dataset is not None or recipe is not None
+    if own:
+        changed = dict(parse_setting(text) for text in settings or [])
+        found = own_plan(found, load_recipe(dataset, file=recipe, settings=changed))
+    elif settings:
+        raise InputError("there is no recipe to change", where="--set", mend="name a dataset, or give --recipe FILE")
     chosen = {"core": found.core, "full": tuple(found.arms)}.get(arms, tuple(arms.split(",")))
     where = {None: (found.first_place,), "full": tuple(found.data.places)}.get(places) or tuple(str(places).split(","))
     check_choice(found, chosen, where)
@@ -78,8 +97,11 @@ def efficacy(
         print(f"{monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
 
     given = ["--device", device, *(["--final"] if final else [])]
-    for name, value in (("--plan", plan), ("--places", places), ("--seeds", seeds)):
+    own_words = [*([dataset] if dataset else []), *(word for text in settings or () for word in ("--set", text))]
+    named = (("--recipe", recipe), ("--store", store), ("--plan", plan), ("--places", places), ("--seeds", seeds))
+    for name, value in named:
         given += [] if value is None else [name, str(value)]
+    given += own_words
     told_of = [*(["--only", only] if only else []), *(word for file in parts or () for word in ("--with", str(file)))]
     command = shlex.join(
         ["synth", "efficacy", "--out", str(out), "--arms", arms, *given, *told_of, "--jobs", str(jobs)]
@@ -88,7 +110,7 @@ def efficacy(
     held = read_results(parts or (), found, purpose, chosen, where)
     wanted = chosen_seeds(only, every, held.seeds)
     run = partial(run_plan, found, out=out, purpose=purpose, arms=chosen, seeds=seeds, places=where, only=wanted)
-    trainer = Trainer(found, out / "store", device=device)
+    trainer = Trainer(found, store or (default_store() if own and asks_models(found) else out / "store"), device=device)
     if worker:  # the process that started this one makes the table
         run(trainer, told=told)
         return

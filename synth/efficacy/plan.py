@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -127,7 +127,7 @@ class Plan(_Part):
     first_place: str
     """The place that the endpoints are about."""
     recipe: dict[str, Any]
-    """What all builds have in common."""
+    """What all builds have in common. One that has a ``seed`` is somebody's own (``synth.efficacy.own``)."""
     teacher: dict[str, Any]
     """The role ``teacher``."""
     arms: dict[str, Arm] = Field(min_length=1)
@@ -148,6 +148,30 @@ class Plan(_Part):
         if self.first_place not in self.data.places:
             raise ValueError(f"there is no place {self.first_place!r}")
         return self
+
+    @property
+    def own(self) -> bool:
+        """Whether the source is somebody's and stays as it is, so that held-out tasks are those of held-out splits."""
+        return "seed" in self.recipe
+
+    def recipe_for(
+        self, seed: int, place: Place, settings: Mapping[str, Any], policy: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """The recipe of one build: what all have in common, the seed's own world, who acts, and ``settings`` (dotted
+        key -> value) over those of the place."""
+        whole: dict[str, Any] = {**self.recipe, "name": "efficacy", "tasks": place.tasks}
+        whole["roles"] = {**self.recipe.get("roles", {}), **({} if policy is None else {"policy": dict(policy)})}
+        if not self.own:
+            whole["source"] = {**self.recipe["source"], "seed": place.world + seed}
+            whole["seed"] = seed
+        for key, value in {**place.settings, **settings}.items():
+            *path, last = key.split(".")
+            at = whole
+            for part in path:
+                at[part] = dict(at.get(part) or {})  # a copy: the plan's own stays as it is
+                at = at[part]
+            at[last] = value
+        return whole
 
     def tested(self, arm: str, places: Sequence[str]) -> list[str]:
         """Those of ``places`` where ``arm`` is tested."""

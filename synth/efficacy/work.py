@@ -32,7 +32,7 @@ from synth.store.files import write_file
 __all__ = ["Trainer"]
 
 _TOKENS = 48
-"""Of one turn of the tiny policy at most: its longest calls have about twenty."""
+"""Of one turn of the tiny policy at most, in our worlds: its longest calls have about twenty."""
 
 
 class Trainer:
@@ -60,17 +60,18 @@ class Trainer:
         """Learn to read the teacher's runs, then to act as it did.
 
         Raises:
-            InputError: there is none that fits into the context.
+            InputError: there is none, or fewer than half of them fit into the context.
         """
         plan = self.plan
         rows = self._taught(seed, teach, folder)
         vocabulary = Vocabulary.learn([texts_of(row.messages) for row in rows], plan.words)
         encoded = self._encoded(rows, vocabulary.tables())
-        if not encoded:
-            what = f"none of {len(rows)} runs of the teacher fits into a context of {plan.decoder.context} tokens"
-            raise InputError(
-                what, where="decoder.context", mend="make it longer, or give more tasks (data.teach.tasks)"
+        if not encoded or 2 * len(encoded) < len(rows):
+            what = f"{len(encoded)} of {len(rows)} runs of the teacher fit into {plan.decoder.context} tokens"
+            mend = (
+                "give more of them in a plan of your own (decoder.context; words.slots, for rare words), or more tasks"
             )
+            raise InputError(f"{what} with {plan.words.slots} rare words", where="decoder.context", mend=mend)
         weights = fresh(plan.decoder, vocabulary.size, seed)
         reading = plan.reading.model_copy(update={"every": self._every})
         acting = plan.acting.model_copy(update={"every": self._every, "growing": teach.growing})
@@ -80,13 +81,14 @@ class Trainer:
         file = folder / "acting.pt"
         weights = train_rows(weights, plan.decoder, encoded, slots, acting, seed=seed + 1, checkpoint=file)
         save_trained(folder, Trained(plan.decoder, vocabulary, weights))
-        return {"rows": len(encoded), "parameters": count(weights), "vocabulary": vocabulary.size}
+        left_out = len(rows) - len(encoded)
+        return {"rows": len(encoded), "left_out": left_out, "parameters": count(weights), "vocabulary": vocabulary.size}
 
     def collect(self, seed: int, base: Path, folder: Path) -> dict[str, float]:
         """Build a dataset in which the base is the policy, and export its successes and its pairs."""
         settings = {**self.plan.data.collect.settings, "roles.teacher": self.plan.teacher}
         data = self._build(seed, self.plan.data.collect, folder / "data", settings, base)
-        runs = [row for row in data.rows("trajectories") if row.role == "policy"]
+        runs = [row for row in data.rows("trajectories") if row.role == "policy" and row.split == "train"]
         failed = [row for row in runs if not row.success]
         if len(failed) < len(runs):  # an export of nothing is a mistake to the exporter
             api.export(data.path, "trl-rft", folder / "rft", select=["split=train"], thoughts=False)
@@ -138,22 +140,31 @@ class Trainer:
         """Success over all runs at the place; the share of entity names that the teacher's world has, too."""
         where = self.plan.data.places[place]
         data = self._build(seed, where, model / f"at-{place}", {"roles.policy.rollouts": where.rollouts}, model)
-        runs = list(data.rows("trajectories"))
-        hops = {row.id: row.difficulty.hops for row in data.rows("tasks")}
+        asked_for = {row.id: row for row in data.rows("tasks") if not self.plan.own or row.split != "train"}
+        if not asked_for:
+            mend = "give it more tasks, or larger fractions of validation and test"
+            raise InputError("no task of the recipe is in a split that is held out", where="recipe", mend=mend)
+        runs = [row for row in data.rows("trajectories") if row.task_id in asked_for]
+        hops = {id_: row.difficulty.hops for id_, row in asked_for.items()}
         won = Counter(hops[row.task_id] for row in runs if row.success)
         asked = Counter(hops.values())
-        known = self._names(seed)
-        names = {row.name for row in data.rows("entities")}
-        shared = len(names & known) / len(names) if names else 0.0
+        facts: dict[str, float] = {"finished_runs": len(runs)}
+        if not self.plan.own:
+            known = self._names(seed)
+            names = {row.name for row in data.rows("entities")}
+            facts["shared_names"] = len(names & known) / len(names) if names else 0.0
         return Measured(
-            tasks=where.tasks,
-            runs=where.tasks * where.rollouts,
+            tasks=len(asked_for),
+            runs=len(asked_for) * where.rollouts,
             successes=sum(row.success for row in runs),
             turns=fmean(row.turns for row in runs) if runs else 0.0,
             facts={
-                "finished_runs": len(runs),
-                "shared_names": shared,
-                **{f"{BY_HOPS}{number}": won[number] / (asked[number] * where.rollouts) for number in sorted(asked)},
+                **facts,
+                **{
+                    f"{BY_HOPS}{number}": won[number] / (asked[number] * where.rollouts)
+                    for number in sorted(asked)
+                    if number  # given questions and requests have none
+                },
             },
         )
 
@@ -177,8 +188,7 @@ class Trainer:
         """Names of all entities of the world that the teacher acts in."""
         if seed not in self._known:
             place = self.plan.data.teach.model_copy(update={"tasks": 1})  # its world is the same however many there are
-            self._store.parent.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=self._store.parent) as folder:
+            with TemporaryDirectory() as folder:
                 data = self._build(seed, place, Path(folder) / "world", {"roles.teacher": self.plan.teacher}, None)
                 self._known[seed] = {row.name for row in data.rows("entities")}
         return self._known[seed]
@@ -189,9 +199,11 @@ class Trainer:
         if rule == "trajectory":
             return [pair.sides for pair in read_pairs(collected / "dpo")] if (collected / "dpo").is_dir() else [], {}
         data = api.load(collected / "data")
-        found = choose(disagreements(data), rule, derive_generator(seed, "efficacy", "pairs"))
+        all_of = [one for one in disagreements(data) if one.trajectory.split == "train"]
+        found = choose(all_of, rule, derive_generator(seed, "efficacy", "pairs"))
         pairs: list[Pair] = [pair_of(one) for one in found]
-        failed = sum(row.turns for row in data.rows("trajectories") if row.role == "policy" and not row.success)
+        runs = [row for row in data.rows("trajectories") if row.role == "policy" and row.split == "train"]
+        failed = sum(row.turns for row in runs if not row.success)
         steps = {(one.trajectory.id, one.step) for one in found}
         return [pair.sides for pair in pairs], {"share": len(steps) / failed if failed else 0.0}
 
@@ -208,28 +220,20 @@ class Trainer:
         return found
 
     def _build(self, seed: int, place: Place, out: Path, settings: Mapping[str, Any], model: Path | None) -> Dataset:
-        source = {**self.plan.recipe["source"], "seed": place.world + seed}
-        whole: dict[str, Any] = {
-            **self.plan.recipe,
-            "source": source,
-            "name": "efficacy",
-            "seed": seed,
-            "tasks": place.tasks,
-            "roles": {},
-        }
+        plan = self.plan
         with ExitStack() as stack:
+            policy: dict[str, Any] | None = None
             if model is not None:
-                whole["roles"]["policy"] = {
+                policy = {
                     "backend": "openai",
                     "model": load_trained(model).name,
                     "base_url": stack.enter_context(served(model, self._device)),
                     "concurrency": 64,
                     "patience": {"window": 64},
-                    "sampling": {"temperature": 1.0, "max_tokens": _TOKENS},
+                    "sampling": {"temperature": 1.0, "max_tokens": plan.decoder.context // 4 if plan.own else _TOKENS},
                     "options": {"correct": False},
                 }
-            for key, value in {**place.settings, **settings}.items():
-                _put(whole, key, value)
+            whole = plan.recipe_for(seed, place, settings, policy)
             out.parent.mkdir(parents=True, exist_ok=True)
             file = out.parent / f"{out.name}.yaml"
             write_file(file, yaml.safe_dump(whole, sort_keys=False).encode())
@@ -240,12 +244,3 @@ class Trainer:
 def _enough(number: int, least: int, what: str) -> None:
     if number < least:
         raise TooFew(f"{number} {what}{'' if number == 1 else 's'}")
-
-
-def _put(whole: dict[str, Any], dotted: str, value: Any) -> None:
-    *path, last = dotted.split(".")
-    at = whole
-    for part in path:
-        at[part] = dict(at.get(part) or {})  # a copy: the plan's own stays as it is
-        at = at[part]
-    at[last] = value

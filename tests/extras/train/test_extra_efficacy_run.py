@@ -131,8 +131,32 @@ def test_a_context_that_no_run_fits_into_is_one_line(tmp_path: Path) -> None:
     with start(tmp_path, arms="sft") as process:
         _, said = process.communicate()
     assert process.returncode == 2
-    assert said.splitlines()[-1].startswith("error: decoder.context: none of ")
+    assert said.splitlines()[-1].startswith("synth: decoder.context: 0 of 10 runs of the teacher fit into 16 tokens")
     assert "Traceback" not in said
+
+
+def test_it_is_asked_of_a_dataset_of_ones_own(tmp_path: Path) -> None:
+    """An application: its runs of the split train are learned, and what is measured are tasks of the other splits."""
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(small()))
+    arguments = [
+        "app-desk",
+        "--set",
+        "tasks=40",
+        "--set",
+        "questions.fractions={train: 0.6, validation: 0.2, test: 0.2}",
+    ]
+    with start(tmp_path, *arguments, "--seeds", "1", arms="sft,rft") as process:
+        table, said = process.communicate()
+    assert process.returncode == 0, said
+    assert "| rft | 0 | too few: " in table
+    results = json.loads((tmp_path / "out" / "development" / "results.json").read_text())
+    data = synth.load(next((tmp_path / "out" / "development" / "seed-0").glob("base-*/at-held_out")))
+    held_out = [task.id for task in data.rows("tasks") if task.split != "train"]
+    sft = results["measured"]["held_out"]["sft"]["0"]
+    assert 0 < len(held_out) < 40
+    assert (sft["tasks"], sft["runs"]) == (len(held_out), 2 * len(held_out))
+    figures = results["trained"]["sft"]["0"]
+    assert 0 < figures["rows"] <= figures["rows"] + figures["left_out"] <= 40 - len(held_out)
 
 
 def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: Path) -> None:
