@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 import time
@@ -193,6 +194,11 @@ def test_a_killed_push_goes_on_and_sends_nothing_twice(small: Path, tmp_path: Pa
     command = [sys.executable, "-c", "import sys; from synth.cli import main; main(sys.argv[1:])"]
     command += ["push", str(small), "--repo", REPO]
     root = Path(__file__).resolve().parents[2]
+    large = {hashlib.sha256(path.read_bytes()).hexdigest() for path in small.rglob("*.parquet")}
+
+    def taken() -> set[str]:
+        return large & {path.name for path in (tmp_path / "hub/blobs").iterdir()}
+
     with HubServer(tmp_path / "hub", token=TOKEN, faults=[Fault("put", FaultKind.HANG, first=3, times=1)]) as server:
         environment = {**ENVIRONMENT, "HF_TOKEN": TOKEN, "HF_HOME": str(tmp_path / "hf"), "HF_ENDPOINT": server.url}
         process = subprocess.Popen(
@@ -201,12 +207,12 @@ def test_a_killed_push_goes_on_and_sends_nothing_twice(small: Path, tmp_path: Pa
         assert server.hanging.wait(300)
         # Files go out several at a time: the three before the one that hangs may still be on their way.
         patience = time.monotonic() + 300
-        while len(list((tmp_path / "hub/blobs").iterdir())) < 3 and time.monotonic() < patience:
+        while len(taken()) < 3 and time.monotonic() < patience:
             time.sleep(0.05)
         process.kill()
         process.wait()
         assert len(server.repositories.history(REPO)) == 1
-        kept = {path.name for path in (tmp_path / "hub/blobs").iterdir()}
+        kept = taken()
         before = len(server.records)
         done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -215,7 +221,6 @@ def test_a_killed_push_goes_on_and_sends_nothing_twice(small: Path, tmp_path: Pa
         sent = {
             record.target.split("?")[0].split("/")[-1] for record in server.records[before:] if record.route == "put"
         }
-        large = list(small.rglob("*.parquet"))
         assert len(sent) + 3 <= len(large)  # three were taken before the one that hung
         assert not sent & kept
         same_files(server.repositories.checkout(REPO, tmp_path / "there"), small)
