@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from synth.cli.options import Dataset, RecipeOption, SetOption, StoreOption
+from synth.cli.options import Dataset, RecipeOption, SetOption
 
 if TYPE_CHECKING:
     from synth.efficacy.experiment import Results
@@ -26,7 +26,12 @@ def efficacy(
     dataset: Dataset = None,
     recipe: RecipeOption = None,
     settings: SetOption = None,
-    store: StoreOption = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", metavar="DIR", help="Shards and replies (default: in --out; yours if models are asked)."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results and models go.")] = Path(
         "out/efficacy"
     ),
