@@ -12,7 +12,7 @@ from synth.efficacy.plan import load_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
-from bench_efficacy import arms_table, endpoints_table, kept, main
+from bench_efficacy import PARTS, arms_table, endpoints_table, kept, main, parts_table
 
 ROOT = Path(__file__).parents[2]
 PLAN = load_plan()
@@ -27,11 +27,11 @@ def test_the_readme_says_what_was_found() -> None:
             main([])
         return
     assert "no result is claimed yet" not in text
-    for line in (*endpoints_table(PLAN, results), *arms_table(PLAN, results)):
+    for line in (*endpoints_table(PLAN, results), *parts_table(PLAN, results), *arms_table(PLAN, results)):
         assert line in text.splitlines(), "print it anew: python tests/benchmarks/bench_efficacy.py"
 
 
-def test_both_tables_say_what_the_results_hold() -> None:
+def test_the_tables_say_what_the_results_hold() -> None:
     def measured(successes: int) -> Measured:
         return Measured(tasks=100, runs=100, successes=successes, turns=5.0)
 
@@ -56,3 +56,17 @@ def test_both_tables_say_what_the_results_hold() -> None:
     assert endpoints_table(PLAN, results)[2:] == [
         "| `same_kind` - `random_same` | +.040 (+.040 to +.040) | - | higher |"
     ]
+    assert parts_table(PLAN, results)[2:] == []
+    for seed, extra in ((101, 0), (102, 2), (103, 7)):
+        results.measured["held_out"].setdefault("anchor_only", {})[seed] = measured(51 + extra)
+        results.measured["held_out"].setdefault("cso", {})[seed] = measured(50 + 2 * extra)
+    (line,) = parts_table(PLAN, results)[2:]
+    assert line.startswith(
+        "| one lucky continuation as a proof (CSO) | `cso` - `anchor_only` | +.020 (-.070 to +.110) |"
+    )
+    assert line.endswith(" | not shown |")
+
+
+def test_parts_are_named_by_arms_of_the_plan() -> None:
+    for _, arm, against in PARTS:
+        assert {arm, against} <= PLAN.arms.keys()
