@@ -16,7 +16,7 @@ TRAIN := .venv-train/.installed
 EFFICACY_OUT ?= out/efficacy
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-gpu demo efficacy efficacy-gpu efficacy-full test check format lint types layers locks lock test-extras clean
+.PHONY: help install install-gpu demo efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ efficacy-gpu: $(TRAIN) ## the same question with a larger decoder on a GPU
 
 efficacy-full: $(TRAIN) ## does it train? all arms, the untouched seeds, all places: hours
 	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --final --arms full --places full --jobs 2 $(ARGS)
+
+efficacy-faults: $(TRAIN) ## what checks and dedup are worth: a teacher that fails, runs that repeat; untouched seeds: over an hour
+	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT)-faults --plan faults --final --jobs 2 $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile $(ARGS)

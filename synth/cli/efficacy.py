@@ -40,7 +40,7 @@ def efficacy(
         typer.Option(
             "--plan",
             metavar="FILE",
-            help="Arms, seeds and endpoints in YAML, or `large`; without one, those that ship.",
+            help="Arms, seeds and endpoints in YAML, `large` or `faults`; else those that ship.",
         ),
     ] = None,
     arms: Annotated[str, typer.Option("--arms", help="core, full, or names with commas.")] = "core",

@@ -34,12 +34,11 @@ def own_plan(plan: Plan, recipe: Recipe) -> Plan:
     roles.pop("policy", None)
     body = plan.model_dump(mode="json")
     given = body["data"]["collect"]["settings"]
-    search = {**given["critical"]["search"], **((critical or {}).get("search") or {}), "all_alternatives": True}
-    settings = {
-        "roles.policy.rollouts": given["roles.policy.rollouts"],
-        "critical": {**(critical or {}), "share": 1.0, "successes": False, "search": search},
-        "preferences": {**(preferences or {}), **given["preferences"]},
-    }
+    settings = {"roles.policy.rollouts": given["roles.policy.rollouts"]}
+    if given["critical"] is not None:  # a plan without pairs needs no search
+        search = {**given["critical"]["search"], **((critical or {}).get("search") or {}), "all_alternatives": True}
+        settings["critical"] = {**(critical or {}), "share": 1.0, "successes": False, "search": search}
+        settings["preferences"] = {**(preferences or {}), **given["preferences"]}
     place: dict[str, Any] = {"world": 0, "tasks": tasks, "settings": {}}
     rollouts = body["data"]["places"][plan.first_place]["rollouts"]
     data: dict[str, Any] = {
@@ -53,7 +52,11 @@ def own_plan(plan: Plan, recipe: Recipe) -> Plan:
             rows = max(1, round(arm["teach"]["rows"] * tasks / plan.data.teach.tasks))
             arm["teach"]["rows"], arm["says"] = rows, f"the base, from {rows:,} runs"
     own = {**whole, "roles": roles, "critical": None, "preferences": None}
-    return Plan.model_validate({**body, "data": data, "arms": arms, "recipe": own, "teacher": teacher})
+    left = {
+        "core": [name for name in body["core"] if name in arms],
+        "endpoints": [end for end in body["endpoints"] if end["arm"] in arms and end["against"] in arms],
+    }
+    return Plan.model_validate({**body, **left, "data": data, "arms": arms, "recipe": own, "teacher": teacher})
 
 
 def asks_models(plan: Plan) -> bool:

@@ -133,13 +133,24 @@ def pair_of(one: Disagreement) -> Pair:
     )
 
 
-def unlabelled_rows(dataset: Dataset, *, failed: bool = False) -> list[Row]:
-    """The teacher's runs that succeeded, every turn a target: what one trains on who has no labels of steps; with
-    ``failed`` all of its runs, as one trains who has no checks either."""
+def unlabelled_rows(
+    dataset: Dataset, *, role: str = "teacher", failed: bool = False, copies: bool = False
+) -> list[Row]:
+    """The runs of ``role`` on tasks of the split ``train`` that succeeded, every turn a target: what one trains on who
+    has no labels of steps.
+
+    Args:
+        failed: All of its runs, as one trains who has no checks either.
+        copies: Runs that another one stands for, too, as one trains who looks for no duplicates.
+    """
     return [
         Row(row.id, row.task_id, _chat(row.content, system=row.system_prompt))
         for row in dataset.rows("trajectories")
-        if isinstance(row, TrajectoryRow) and row.role == "teacher" and (row.success or failed)
+        if isinstance(row, TrajectoryRow)
+        and row.role == role
+        and row.split == "train"
+        and (row.success or failed)
+        and (row.duplicate_of is None or copies)
     ]
 
 

@@ -81,9 +81,13 @@ class Arm(_Part):
 
     says: str
     """In words."""
-    rows: Literal["teacher", "own", "corrected", "random_corrected"] | None = None
-    """Further supervised training on these: the teacher's runs, the policy's own successes, or these and with them the
-    chosen sides of the pairs of ``same_kind`` (of ``random_same``)."""
+    rows: (
+        Literal["teacher", "own", "own_unlabelled", "own_copies", "own_unchecked", "corrected", "random_corrected"]
+        | None
+    ) = None
+    """Further supervised training on these: the teacher's runs; the policy's own successes (export ``trl-rft``); these
+    with every turn a target, the same with runs that another one stands for, the same with runs that failed; or the
+    policy's own successes and with them the chosen sides of the pairs of ``same_kind`` (of ``random_same``)."""
     pairs: Rule | Literal["trajectory"] | None = None
     """DPO on these pairs, anchored on the policy's own successes."""
     teach: Teach = Teach()
@@ -171,6 +175,7 @@ class Plan(_Part):
                 at[part] = dict(at.get(part) or {})  # a copy: the plan's own stays as it is
                 at = at[part]
             at[last] = value
+        _without_idle(whole)
         return whole
 
     def tested(self, arm: str, places: Sequence[str]) -> list[str]:
@@ -197,14 +202,28 @@ class Plan(_Part):
         return self.seeds.development[:number]
 
 
-_SHIPPED = {None: "arms.yaml", Path("large"): "large.yaml"}
+def _without_idle(recipe: dict[str, Any]) -> None:
+    """Leave out roles that nobody asks in this build: a recipe that names one is refused."""
+    roles = recipe["roles"]
+    searched = recipe.get("critical", {}) is not None and "policy" in roles
+    paired = searched and recipe.get("preferences", {}) is not None and "teacher" in roles
+    idle = ([] if searched else ["expert", "prm"]) + (
+        [] if paired or recipe.get("ratings", {}) is not None else ["judge"]
+    )
+    for role in idle:
+        roles.pop(role, None)
+
+
+_SHIPPED = {None: "arms.yaml", Path("large"): "large.yaml", Path("faults"): "faults.yaml"}
 
 
 def load_plan(path: Path | None = None) -> Plan:
     """The plan in a YAML file; None = the one that ships.
 
-    A plan that says ``extends: arms.yaml`` says only what is otherwise than in the one that ships. ``Path("large")``
-    is the other one that ships: a larger decoder and more tasks, for a GPU.
+    A plan that says ``extends: arms.yaml`` says only what is otherwise than in the one that ships; with ``keeps`` it
+    has those of its arms alone, and its own. Two of them ship, too: ``Path("large")``, a larger decoder and more tasks,
+    for a GPU; ``Path("faults")``, a teacher that fails and runs that repeat, so that checks and dedup have something
+    to take out.
 
     Raises:
         InputError: it can't be read, or is no plan.
@@ -215,8 +234,10 @@ def load_plan(path: Path | None = None) -> Plan:
         assert source is not None
         given = yaml.safe_load(source.read_text(encoding="utf-8"))
         if isinstance(given, dict) and given.get("extends") == _SHIPPED[None]:
-            del given["extends"]
-            given = _merged(yaml.safe_load((shipped / _SHIPPED[None]).read_text(encoding="utf-8")), given)
+            base = yaml.safe_load((shipped / _SHIPPED[None]).read_text(encoding="utf-8"))
+            keeps = given.pop("keeps", list(base["arms"]))
+            base["arms"] = {name: arm for name, arm in base["arms"].items() if name in keeps}
+            given = _merged(base, {key: value for key, value in given.items() if key != "extends"})
         return Plan.model_validate(given)
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", where=str(path)) from None

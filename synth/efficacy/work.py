@@ -114,6 +114,10 @@ class Trainer:
             rows, figures = own, {}
             if arm.rows == "teacher":
                 rows = self._encoded(self._taught(seed, arm.teach, base), tables)
+            elif arm.rows in ("own_unlabelled", "own_copies", "own_unchecked"):
+                failed, copies = arm.rows == "own_unchecked", arm.rows == "own_copies"
+                data = api.load(collected / "data")
+                rows = self._encoded(unlabelled_rows(data, role="policy", failed=failed, copies=copies), tables)
             elif arm.rows != "own":
                 rule: Rule = "same_kind" if arm.rows == "corrected" else "random_same"
                 pairs, figures = self._pairs(seed, rule, collected)

@@ -1,15 +1,17 @@
 """Does the data train? The tables of the README, from results of the untouched seeds.
 
-    python tests/benchmarks/bench_efficacy.py                           from the results that are kept here (efficacy/)
-    python tests/benchmarks/bench_efficacy.py A/results.json B/results.json
+    python tests/benchmarks/bench_efficacy.py                              from the results kept here (efficacy/)
+    python tests/benchmarks/bench_efficacy.py A/results.json B/results.json      of the plan that ships
+    python tests/benchmarks/bench_efficacy.py --plan faults A/results.json       of the one about checks
 
-The results themselves are made by ``make efficacy-full`` (hours), on one machine or, by ``--only`` and ``--with``, on
-several. Rates are means over seeds, intervals Student's t over seeds (95 %), differences paired within seeds. Nothing
-is trained here; the baseline is ``sft``, the base alone.
+The results themselves are made by ``make efficacy-full`` and ``make efficacy-faults`` (hours), on one machine or, by
+``--only`` and ``--with``, on several. Rates are means over seeds, intervals Student's t over seeds (95 %), differences
+paired within seeds. Nothing is trained here; the baseline is ``sft``, the base alone.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -22,6 +24,8 @@ from synth.efficacy.statistics import Compared, Interval, compare, interval
 from synth.efficacy.table import endpoints_of, few_text, mean_text
 
 KEPT = Path(__file__).parent / "efficacy"
+PLANS: dict[str, Path | None] = {"arms": None}
+"""Plans whose untouched seeds were run; the results of each are kept by its name."""
 
 PARTS = (
     ("tasks that say the same are dropped", "sft", "no_dedup"),
@@ -51,15 +55,18 @@ pairs that leaves. Chosen before the untouched seeds were looked at. Some twenty
 expected to fall out by luck."""
 
 
-def kept(plan: Plan, files: Sequence[Path] = ()) -> Results:
-    """What was found on the untouched seeds, of all arms at all places."""
-    chosen = files or sorted(KEPT.glob("*.json"))
-    return read_results(chosen, plan, "final", tuple(plan.arms), tuple(plan.data.places))
+def kept(name: str = "arms", files: Sequence[Path] = ()) -> tuple[Plan, Results]:
+    """A plan, and what was found on its untouched seeds: of all arms, at all places that it is about."""
+    plan = load_plan(PLANS[name])
+    places = tuple(plan.data.places) if name == "arms" else (plan.first_place,)
+    chosen = files or [file for file in [KEPT / f"{name}.json"] if file.is_file()]
+    return plan, read_results(chosen, plan, "final", tuple(plan.arms), places)
 
 
 def arms_table(plan: Plan, results: Results) -> list[str]:
     """One line per arm."""
-    first, *others = plan.data.places
+    first, *rest = plan.data.places
+    others = [place for place in rest if place in results.measured]
     heads = [first.replace("_", " "), "against sft", *others]
     rates = results.rates(first)
     lines = [
@@ -129,14 +136,23 @@ def _difference(found: Interval) -> str:
     return f"{_signed(found.mean)} ({_signed(found.low)} to {_signed(found.high)})"
 
 
+def tables(plan: Plan, results: Results) -> list[list[str]]:
+    """All of them, as lists of lines."""
+    found = [endpoints_table(plan, results), parts_table(plan, results), arms_table(plan, results)]
+    return [lines for lines in found if len(lines) > 2]
+
+
 def main(arguments: Sequence[str]) -> None:
-    plan = load_plan()
-    results = kept(plan, [Path(one) for one in arguments])
-    missing = [str(seed) for seed in plan.seeds.untouched if seed not in results.seeds]
-    if missing:
-        sys.exit(f"seeds {', '.join(missing)} are not run yet: untouched seeds are looked at once, all together")
-    tables = (endpoints_table(plan, results), parts_table(plan, results), arms_table(plan, results))
-    print("\n\n".join("\n".join(lines) for lines in tables))
+    asked = argparse.ArgumentParser()
+    asked.add_argument("--plan", choices=tuple(PLANS))
+    asked.add_argument("files", nargs="*", type=Path, metavar="results.json")
+    given = asked.parse_args(arguments)
+    for name in [given.plan or "arms"] if given.files else [given.plan] if given.plan else PLANS:
+        plan, results = kept(name, given.files)
+        missing = [str(seed) for seed in plan.seeds.untouched if seed not in results.seeds]
+        if missing:
+            sys.exit(f"seeds {', '.join(missing)} are not run yet: untouched seeds are looked at once, all together")
+        print("\n\n".join("\n".join(lines) for lines in tables(plan, results)), end="\n\n")
 
 
 if __name__ == "__main__":

@@ -44,6 +44,22 @@ def test_every_build_over_a_dataset_that_ships_is_a_recipe(name: str) -> None:
         assert "teacher" not in tested.roles
 
 
+def test_who_assists_in_the_search_alone_is_asked_there_alone() -> None:
+    """A recipe that names a role which nobody asks is refused."""
+    model = {"backend": "openai", "model": "large", "base_url": "http://127.0.0.1:9/v1"}
+    plan = own("world-search", **{"roles.expert": model, "roles.prm": model, "roles.judge": model})
+    policy = {"backend": "openai", "model": "tiny", "base_url": "http://127.0.0.1:9/v1"}
+    teacher = {"roles.teacher": plan.teacher}
+
+    def roles(place: str, settings: dict[str, Any], acts: dict[str, Any] | None) -> set[str]:
+        where = {"teach": plan.data.teach, "collect": plan.data.collect}.get(place) or plan.data.places[place]
+        return set(parse_recipe(plan.recipe_for(0, where, settings, acts), place).roles)
+
+    assert roles("teach", teacher, None) == {"teacher"}
+    assert roles("collect", teacher, policy) == {"teacher", "policy", "expert", "prm", "judge"}
+    assert roles("held_out", {}, policy) == {"policy"}
+
+
 def test_worlds_are_made_anew_for_each_seed_and_nobodys_own_source_is() -> None:
     worlds = [
         PLAN.recipe_for(seed, place, {})["source"]["seed"] for seed in (0, 1) for place in PLAN.data.places.values()
@@ -61,6 +77,20 @@ def test_arms_are_the_same_in_proportion_and_no_teacher_is_asked_anew() -> None:
     assert [plan.arms[name].teach.rows for name in ("eighth", "quarter", "half")] == [50, 100, 200]
     assert plan.arms["half"].says == "the base, from 200 runs"
     assert plan.key != own("app-desk", tasks=500).key != PLAN.key
+
+
+def test_the_plan_about_checks_is_asked_of_a_users_own_without_its_teacher() -> None:
+    faults = load_plan(Path("faults"))
+    plan = own_plan(faults, load_recipe("world-search", settings={"tasks": 400}))
+    assert plan.core == ("sft", "rft", "own_unlabelled", "own_copies", "own_unchecked")
+    assert [(end.arm, end.against) for end in plan.endpoints] == [
+        ("own_unlabelled", "own_unchecked"),
+        ("rft", "own_unlabelled"),
+        ("own_unlabelled", "own_copies"),
+    ]
+    made = parse_recipe(plan.recipe_for(0, plan.data.collect, {"roles.teacher": plan.teacher}), "own")
+    assert made.critical is None
+    assert made.preferences is None
 
 
 def test_only_what_a_model_replied_needs_the_users_store() -> None:

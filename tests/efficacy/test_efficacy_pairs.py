@@ -92,6 +92,38 @@ def test_without_checks_every_run_of_the_teacher_is_a_row(dataset: Dataset) -> N
     assert [row.id for row in unlabelled_rows(dataset)] == [row.id for row in runs if row.success]
 
 
+def test_rows_without_labels_are_of_the_split_train_and_of_one_role(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("splits")
+    settings = {
+        "source.entities": 400,
+        "questions.shapes": {"composition": 1.0},
+        "questions.fractions": {"train": 0.6, "validation": 0.2, "test": 0.2},
+        "roles.policy.rollouts": 6,
+        "roles.policy.options.skill": 0.5,
+        **dict.fromkeys(("critical", "preferences", "distractors", "contexts", "difficulty", "ratings")),
+        "rl": False,
+    }
+    data = synth.load(
+        synth.build("graph-walk", tasks=24, settings=settings, out=folder / "out", store=folder / "store").path
+    )
+    every = [row for row in data.rows("trajectories") if row.role == "policy"]
+    runs = [row for row in every if row.split == "train"]
+    assert len(runs) < len(every)
+    first = [row.id for row in runs if row.duplicate_of is None]
+    assert len(first) < len(runs)
+
+    def taken(**options: bool) -> list[str]:
+        return [row.id for row in unlabelled_rows(data, role="policy", **options)]
+
+    won = {row.id for row in runs if row.success}
+    assert taken() == [id_ for id_ in first if id_ in won]
+    assert taken(copies=True) == [row.id for row in runs if row.success]
+    assert taken(failed=True) == first
+    assert len(taken()) < min(len(taken(copies=True)), len(taken(failed=True)))
+    mine = [row.id for row in data.rows("trajectories") if row.role == "teacher" and row.split == "train"]
+    assert [row.id for row in unlabelled_rows(data, failed=True)] == mine
+
+
 def test_an_expert_that_only_reads_proposes_other_actions(dataset: Dataset, found: list[Disagreement]) -> None:
     """It errs as a policy does: some of what it proposes, one that knows the walk never would."""
     recipe = dict(yaml.safe_load((dataset.path / "recipe.yaml").read_text()))

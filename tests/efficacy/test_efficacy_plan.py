@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
+import synth
 from synth.efficacy.experiment import Measured, Results, TooFew, run_plan
 from synth.efficacy.plan import Arm, Plan, Teach, load_plan
 from synth.efficacy.table import endpoints_of, table_of
 from synth.errors import InputError
-from synth.recipe.load import parse_recipe
+from synth.recipe.load import load_recipe, parse_recipe
 
 RATES = {"sft": 0.40, "anchor_only": 0.50, "rft": 0.55, "trajectory_dpo": 0.5, "same_kind": 0.60, "random_same": 0.45}
 
@@ -74,6 +75,44 @@ def test_the_plan_that_ships_names_every_arm_and_its_recipes_are_recipes() -> No
     }
     whole = {**plan.recipe, "name": "efficacy", "tasks": 3, "roles": {"teacher": plan.teacher}}
     assert parse_recipe(whole, "arms.yaml").environment.kind == "graph"
+
+
+def test_the_plan_about_checks_shares_no_seed_and_takes_parts_away_one_by_one() -> None:
+    plan, faults = load_plan(), load_plan(Path("faults"))
+    used = {*plan.seeds.development, *plan.seeds.untouched}
+    assert not used & {*faults.seeds.development, *faults.seeds.untouched}
+    assert {one for end in faults.endpoints for one in (end.arm, end.against)} <= set(faults.core)
+    assert set(faults.core) == set(faults.arms), "none of the other plan's arms waits for a run"
+    teachers = [faults.arms[name].teach for name in faults.core if name.startswith("erring")]
+    assert len({teach.model_dump_json(include={"settings"}) for teach in teachers}) == 1
+    assert {teach.runs for teach in teachers} == {"whole", "masked", "unlabelled", "every"}
+    further = [faults.arms[name].train for name in faults.core if faults.arms[name].rows]
+    assert len(further) == 4
+    assert all(one == further[0] for one in further)
+    for name in ("erring", "rft"):
+        settings = {"roles.teacher": faults.teacher, **faults.arms[name].teach.settings}
+        assert parse_recipe(faults.recipe_for(5, faults.data.teach, settings), name).tasks == 1500
+    assert (
+        parse_recipe(faults.recipe_for(5, faults.data.collect, {"roles.teacher": faults.teacher}), "x").critical is None
+    )
+
+
+def test_the_teacher_that_errs_knows_the_question_alone_and_fails(tmp_path: Path) -> None:
+    settings = {
+        "source.entities": 400,
+        "questions.shapes": {"composition": 1.0},
+        **dict.fromkeys(("critical", "preferences", "distractors", "contexts", "difficulty", "ratings")),
+        "rl": False,
+    }
+    teacher = load_plan(Path("faults")).arms["erring"].teach.settings["roles.teacher"]
+    whole = load_recipe("graph-walk", settings=settings).model_dump(mode="json", exclude_unset=True)
+    whole["roles"] = {"teacher": teacher}
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(whole))
+    built = synth.build(recipe=tmp_path / "recipe.yaml", tasks=30, out=tmp_path / "out", store=tmp_path / "store")
+    runs = list(synth.load(built.path).rows("trajectories"))
+    assert {row.role for row in runs} == {"teacher"}
+    assert not any(row.privileged for row in runs)
+    assert 0 < sum(bool(row.success) for row in runs) < len(runs)
 
 
 def test_pair_arms_and_their_anchor_take_the_same_steps() -> None:
