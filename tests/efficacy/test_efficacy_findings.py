@@ -76,6 +76,8 @@ def test_the_tables_say_what_the_results_hold() -> None:
     assert line.endswith(" | not shown |")
 
 
-def test_parts_are_named_by_arms_of_the_plan() -> None:
+def test_parts_are_named_by_arms_of_a_plan() -> None:
+    faults = load_plan(Path("faults"))
     for _, arm, against in PARTS:
-        assert {arm, against} <= PLAN.arms.keys()
+        assert {arm, against} <= PLAN.arms.keys() or {arm, against} <= faults.arms.keys()
+    assert {(end.arm, end.against) for end in faults.endpoints} <= {part[1:] for part in PARTS}

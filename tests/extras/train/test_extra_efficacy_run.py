@@ -159,13 +159,12 @@ def test_it_is_asked_of_a_dataset_of_ones_own(tmp_path: Path) -> None:
     assert 0 < figures["rows"] <= figures["rows"] + figures["left_out"] <= 40 - len(held_out)
 
 
-def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: Path) -> None:
+def test_what_was_collected_is_learned_with_and_without_its_parts(tmp_path: Path) -> None:
     """A dataset of the scripted policy stands for what a base collects: searched and kept."""
     plan = load_plan(None)
-    chosen = {
-        name: plan.arms[name].model_dump(mode="json")
-        for name in ("rft", "anchor_only", "corrected", "random_corrected")
-    }
+    arms = {**load_plan(Path("faults")).arms, **plan.arms}
+    named = ("rft", "anchor_only", "corrected", "random_corrected", "own_unlabelled", "own_copies", "own_unchecked")
+    chosen = {name: arms[name].model_dump(mode="json") for name in named}
     for arm in chosen.values():
         arm["train"] |= {"steps": 2, "least": 1}
     settings = {**plan.recipe, **plan.data.collect.settings, "source.seed": 7, "roles.policy.options.skill": 0.3}
@@ -193,5 +192,10 @@ def test_what_verification_corrected_is_learned_beside_own_successes(tmp_path: P
     assert pairs > 3
     assert found["random_corrected"]["pairs"] == pairs
     assert found["corrected"]["rows"] == found["rft"]["rows"] + pairs
+    runs = [row for row in synth.load(built.path).rows("trajectories") if row.role == "policy"]
+    first = [row for row in runs if row.duplicate_of is None]
+    assert found["own_copies"]["rows"] == sum(row.success for row in runs)
+    assert found["own_unchecked"]["rows"] == len(first) < len(runs)
+    assert found["own_unlabelled"]["rows"] == sum(row.success for row in first) < found["own_copies"]["rows"]
     names = {load_trained(tmp_path / name).name for name in found}
-    assert len(names) == 4, "anchor_only is rft in another order"
+    assert len(names) == len(named), "anchor_only is rft in another order"
