@@ -24,7 +24,7 @@ from synth.efficacy.statistics import Compared, Interval, compare, interval
 from synth.efficacy.table import endpoints_of, few_text, mean_text
 
 KEPT = Path(__file__).parent / "efficacy"
-PLANS: dict[str, Path | None] = {"arms": None}
+PLANS = {"arms": None, "faults": Path("faults")}
 """Plans whose untouched seeds were run; the results of each are kept by its name."""
 
 PARTS = (
