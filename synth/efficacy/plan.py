@@ -236,17 +236,21 @@ def load_plan(path: Path | None = None) -> Plan:
         if isinstance(given, dict) and given.get("extends") == _SHIPPED[None]:
             base = yaml.safe_load((shipped / _SHIPPED[None]).read_text(encoding="utf-8"))
             keeps = given.pop("keeps", list(base["arms"]))
+            if not isinstance(keeps, list) or any(name not in list(base["arms"]) for name in keeps):
+                mend = f"a list of some of {', '.join(base['arms'])}"
+                raise InputError("keeps: names no arms of the plan that it extends", where=str(path), mend=mend)
             base["arms"] = {name: arm for name, arm in base["arms"].items() if name in keeps}
             given = _merged(base, {key: value for key, value in given.items() if key != "extends"})
         return Plan.model_validate(given)
     except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", where=str(path)) from None
+        mend = f"name a YAML file, or one that ships: {', '.join(str(name) for name in _SHIPPED if name)}"
+        raise InputError(f"can't be read: {error.strerror}", where=str(path), mend=mend) from None
     except yaml.YAMLError as error:
         raise InputError(f"is no YAML: {error}", where=str(path)) from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{first['msg']}", where=f"{path or 'arms.yaml'}: {where}") from None
+        raise InputError(f"{first['msg']}", where=": ".join(filter(None, (str(path or "arms.yaml"), where)))) from None
 
 
 def _merged(base: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def test_a_plan_that_makes_no_sense_is_one_line(tmp_path: Path, key: str, value:
 
 
 def test_a_missing_or_torn_plan_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="can't be read"):
+    with pytest.raises(InputError, match=r"can't be read: No such file or directory.*large, faults"):
         load_plan(tmp_path / "none.yaml")
     (tmp_path / "torn.yaml").write_text("arms: {")
     with pytest.raises(InputError, match="no YAML"):
@@ -335,6 +335,16 @@ def test_a_plan_says_only_what_is_otherwise(tmp_path: Path) -> None:
     file.write_text("extends: arms.yaml\ndata: {collect: {task: 7}}\n")
     with pytest.raises(InputError, match=r"data\.collect\.task"):
         load_plan(file)
+
+
+@pytest.mark.parametrize("keeps", ["[sftt]", "3", "{sft: 1}", "[[sft]]"])
+def test_a_plan_keeps_arms_of_the_one_that_it_extends(tmp_path: Path, keeps: str) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(f"extends: arms.yaml\nkeeps: {keeps}\ncore: [sft]\nendpoints: []\n")
+    with pytest.raises(InputError, match=r"plan\.yaml: keeps: names no arms.*A list of some of sft, more_sft"):
+        load_plan(file)
+    file.write_text("extends: arms.yaml\nkeeps: [sft, rft]\ncore: [sft]\nendpoints: []\n")
+    assert list(load_plan(file).arms) == ["sft", "rft"]
 
 
 def test_the_larger_plan_asks_the_same_question_with_a_larger_decoder() -> None:
