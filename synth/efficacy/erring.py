@@ -1,7 +1,7 @@
 """A teacher that errs: ``module:function`` for ``roles.teacher.backend`` in a plan.
 
 The scripted teacher knows the walk and never fails in a graph, so that checks of its runs have nothing to take out. A
-model fails; so does this one, by what it can see, and often the same way each time.
+model fails; so does this one, by what it can see.
 """
 
 from __future__ import annotations

@@ -9,25 +9,27 @@ from synth.efficacy.rows import Pair, read_pairs
 from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
 
+SMALL = {
+    "source.entities": 400,
+    "questions.shapes": {"composition": 1.0},
+    **dict.fromkeys(("distractors", "contexts", "difficulty", "ratings")),
+    "rl": False,
+}
+"""A small graph, and nothing made of it but runs."""
+
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Runs of the scripted policy over a small graph, searched with few continuations."""
     folder = tmp_path_factory.mktemp("pairs")
     settings = {
-        "source.entities": 400,
-        "questions.shapes": {"composition": 1.0},
+        **SMALL,
         "questions.fractions": {"train": 1.0, "validation": 0.0, "test": 0.0},
         "roles.policy.options.skill": 0.2,
         "critical.share": 1.0,
         "critical.successes": False,
         "critical.search": {"max_pairs": 12, "step_budget": 24, "trajectory_budget": 48, "all_alternatives": True},
         "preferences.per_perturbation": 0,
-        "distractors": None,
-        "contexts": None,
-        "difficulty": None,
-        "ratings": None,
-        "rl": False,
     }
     built = synth.build("graph-walk", tasks=16, settings=settings, out=folder / "out", store=folder / "store")
     synth.export(built.path, "trl-dpo", folder / "dpo", select=["selected=true", "split=train"], thoughts=False)
@@ -95,13 +97,12 @@ def test_without_checks_every_run_of_the_teacher_is_a_row(dataset: Dataset) -> N
 def test_rows_without_labels_are_of_the_split_train_and_of_one_role(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("splits")
     settings = {
-        "source.entities": 400,
-        "questions.shapes": {"composition": 1.0},
+        **SMALL,
         "questions.fractions": {"train": 0.6, "validation": 0.2, "test": 0.2},
         "roles.policy.rollouts": 6,
         "roles.policy.options.skill": 0.5,
-        **dict.fromkeys(("critical", "preferences", "distractors", "contexts", "difficulty", "ratings")),
-        "rl": False,
+        "critical": None,
+        "preferences": None,
     }
     data = synth.load(
         synth.build("graph-walk", tasks=24, settings=settings, out=folder / "out", store=folder / "store").path
