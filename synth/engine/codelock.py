@@ -2,7 +2,7 @@
 
 The lock of a stage is the hash of its module and of every module of ``synth`` that it imports, directly or not, inside
 functions too: of their syntax trees, without comments and docstrings, so that wording is free. ``EXEMPT`` modules are
-not followed, each for a reason.
+not followed, each for a reason. ``DATA`` are the files that stand in for code.
 """
 
 from __future__ import annotations
@@ -17,9 +17,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from synth.stages.contract import Stage
 
-__all__ = ["EXEMPT", "StageLock", "lock_of", "module_hash", "problems", "read_locks", "write_locks"]
+__all__ = [
+    "DATA",
+    "EXEMPT",
+    "StageLock",
+    "data_hash",
+    "lock_of",
+    "module_hash",
+    "problems",
+    "read_locks",
+    "write_locks",
+]
 
 EXEMPT: dict[str, str] = {
     "synth.agents.contract": "types; what they mean lives in the modules that use them",
@@ -30,6 +42,9 @@ EXEMPT: dict[str, str] = {
     "synth.stages.contract": "types; the engine's part of a stage changes no row",
 }
 """Modules (with everything below them) that no lock covers."""
+
+DATA: dict[str, str] = {"synth.lexicon.reading": "**/*.yaml"}
+"""Module -> the files below its folder whose content is as good as its code."""
 
 
 @dataclass(frozen=True)
@@ -207,8 +222,21 @@ def _is_type_checking(test: ast.expr) -> bool:
 
 @cache
 def module_hash(module: str) -> str:
-    """sha256 of a module's code: comments, docstrings, layout and line numbers are not in it."""
-    return code_hash(_tree(module))
+    """sha256 of a module's code and ``DATA``: comments, docstrings, layout and line numbers are not in it."""
+    code = code_hash(_tree(module))
+    path = _file(module)
+    if module not in DATA or path is None:
+        return code
+    return hashlib.sha256(f"{code} {data_hash(path.parent, DATA[module])}".encode()).hexdigest()
+
+
+def data_hash(folder: Path, pattern: str) -> str:
+    """sha256 of what the YAML files below a folder hold: comments and layout are not in it."""
+    held = [
+        [file.relative_to(folder).as_posix(), yaml.safe_load(file.read_text("utf-8"))]
+        for file in sorted(folder.glob(pattern))
+    ]
+    return hashlib.sha256(json.dumps(held, ensure_ascii=True).encode()).hexdigest()
 
 
 def code_hash(tree: ast.Module) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from synth.schemas.documents import ValueKind
 
-__all__ = ["EntityType", "Joint", "Relation", "relation", "value"]
+__all__ = ["EntityType", "Joint", "Relation"]
 
 
 @dataclass(frozen=True)
@@ -60,51 +60,3 @@ class Joint:
     sentences: tuple[str, ...]
     always: bool = False
     """Told together whenever both hold; else for half of the pages."""
-
-
-def relation(
-    name: str,
-    subjects: str,
-    objects: str,
-    inverse: str | None,
-    *sentences: str,
-    functional: bool = True,
-    inverse_functional: bool = False,
-    primary: bool = True,
-    note: str = "",
-) -> Relation:
-    """An entity-valued relation; ``subjects`` and ``objects`` are type names separated by spaces.
-
-    The cardinality of an inverse reading is not given: the schema mirrors that of its primary."""
-    return Relation(
-        name=name,
-        subject_types=tuple(subjects.split()),
-        object_types=tuple(objects.split()),
-        value_kind="entity",
-        unit=None,
-        inverse=inverse,
-        functional=functional,
-        inverse_functional=inverse_functional,
-        primary=primary,
-        sentences=sentences,
-        note=note,
-    )
-
-
-def value(
-    name: str, subjects: str, kind: ValueKind, *sentences: str, unit: str | None = None, note: str = ""
-) -> Relation:
-    """A value-valued relation: functional, primary, without inverse."""
-    return Relation(
-        name=name,
-        subject_types=tuple(subjects.split()),
-        object_types=(),
-        value_kind=kind,
-        unit=unit,
-        inverse=None,
-        functional=True,
-        inverse_functional=False,
-        primary=True,
-        sentences=sentences,
-        note=note,
-    )

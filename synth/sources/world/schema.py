@@ -7,18 +7,12 @@ drives a seeded generator instead, so that any size is consistent and every stat
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from synth.lexicon.reading import world_lexicon
 from synth.schemas.documents import ValueKind
-from synth.sources.world import (
-    relations_institutions,
-    relations_people,
-    relations_places,
-    relations_structures,
-    relations_works,
-)
 from synth.sources.world.relation import EntityType, Joint, Relation
 
 __all__ = [
@@ -39,33 +33,12 @@ __all__ = [
 PRESENT_YEAR = 2010
 """The year in which the encyclopedia is written: nothing is later, and the living are alive in it."""
 
+_WORDS = world_lexicon()
+
 ENTITY_TYPES: Mapping[str, EntityType] = MappingProxyType(
     {
-        kind.name: kind
-        for kind in (
-            EntityType("country", "country", "countries", 0, hub=True),
-            EntityType("language", "language", "languages", 0, hub=True),
-            EntityType("award", "award", "awards", 0, hub=True),
-            EntityType("region", "region", "regions", 0),
-            EntityType("city", "city", "cities", 80),
-            EntityType("river", "river", "rivers", 35),
-            EntityType("mountain", "mountain", "mountains", 35),
-            EntityType("lake", "lake", "lakes", 30),
-            EntityType("species", "species", "species", 30),
-            EntityType("person", "person", "people", 400),
-            EntityType("university", "university", "universities", 30),
-            EntityType("company", "company", "companies", 50),
-            EntityType("laboratory", "laboratory", "laboratories", 25),
-            EntityType("newspaper", "newspaper", "newspapers", 25),
-            EntityType("museum", "museum", "museums", 30),
-            EntityType("team", "team", "teams", 25),
-            EntityType("stadium", "stadium", "stadiums", 25),
-            EntityType("bridge", "bridge", "bridges", 30),
-            EntityType("festival", "festival", "festivals", 25),
-            EntityType("book", "book", "books", 60),
-            EntityType("film", "film", "films", 40),
-            EntityType("artwork", "artwork", "artworks", 25),
-        )
+        name: EntityType(name, entry.noun, entry.plural, entry.per_thousand, entry.hub)
+        for name, entry in _WORDS.types.items()
     }
 )
 """Every entity type by name, in the order in which a world numbers its entities."""
@@ -73,40 +46,44 @@ ENTITY_TYPES: Mapping[str, EntityType] = MappingProxyType(
 HUB_TYPES: frozenset[str] = frozenset(kind.name for kind in ENTITY_TYPES.values() if kind.hub)
 """Types whose entities are exempt from splits: ``partition`` of such an entity is "train", and says nothing."""
 
-_DECLARED = (
-    *relations_places.RELATIONS,
-    *relations_people.RELATIONS,
-    *relations_institutions.RELATIONS,
-    *relations_structures.RELATIONS,
-    *relations_works.RELATIONS,
-)
 
-
-def _mirrored(declared: tuple[Relation, ...]) -> dict[str, Relation]:
-    primary = {item.name: item for item in declared if item.primary}
-    mirror = {item.inverse: item for item in primary.values() if item.inverse}
-    return {
-        item.name: item
-        if item.primary
-        else replace(
-            item,
-            functional=mirror[item.name].inverse_functional,
-            inverse_functional=mirror[item.name].functional,
+def _relations() -> Iterator[Relation]:
+    """Every relation, its inverse reading behind it."""
+    for name, entry in _WORDS.relations.items():
+        inverse = name if entry.symmetric else entry.inverse.name if entry.inverse else None
+        relation = Relation(
+            name=name,
+            subject_types=entry.subject,
+            object_types=entry.object,
+            value_kind=entry.value,
+            unit=entry.unit,
+            inverse=inverse,
+            functional=entry.functional,
+            inverse_functional=entry.inverse_functional,
+            primary=True,
+            sentences=entry.page,
+            note=entry.note,
         )
-        for item in declared
-    }
+        yield relation
+        if entry.inverse is not None:
+            yield replace(
+                relation,
+                name=entry.inverse.name,
+                subject_types=entry.object,
+                object_types=entry.subject,
+                inverse=name,
+                functional=entry.inverse_functional,
+                inverse_functional=entry.functional,
+                primary=False,
+                sentences=entry.inverse.page,
+                note="",
+            )
 
 
-RELATIONS: Mapping[str, Relation] = MappingProxyType(_mirrored(_DECLARED))
+RELATIONS: Mapping[str, Relation] = MappingProxyType({item.name: item for item in _relations()})
 """Every relation by name, inverse readings (``primary=False``) included."""
 
-JOINTS: tuple[Joint, ...] = (
-    *relations_places.JOINTS,
-    *relations_people.JOINTS,
-    *relations_institutions.JOINTS,
-    *relations_structures.JOINTS,
-    *relations_works.JOINTS,
-)
+JOINTS: tuple[Joint, ...] = tuple(Joint(entry.relations, entry.page, entry.always) for entry in _WORDS.joint)
 
 _MONTHS = (
     "January", "February", "March", "April", "May", "June",

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from synth.sources.world.filler import FILLERS, OF_THE_DEAD
-from synth.sources.world.layout import GENERAL, LEADS, SECTIONS
+from synth.sources.world.layout import FILLERS, GENERAL, LEADS, SECTIONS
 from synth.sources.world.schema import ENTITY_TYPES, JOINTS, RELATIONS
 
 __all__ = [
@@ -136,15 +135,15 @@ def page_plan(kind: str) -> Page:
                 forward=tuple(name for name in names if RELATIONS[name].primary),
                 inverse=tuple(name for name in names if not RELATIONS[name].primary),
                 joints=joints,
-                free=plan.free,
+                free=not plan.in_order,
             )
         )
     return Page(
         leads=tuple(Unit(joint.relations, _sentences(kind, joint.sentences)) for joint in LEADS[kind]),
         sections=tuple(sections),
         single={item.name: Unit((item.name,), _sentences(kind, item.sentences)) for item in mine},
-        fillers=_sentences(kind, FILLERS[kind]),
-        fillers_alive=_sentences(kind, tuple(text for text in FILLERS[kind] if text not in OF_THE_DEAD)),
+        fillers=_sentences(kind, tuple(item.text for item in FILLERS[kind])),
+        fillers_alive=_sentences(kind, tuple(item.text for item in FILLERS[kind] if not item.after_death)),
         forward=tuple(item.name for item in mine if item.primary),
         inverse=tuple(item.name for item in mine if not item.primary),
         general=GENERAL[kind],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
+from synth.lexicon.reading import world_lexicon
 from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.world.grammar import (
     CLAUSE,
@@ -40,14 +41,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-HEADS: dict[str, tuple[str, ...]] = {
-    **{kind.name: (kind.noun,) for kind in ENTITY_TYPES.values()},
-    "company": ("company", "firm"),
-    "newspaper": ("newspaper", "paper"),
-    "laboratory": ("laboratory", "research laboratory"),
-    "artwork": ("artwork", "work of art"),
-    "film": ("film", "movie"),
-    "award": ("award", "prize"),
+HEADS: Mapping[str, tuple[str, ...]] = {
+    kind: (entry.noun, *entry.also) for kind, entry in world_lexicon().types.items()
 }
 """What a sought entity of a kind is called; the first is the plain word."""
 

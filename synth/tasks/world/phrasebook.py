@@ -6,23 +6,15 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from synth.lexicon.reading import world_lexicon
 from synth.sources.world.schema import RELATIONS
 from synth.tasks.text import content_words
-from synth.tasks.world import wording_institutions, wording_people, wording_places, wording_works
-from synth.tasks.world.wording import Wording
+from synth.tasks.world.wording import Wording, wording_of
 
 __all__ = ["INVERSES", "WORDINGS", "canonical", "question_lexicon"]
 
 WORDINGS: Mapping[str, Wording] = MappingProxyType(
-    {
-        item.relation: item
-        for item in (
-            *wording_places.WORDINGS,
-            *wording_people.WORDINGS,
-            *wording_institutions.WORDINGS,
-            *wording_works.WORDINGS,
-        )
-    }
+    {name: wording_of(name, entry.question) for name, entry in world_lexicon().relations.items()}
 )
 """One wording per primary relation of the world."""
 

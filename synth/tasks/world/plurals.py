@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from synth.lexicon.reading import world_lexicon
 from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.world.grammar import CLAUSE, NAME, NOMINAL, Phrase, Predicate, mark, tidy
 from synth.tasks.world.links import Link
 
 __all__ = ["PLURALS", "bracketed", "counted", "plural_does", "set_phrases", "several"]
 
-PLURALS: dict[str, tuple[str, ...]] = {
-    **{kind.name: (kind.plural,) for kind in ENTITY_TYPES.values()},
-    "film": ("films", "movies"),
-    "company": ("companies", "firms"),
-    "artwork": ("artworks", "works of art"),
+PLURALS: Mapping[str, tuple[str, ...]] = {
+    kind: (entry.plural, *entry.also_plural) for kind, entry in world_lexicon().types.items()
 }
 """What several entities of a kind are called; the first is the plain word."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from synth.lexicon.reading import registers, world_lexicon
 from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.world.grammar import capitalise
 
@@ -15,47 +16,6 @@ __all__ = ["ALONE", "Core", "identify", "put"]
 
 ALONE = frozenset({"quick", "trivia", "reason", "afterwards", "wonder", "quiz"})
 """Registers that open a conversation: none of them may follow a sentence that has already been told."""
-
-_QUICK = ("quick question", "here is a question for you", "a small question", "one thing I could not find")
-_TRIVIA = ("here's one for a pub quiz", "trivia question", "quiz question", "a riddle for the weekend")
-_WONDER = ("I was just wondering", "I keep asking myself", "tell me", "something I have always wondered about")
-_INDIRECT = ("do you know", "do you happen to know", "does anyone know", "any idea")
-_POLITE = (
-    "could you tell me", "can you tell me", "could you please tell me", "would you mind telling me",
-    "are you able to tell me",
-)  # fmt: skip
-_FORGOTTEN = (("I can't remember", "can you help me"), ("I have forgotten", "can you remind me"))
-_NEED = (
-    ("I need to know", "can you help"), ("I'd like to know", "can you find out"),
-    ("I'm trying to work out", "can you help me"), ("someone asked me", "do you have an answer"),
-)  # fmt: skip
-_ORDER = ("find out", "please tell me", "tell me", "please find out")
-_REQUEST = ("can you name", "could you name", "can you identify", "could you please name")
-_COMMAND = ("name", "please name", "identify", "give me the name of")
-_LOOKING = ("I am looking for", "I'm trying to find", "I would like to identify", "I want to read up on")
-_VALUE_COMMAND = ("give me", "please look up", "find", "look up")
-_VALUE_REQUEST = ("can you give me", "could you find", "could you look up", "can you look up")
-_VALUE_LOOKING = (
-    ("I'm looking for", "can you find it"), ("I need", "can you look it up"), ("I'm trying to find", "what is it"),
-    ("I would like to know", "can you help"),
-)  # fmt: skip
-
-_ENTITY_REASONS = (
-    "I'm putting together a list of {topic}.",
-    "I'm writing an article about {topic}.",
-    "We're preparing a quiz about {topic}.",
-    "My daughter is doing a school project on {topic}.",
-    "I'm reading up on {topic}.",
-)
-_TOPICS = {"person": "notable people", "artwork": "works of art", "award": "prizes and awards",
-    "team": "sports teams", "laboratory": "research laboratories", "species": "wildlife", "museum": "museums",
-}  # fmt: skip
-_VALUE_REASONS = {
-    "date": ("I'm drawing up a timeline.", "I need an exact date for a caption.", "I'm checking some dates."),
-    "year": ("I'm drawing up a timeline.", "I need a year for a caption.", "I'm checking some dates."),
-    "number": ("I'm checking some figures.", "I need a figure for a report.", "I'm filling in a table."),
-    "quantity": ("I'm checking some figures.", "I need a measurement for a report.", "I'm filling in a table."),
-}
 
 
 @dataclass(frozen=True)
@@ -90,42 +50,47 @@ def identify(person: bool, head: str) -> tuple[str, ...]:
 
 
 def _topic(kind: str) -> str:
-    return _TOPICS.get(kind) or ENTITY_TYPES[kind].plural
+    entry = world_lexicon().types[kind]
+    return entry.topic or entry.plural
 
 
 def put(core: Core) -> dict[str, list[str]]:
     """Whole questions by register, without capital. Registers that have none are left out."""
+    words = registers()
     found: dict[str, list[str]] = {
         "plain": [f"{text}?" for text in core.direct],
-        "quick": [f"{opener}: {text}?" for text in core.direct for opener in _QUICK],
-        "trivia": [f"{opener}: {text}?" for text in core.direct for opener in _TRIVIA],
-        "wonder": [f"{opener}: {text}?" for text in core.direct for opener in _WONDER],
-        "indirect": [f"{opener} {text}?" for text in core.clause for opener in _INDIRECT],
-        "polite": [f"{opener} {text}?" for text in core.clause for opener in _POLITE],
-        "forgotten": [f"{opener} {text}. {capitalise(end)}?" for text in core.clause for opener, end in _FORGOTTEN],
-        "need": [f"{opener} {text}. {capitalise(end)}?" for text in core.clause for opener, end in _NEED],
-        "order": [f"{opener} {text}." for text in core.clause for opener in _ORDER],
+        **{
+            name: [f"{opener}: {text}?" for text in core.direct for opener in words[name]]
+            for name in ("quick", "trivia", "wonder")
+        },
+        **{
+            name: [f"{opener} {text}?" for text in core.clause for opener in words[name]]
+            for name in ("indirect", "polite")
+        },
+        **{
+            name: [f"{opener} {text}. {capitalise(end)}?" for text in core.clause for opener, end in words[name]]
+            for name in ("forgotten", "need")
+        },
+        "order": [f"{opener} {text}." for text in core.clause for opener in words["order"]],
     }
-    reasons: tuple[str, ...]
+    around = words["value" if core.is_value else "entity"]
     if core.is_value:
-        reasons = _VALUE_REASONS.get(core.kind, ())
+        reasons = around["reasons"].get(core.kind, ())
         found["what"] = [f"what is {text}?" for text in core.phrase]
-        found["command"] = [f"{opener} {text}." for text in core.phrase for opener in _VALUE_COMMAND]
-        found["request"] = [f"{opener} {text}?" for text in core.phrase for opener in _VALUE_REQUEST]
         found["looking"] = [
-            f"{opener} {text}. {capitalise(end)}?" for text in core.phrase for opener, end in _VALUE_LOOKING
+            f"{opener} {text}. {capitalise(end)}?" for text in core.phrase for opener, end in around["looking"]
         ]
     else:
-        reasons = tuple(reason.format(topic=_topic(core.kind)) for reason in _ENTITY_REASONS)
+        reasons = [reason.format(topic=_topic(core.kind)) for reason in around["reasons"]]
         found["name"] = [f"what is the name of {text}?" for text in core.phrase]
-        found["command"] = [f"{opener} {text}." for text in core.phrase for opener in _COMMAND]
-        found["request"] = [f"{opener} {text}?" for text in core.phrase for opener in _REQUEST]
         found["looking"] = [
             f"{opener} {text}. {end}?"
             for text in core.phrase
-            for opener in _LOOKING
+            for opener in around["looking"]
             for end in identify(core.person, core.head)
         ]
+    found["command"] = [f"{opener} {text}." for text in core.phrase for opener in around["command"]]
+    found["request"] = [f"{opener} {text}?" for text in core.phrase for opener in around["request"]]
     found["reason"] = [f"{reason} {capitalise(text)}?" for text in core.direct for reason in reasons]
     found["afterwards"] = [f"{text}? {reason}" for text in core.direct for reason in reasons]
     return {name: texts for name, texts in found.items() if texts}

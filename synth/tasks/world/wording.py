@@ -1,17 +1,13 @@
-"""What the question grammar knows about one relation: how its two ends are spoken of.
-
-All strings are lists separated by ``;``. Predicates are in the notation of
-:class:`synth.tasks.world.grammar.Predicate`; noun phrases have the slot ``{x}`` (the known end) or ``{x's}`` (its
-possessive).
-"""
+"""What the question grammar knows about one relation: how its two ends are spoken of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from synth.lexicon.model import QuestionWords
 from synth.tasks.world.grammar import Predicate
 
-__all__ = ["Wording", "entity", "value"]
+__all__ = ["Wording", "wording_of"]
 
 
 @dataclass(frozen=True)
@@ -45,34 +41,14 @@ class Wording:
         return self.object_is if sought_is_object else self.subject_is
 
 
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(";") if part.strip())
-
-
-def _predicates(text: str) -> tuple[Predicate, ...]:
-    return tuple(Predicate.parse(part) for part in _split(text))
-
-
-def entity(
-    relation: str,
-    *,
-    subject_does: str,
-    object_does: str,
-    object_is: str = "",
-    subject_is: str = "",
-    past: bool = True,
-) -> Wording:
-    """Wording of a relation between entities."""
+def wording_of(relation: str, words: QuestionWords) -> Wording:
+    """The words of a lexicon, read."""
     return Wording(
-        relation, _predicates(subject_does), _predicates(object_does), _split(object_is), _split(subject_is), past=past
+        relation,
+        tuple(Predicate.parse(text) for text in words.subject_does),
+        tuple(Predicate.parse(text) for text in words.object_does),
+        words.object_is,
+        words.subject_is,
+        words.asks,
+        past=words.tense == "past",
     )
-
-
-def symmetric(relation: str, *, does: str, names: str, past: bool = True) -> Wording:
-    """Wording of a relation that reads the same from both ends."""
-    return entity(relation, subject_does=does, object_does=does, object_is=names, subject_is=names, past=past)
-
-
-def value(relation: str, *, subject_does: str, object_is: str, asks: str) -> Wording:
-    """Wording of a relation whose object is a value."""
-    return Wording(relation, _predicates(subject_does), (), _split(object_is), (), _split(asks))

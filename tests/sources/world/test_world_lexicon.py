@@ -1,87 +1,87 @@
-"""The language understanding of scripted policies: words of relations, sentences to facts."""
+"""The lexicon: one entry per relation, refused where an entry cannot be what it says."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from pydantic import ValidationError
 
-from synth.sources.world.lexicon import Reading, content_words, lexicon, read_sentence, stem
-from synth.sources.world.schema import RELATIONS
+from synth.engine.codelock import DATA, data_hash
+from synth.lexicon import reading
+from synth.lexicon.model import QuestionWords, RelationEntry
+from synth.lexicon.reading import WORLD, read_lexicon, world_lexicon
+
+FOLDER = Path(reading.__file__).parent / "world"
+ENTRY = """
+relations:
+  author:
+    subject: [book]
+    object: [person]
+    page: ["{s} was written by {o}."]
+    question: {subject_does: ["was written | by"]}
+"""
+
+
+def test_every_file_of_the_world_is_read() -> None:
+    assert {path.stem for path in FOLDER.glob("*.yaml")} == set(WORLD)
+
+
+def test_every_relation_can_be_asked_about() -> None:
+    for name, entry in world_lexicon().relations.items():
+        words = entry.question
+        assert words.subject_does, name
+        assert bool(words.asks) == (entry.value != "entity"), name
+        assert bool(words.object_does) == (entry.value == "entity"), name
+
+
+def test_values_with_an_order_say_how_they_are_compared() -> None:
+    for name, entry in world_lexicon().relations.items():
+        assert (entry.in_time is not None) == (entry.value in ("date", "year") and name != "first_awarded"), name
+        assert (entry.in_size is not None) == (entry.value in ("number", "quantity")), name
+
+
+def test_a_symmetric_relation_reads_the_same_from_both_ends() -> None:
+    words = QuestionWords.model_validate({"does": ["is twinned | with"], "is": ["the twin of {x}"]})
+    assert words.subject_does == words.object_does == ("is twinned | with",)
+    assert words.subject_is == words.object_is == ("the twin of {x}",)
 
 
 @pytest.mark.parametrize(
-    ("word", "relation"),
+    ("change", "message"),
     [
-        ("directed", "director"),
-        ("director", "director"),
-        ("born", "born_in"),
-        ("birthplace", "born_in"),
-        ("mentor", "mentor"),
-        ("capital", "capital"),
-        ("founder", "founded_by"),
-        ("written", "author"),
-        ("adaptation", "adapted_from"),
-        ("headquarters", "headquartered_in"),
-        ("married", "spouse"),
-        ("inhabitants", "population"),
-        ("summit", "height"),
+        (("object: [person]", "value: year\n    object: [person]"), "a value has none"),
+        (("object: [person]", ""), "an entity needs object types"),
+        (("object: [person]", "objects: [person]"), "Extra inputs"),
+        (("page: [", "symmetric: true\n    inverse: {name: wrote, page: [x]}\n    page: ["), "its own inverse"),
+        (('page: ["{s} was written by {o}."]', "page: []"), "at least 1 item"),
     ],
 )
-def test_words_lead_to_relations(word: str, relation: str) -> None:
-    assert relation in lexicon()[stem(word)]
+def test_an_entry_that_cannot_be_is_refused(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    file = tmp_path / "works.yaml"
+    file.write_text(ENTRY, "utf-8")
+    assert isinstance(read_lexicon((file,)).relations["author"], RelationEntry)
+    file.write_text(ENTRY.replace(*change), "utf-8")
+    with pytest.raises(ValidationError, match=message):
+        read_lexicon((file,))
 
 
-def test_every_relation_has_words() -> None:
-    known = {name for names in lexicon().values() for name in names}
-    assert known == set(RELATIONS)
-    assert not {"the", "of", "and", "was"} & set(lexicon())
-    # Most words are telling: they speak of few relations.
-    sizes = sorted(len(names) for names in lexicon().values())
-    assert sizes[len(sizes) // 2] <= 2
+def test_a_relation_stands_in_one_file(tmp_path: Path) -> None:
+    files = (tmp_path / "a.yaml", tmp_path / "b.yaml")
+    for file in files:
+        file.write_text(ENTRY, "utf-8")
+    with pytest.raises(ValueError, match="relations that stand in two files: author"):
+        read_lexicon(files)
 
 
-def test_stem_and_content_words() -> None:
-    assert stem("directed") == stem("Director") == stem("directs") == stem("directing")
-    assert content_words("Who directed {o} in the year?") == ["direct"]
+def test_words_are_locked_as_code_is(tmp_path: Path) -> None:
+    file = tmp_path / "world" / "works.yaml"
+    file.parent.mkdir()
 
+    def hash_of(text: str) -> str:
+        file.write_text(text, "utf-8")
+        return data_hash(tmp_path, DATA["synth.lexicon.reading"])
 
-@pytest.mark.parametrize(
-    ("sentence", "reading"),
-    [
-        ("Vale was born in Tarn.", Reading("born_in", "Vale", ("Tarn",))),
-        ("The River Senn rises on the slopes of Mount Hark.", Reading("rises_on", "River Senn", ("Mount Hark",))),
-        ("It flows through Tarn.", Reading("flows_through", "It", ("Tarn",))),
-        ("Alumni of it include A Tarn, B Dale and C Vale.", Reading("educated", "it", ("A Tarn", "B Dale", "C Vale"))),
-        ("Tarn has a population of 12,345.", Reading("population", "Tarn", ("12,345",))),
-        ("Mount Hark rises to 1,204 metres.", Reading("height", "Mount Hark", ("1,204 metres",))),
-        ("Vale was born on 4 March 1874.", Reading("birth_date", "Vale", ("4 March 1874",))),
-    ],
-)  # fmt: skip
-def test_read_sentence(sentence: str, reading: Reading) -> None:
-    assert reading in read_sentence(sentence)
-
-
-def test_joint_sentence_reads_as_two_facts() -> None:
-    found = read_sentence("Tarn Press was founded in 1874 by Orrin Vale.", kind="company")
-    assert Reading("founded_by", "Tarn Press", ("Orrin Vale",)) in found
-    assert Reading("founding_year", "Tarn Press", ("1874",)) in found
-
-
-def test_known_names_settle_what_and_means() -> None:
-    names = {"The Mill and the Stones", "Glass Roads", "The Mill"}
-    found = read_sentence("Vale wrote The Mill and the Stones and Glass Roads.", names, kind="person")
-    assert found == (Reading("wrote", "Vale", ("The Mill and the Stones", "Glass Roads")),)
-    assert read_sentence("Vale wrote The Unheard Of.", names) == ()
-
-
-def test_kind_settles_direction() -> None:
-    sentence = "Lake Tarn receives the waters of the River Senn."
-    assert {item.relation for item in read_sentence(sentence)} == {"fed_by", "flows_into"}
-    assert {item.relation for item in read_sentence(sentence, kind="lake")} == {"fed_by"}
-    assert {item.relation for item in read_sentence(sentence, kind="river")} == {"flows_into"}
-
-
-@pytest.mark.parametrize(
-    "text", ["", "Anglers prize the River Senn for its trout.", "He was born in", "The capital of"]
-)
-def test_other_sentences_state_nothing(text: str) -> None:
-    assert read_sentence(text) == ()
+    before = hash_of(ENTRY)
+    assert hash_of("# a comment" + ENTRY) == before
+    assert hash_of(ENTRY.replace("written by", "penned by")) != before

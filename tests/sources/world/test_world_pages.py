@@ -19,7 +19,7 @@ from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
 from synth.sources.world.config import WorldConfig
-from synth.sources.world.filler import FILLERS
+from synth.sources.world.layout import FILLERS
 from synth.sources.world.lexicon import read_sentence
 from synth.sources.world.pages import pages
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, written_value
@@ -186,8 +186,8 @@ def test_opening_says_what_it_is_and_brings_in_the_alias(written: Written) -> No
 def filler_pattern(kind: str) -> re.Pattern[str]:
     slots = {"{s}": ".{2,60}?", "{their}": "(?:his|her|its)", "{them}": "(?:him|her|it)", "{they}": "(?:he|she|it)"}
     options = []
-    for text in FILLERS[kind]:
-        parts = re.split(r"(\{\w+\})", text)
+    for filler in FILLERS[kind]:
+        parts = re.split(r"(\{\w+\})", filler.text)
         options.append("".join(slots.get(part) or re.escape(part) for part in parts))
     return re.compile("(?:(?:" + "|".join(options) + r")(?: |$))*")
 
@@ -211,7 +211,8 @@ def test_what_is_not_a_fact_is_filler(written: Written) -> None:
             for text in rest:
                 assert PATTERNS[page["kind"]].fullmatch(text.strip()), text
                 assert not re.search(r"\d", text)
-    for kind, texts in FILLERS.items():
+    for kind, fillers in FILLERS.items():
+        texts = [filler.text for filler in fillers]
         assert len(texts) == len(set(texts)) >= 8, kind
         for text in texts:
             inner = re.sub(r"\{\w+\}", "", text)[1:]

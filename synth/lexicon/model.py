@@ -1,0 +1,227 @@
+"""What a lexicon says of a relation and of a type of entity. Words only: how English bends them is code elsewhere.
+
+Slots of a sentence on a page: ``{s}`` subject, ``{s}'s`` its possessive, ``{o}`` object (a name with its article, a
+list "A, B and C" where the relation is not functional, or a value as written), ``{an}`` the indefinite article that
+fits ``{o}``, ``{their}`` / ``{them}`` / ``{they}`` pronouns of the subject, ``{is}`` is or was. Sentences that state
+several facts have ``{o2}`` and ``{o3}``. Noun phrases of a question have ``{x}``, the end that is known, or ``{x's}``.
+A predicate is written ``finite~base middle | preposition tail``; :mod:`synth.tasks.world.grammar` reads it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from synth.schemas.documents import ValueKind
+
+__all__ = [
+    "Comparison",
+    "EntityTypeEntry",
+    "Event",
+    "Filler",
+    "FramedComparison",
+    "InSize",
+    "InTime",
+    "InverseEntry",
+    "JointEntry",
+    "Lexicon",
+    "QuestionWords",
+    "RelationEntry",
+    "SectionEntry",
+]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class QuestionWords(_Entry):
+    """How a question speaks of the two ends of a relation. A symmetric one is written with ``does`` and ``is``, which
+    hold for both."""
+
+    subject_does: tuple[str, ...] = ()
+    """Predicates whose grammatical subject is the relation's subject: "was born | in"."""
+    object_does: tuple[str, ...] = ()
+    """Predicates whose grammatical subject is the relation's object: "is the birthplace | of". Empty for values."""
+    object_is: tuple[str, ...] = ()
+    """Names the object by the subject: "the birthplace of {x}"."""
+    subject_is: tuple[str, ...] = ()
+    """Names the subject by the object: "the founder of {x}"."""
+    asks: tuple[str, ...] = ()
+    """Whole questions for a value: "How deep is {x}?"."""
+    tense: Literal["past", "present"] = "past"
+    """Whether "Who was" or "Who is" asks for the person that a noun phrase names."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _both_ends(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        rest = {key: texts for key, texts in value.items() if key not in ("does", "is")}
+        for key in ("does", "is"):
+            if key in value:
+                rest |= {f"subject_{key}": value[key], f"object_{key}": value[key]}
+        return rest
+
+
+class Event(_Entry):
+    """A dated event as a verb."""
+
+    finite: str
+    """ "came out"."""
+    base: str
+    """ "come out"."""
+
+
+class InTime(_Entry):
+    """How a question orders things by a date or year."""
+
+    noun: str
+    event: str
+    """The event as a noun phrase: "the release of {x}"."""
+    happens: tuple[Event, ...] = Field(min_length=1)
+    older: tuple[str, str] | None = None
+    """Comparative and superlative of the earlier, where things have an age."""
+    younger: tuple[str, str] | None = None
+
+
+class Comparison(_Entry):
+    """A question for a difference or sum, and the same as part of a sentence. Slots: ``{a}``, ``{b}``, ``{unit}``; in
+    frames ``{adjective}``, ``{noun}``, ``{things}`` too."""
+
+    question: str
+    clause: str
+
+
+class FramedComparison(_Entry):
+    """A comparison in a frame of ``frames.yaml``."""
+
+    frame: Literal["longer", "more", "combined", "altogether"]
+    adjective: str = ""
+    """For ``longer``: "deeper"."""
+    things: str = ""
+    """For ``more`` and ``altogether``, what is counted: "pages"."""
+
+
+class InSize(_Entry):
+    """How a question orders things by a number or quantity."""
+
+    noun: str
+    more: tuple[str, ...]
+    less: tuple[str, ...]
+    most: tuple[str, ...]
+    least: tuple[str, ...]
+    most_of: tuple[str, ...] = ()
+    """Before "of the rivers": "longest"."""
+    least_of: tuple[str, ...] = ()
+    exceeds: FramedComparison | tuple[Comparison, ...] = ()
+    """How much larger one is: in a frame, or in words of its own."""
+    together: FramedComparison | tuple[Comparison, ...] = ()
+    """The sum of two."""
+
+
+class InverseEntry(_Entry):
+    """The relation read from its object: ``author`` -> ``wrote``."""
+
+    name: str
+    page: tuple[str, ...] = Field(min_length=1)
+
+
+class RelationEntry(_Entry):
+    """All that is said of one relation, seen from its subject."""
+
+    subject: tuple[str, ...] = Field(min_length=1)
+    """Types of the subject."""
+    object: tuple[str, ...] = ()
+    """Types of the object; empty when it is a value."""
+    value: ValueKind = "entity"
+    unit: str | None = None
+    """Unit of a quantity, plural, as written: ``metres``."""
+    functional: bool = True
+    """At most one object per subject."""
+    inverse_functional: bool = False
+    """At most one subject per object."""
+    symmetric: bool = False
+    note: str = ""
+    """What the source guarantees about dates and quantities."""
+    page: tuple[str, ...] = Field(min_length=1)
+    """Sentences of a page that state the fact."""
+    inverse: InverseEntry | None = None
+    question: QuestionWords
+    in_time: InTime | None = None
+    in_size: InSize | None = None
+
+    @model_validator(mode="after")
+    def _ends(self) -> RelationEntry:
+        if (self.value == "entity") != bool(self.object):
+            raise ValueError("an entity needs object types, and a value has none")
+        if self.symmetric and self.inverse is not None:
+            raise ValueError("a symmetric relation is its own inverse")
+        return self
+
+
+class JointEntry(_Entry):
+    """Sentences that state two or more facts of one subject at once: slots ``{o}``, ``{o2}``, ``{o3}`` in order."""
+
+    relations: tuple[str, ...] = Field(min_length=1)
+    page: tuple[str, ...] = Field(min_length=1)
+    always: bool = False
+    """Stated together whenever both hold; else on half of the pages."""
+
+
+class SectionEntry(_Entry):
+    """One section of a page: a heading is drawn, and the relations that apply are stated."""
+
+    headings: tuple[str, ...] = Field(min_length=1)
+    relations: tuple[str, ...] = ()
+    in_order: bool = False
+    """Stated in this order, as in a life."""
+
+
+class Filler(_Entry):
+    """A sentence that states no fact and contradicts none: no other entity, date or quantity stands in it."""
+
+    text: str
+    after_death: bool = False
+    """Not said of the living."""
+
+
+class EntityTypeEntry(_Entry):
+    """What entities of a type are called, and how a page about one is laid out."""
+
+    noun: str
+    """What follows "a" or "the" in prose."""
+    plural: str
+    also: tuple[str, ...] = ()
+    """Other nouns that a question may use."""
+    also_plural: tuple[str, ...] = ()
+    topic: str = ""
+    """What an article about them is about, where that is not the plural: "notable people"."""
+    per_thousand: int = Field(ge=0)
+    """Share of a generated world's entities, of those that are not hubs; 0 for hubs and regions."""
+    hub: bool = False
+    """Everything links to it, so no split owns it."""
+    opening: tuple[JointEntry, ...] = Field(min_length=1)
+    """Sentences that say what the entity is; each begins with ``{s}``."""
+    sections: tuple[SectionEntry, ...] = Field(min_length=1)
+    """Genre, medium and such are stated in the opening, or else in the first section."""
+    filler_section: int = Field(ge=0)
+    """The section, from 0, whose topic filler suits best."""
+    fillers: tuple[Filler, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain_fillers(cls, value: object) -> object:
+        if isinstance(value, dict) and "fillers" in value:
+            texts = [{"text": item} if isinstance(item, str) else item for item in value["fillers"]]
+            return {**value, "fillers": texts}
+        return value
+
+
+class Lexicon(_Entry):
+    """The words of one source. A file may hold any part; the parts of all files are joined."""
+
+    types: dict[str, EntityTypeEntry] = {}
+    relations: dict[str, RelationEntry] = {}
+    joint: tuple[JointEntry, ...] = ()
