@@ -13,10 +13,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from synth.schemas.distractors import CueKind, WrittenKind, WrittenLevel
 from synth.schemas.documents import ValueKind
 
 __all__ = [
     "Comparison",
+    "DocumentWords",
     "EntityTypeEntry",
     "Event",
     "Filler",
@@ -26,6 +28,10 @@ __all__ = [
     "InverseEntry",
     "JointEntry",
     "Lexicon",
+    "MisleadingFrame",
+    "MisleadingKind",
+    "MisleadingWords",
+    "Phrases",
     "QuestionWords",
     "RelationEntry",
     "SectionEntry",
@@ -225,3 +231,61 @@ class Lexicon(_Entry):
     types: dict[str, EntityTypeEntry] = {}
     relations: dict[str, RelationEntry] = {}
     joint: tuple[JointEntry, ...] = ()
+
+
+class Phrases(_Entry):
+    """How a question about documents says a relation; ``documents.yaml`` explains the slots."""
+
+    noun: tuple[str, ...] = ()
+    """Names what is sought by what is known."""
+    ask: tuple[str, ...] = ()
+    tell: tuple[str, ...] = ()
+    """The hop as a sentence of its own."""
+
+
+class DocumentWords(_Entry):
+    """Words of questions about documents."""
+
+    relations: dict[str, Phrases]
+    closings: tuple[str, ...] = Field(min_length=1)
+    """How a noun phrase becomes a question or a request."""
+
+
+class MisleadingFrame(_Entry):
+    """How a page of one kind is worded."""
+
+    title: str
+    heading: str
+    """Of the section with the sentences behind the first; the first is the opening."""
+    sentences: tuple[str, ...] = Field(min_length=2)
+
+    @model_validator(mode="after")
+    def _can_be_found_out(self) -> MisleadingFrame:
+        if sum(text.startswith("!") for text in self.sentences) != 1:
+            raise ValueError("exactly one sentence begins with '!': the cue by which a reader can find out")
+        if sum("{claim}" in text for text in self.sentences) != 1:
+            raise ValueError("exactly one sentence holds {claim}")
+        return self
+
+
+class MisleadingKind(_Entry):
+    level: WrittenLevel
+    cue: CueKind
+    frames: tuple[MisleadingFrame, ...] = Field(min_length=1)
+
+
+class _Remarks(_Entry):
+    things: tuple[str, ...]
+    people: tuple[str, ...]
+
+
+class MisleadingWords(_Entry):
+    """What pages that were written to mislead say around a false statement; ``misleading.yaml`` explains the slots."""
+
+    kinds: dict[WrittenKind, MisleadingKind]
+    namesakes: dict[str, str]
+    """Type -> what a thing of the same name is: of a type that no question asks for, so it is never a second answer."""
+    remarks: _Remarks
+    """What else is said of namesakes. Nothing here is a fact of the graph."""
+    time_varying: frozenset[str]
+    """Relations whose object may have been another in an earlier year: only these have stale values."""

@@ -10,9 +10,18 @@ from typing import Any
 
 import yaml
 
-from synth.lexicon.model import Comparison, Lexicon
+from synth.lexicon.model import Comparison, DocumentWords, Lexicon, MisleadingWords
 
-__all__ = ["WORLD", "comparison_frames", "order_frames", "read_lexicon", "registers", "world_lexicon"]
+__all__ = [
+    "WORLD",
+    "comparison_frames",
+    "document_words",
+    "misleading_words",
+    "order_frames",
+    "read_lexicon",
+    "registers",
+    "world_lexicon",
+]
 
 _HERE = Path(__file__).parent
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -47,6 +56,18 @@ def read_lexicon(paths: tuple[Path, ...]) -> Lexicon:
 def world_lexicon() -> Lexicon:
     """The words of the generated world."""
     return read_lexicon(tuple(_HERE / "world" / f"{name}.yaml" for name in WORLD))
+
+
+@cache
+def document_words() -> DocumentWords:
+    """The words of questions about documents."""
+    return DocumentWords.model_validate(_read(_HERE / "documents.yaml"))
+
+
+@cache
+def misleading_words() -> MisleadingWords:
+    """The words of pages that were written to mislead."""
+    return MisleadingWords.model_validate(_read(_HERE / "misleading.yaml"))
 
 
 @cache

@@ -16,9 +16,9 @@ from typing import get_args
 import numpy as np
 
 from synth.identity import derive_generator
+from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import WrittenKind
 from synth.sources.world.config import WorldConfig
-from synth.sources.world.distract_words import NAMESAKES, TIME_VARYING
 from synth.sources.world.schema import PRESENT_YEAR, RELATIONS
 from synth.sources.world.structure import NO_DATE, World
 from synth.sources.world.templates import AN, IS, OBJECT, POSSESSIVE, SUBJECT, Sentence, compiled, page_plan
@@ -119,7 +119,7 @@ def _bare(config: WorldConfig) -> WorldConfig:
 
 def _lie(world: World, kind: WrittenKind, ordinal: int) -> Lie | None:
     """The false statement of a kind about an entity; None where none can be made."""
-    if kind == "lookalike" and world.kind_of(ordinal) not in NAMESAKES:
+    if kind == "lookalike" and world.kind_of(ordinal) not in misleading_words().namesakes:
         return None
     names = related(world, ordinal)
     fitting = [name for name in names if _fits(kind, name)]
@@ -172,7 +172,7 @@ def _inference(
 
 def _fits(kind: WrittenKind, name: str) -> bool:
     if kind == "stale":
-        return name in TIME_VARYING
+        return name in misleading_words().time_varying
     if kind in ("wrong_chain", "inference"):
         return RELATIONS[name].value_kind == "entity"
     return True

@@ -7,12 +7,12 @@ from functools import lru_cache
 from typing import TypeVar
 
 from synth.identity import derive_generator, digest
+from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import Falsehood
 from synth.schemas.documents import Document, Evidence, Link, Section
 from synth.schemas.row import Split
 from synth.sources.world.config import WorldConfig
 from synth.sources.world.distract import Lie, claims, lies, object_of
-from synth.sources.world.distract_words import FRAMES, LEVELS, NAMESAKES, PEOPLE_REMARKS, REMARKS
 from synth.sources.world.pages import pages
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, indefinite, with_article, written_value
 from synth.sources.world.source import world_of
@@ -28,6 +28,7 @@ DOCUMENT_KIND = "distractor"
 SHARD_PAGES = 2_000
 """Pages per shard, always."""
 
+_WORDS = misleading_words()
 _REMARKS = (2, 6)
 """Sentences of filler per page, from and to: what brings it to the length of other pages."""
 
@@ -84,8 +85,8 @@ class _Page:
 
     def finish(self) -> tuple[Document, Falsehood]:
         world, lie = self.world, self.lie
-        frame = self._one(FRAMES[lie.kind])
-        called, noun = world.called[lie.subject], NAMESAKES.get(self.kind, "")
+        frame = self._one(_WORDS.kinds[lie.kind].frames)
+        called, noun = world.called[lie.subject], _WORDS.namesakes.get(self.kind, "")
         words = {"n": called, "noun": noun, "year": str(lie.year or ""), "of": ENTITY_TYPES[self.kind].noun}
         words["a_noun"] = f"{indefinite(noun)} {noun}" if noun else ""
         if self.kind == "person" and lie.kind == "lookalike":
@@ -94,7 +95,7 @@ class _Page:
         self._literal(f"# {title}\n\n")
         begin = self.pos
         before, after = self._chosen()
-        if LEVELS[lie.kind][0] == "cognition":
+        if _WORDS.kinds[lie.kind].level == "cognition":
             # What misleads there goes on from the opening sentence: remarks between would cut the thread.
             self._body(frame.sentences[:1], words, (), before)
             before = []
@@ -125,14 +126,14 @@ class _Page:
 
     def _falsehood(self, document: Document) -> Falsehood:
         world, lie = self.world, self.lie
-        level, cue = LEVELS[lie.kind]
+        words = _WORDS.kinds[lie.kind]
         true, stated = self._stored(lie.true), None if lie.stated is None else self._stored(lie.stated)
         subject = world.ids[lie.subject]
         key = digest("falsehood", document.id, subject, lie.relation, true, stated)
         return Falsehood(
             id=f"falsehood-{key[:16]}",
             document_id=document.id,
-            level=level,
+            level=words.level,
             kind=lie.kind,
             subject=subject,
             relation=lie.relation,
@@ -140,7 +141,7 @@ class _Page:
             stated_object=stated,
             value_kind=RELATIONS[lie.relation].value_kind,
             statement=_quote(document, *self.statement),
-            cue=cue,
+            cue=words.cue,
             cue_words=_quote(document, *self.cue),
             truth=self._truth(),
             partition=document.partition,
@@ -195,7 +196,7 @@ class _Page:
         """What may be said besides: true of anything of the type, or about the namesake."""
         lie = self.lie
         if lie.kind == "lookalike":
-            return list(PEOPLE_REMARKS if self.kind == "person" else REMARKS)
+            return list(_WORDS.remarks.people if self.kind == "person" else _WORDS.remarks.things)
         alive = self.kind != "person" or int(self.world.end[lie.subject]) == 9999
         plan = page_plan(self.kind)
         called = self.world.called[lie.subject]

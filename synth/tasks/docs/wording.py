@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from synth.lexicon.reading import document_words
 from synth.tasks.docs.describe import Start
 from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.kinds import PLACES, noun_of, short
-from synth.tasks.docs.phrases import CLOSINGS, PHRASES
 from synth.tasks.docs.steps import Step
 
 __all__ = ["Said", "Worded", "constraint_words", "word_composition", "word_conjunction"]
 
+_WORDS = document_words()
 _MARKED = re.compile("«(.*?)»")
 _TOLD = ("cross_reference", "also_listed", "cited_for", "refers_for", "more_in")
 """Where one text points to another, "the section that the section refers to" is hard to read: it gets its sentence."""
@@ -56,7 +57,7 @@ def word_composition(
     family = ""
     called = [noun_of(start.kind)]
     for step, noun in zip(steps[:-1], nouns[:-1], strict=True):
-        phrases = PHRASES[step.relation]
+        phrases = _WORDS.relations[step.relation]
         options = phrases.tell if style == "story" else phrases.noun
         text, cue, number = _say(options, _slots(step, noun, known), generator)
         family += f".{number}"
@@ -70,12 +71,12 @@ def word_composition(
     last, noun = steps[-1], nouns[-1]
     slots = _slots(last, noun, known)
     if style == "request":
-        text, cue, number = _say(PHRASES[last.relation].noun, slots, generator)
-        closing = int(generator.integers(len(CLOSINGS)))
-        sentences.append(CLOSINGS[closing].format(n=text))
+        text, cue, number = _say(_WORDS.relations[last.relation].noun, slots, generator)
+        closing = int(generator.integers(len(_WORDS.closings)))
+        sentences.append(_WORDS.closings[closing].format(n=text))
         family += f".{number}.{closing}"
     else:
-        asks = PHRASES[last.relation].ask
+        asks = _WORDS.relations[last.relation].ask
         ends = tuple(ask for ask in asks if ask.endswith("{s}?"))
         text, cue, number = _say(ends if len(known) > _LONG and ends else asks, slots, generator)
         sentences.append(text)
@@ -105,17 +106,17 @@ _PLACE = re.compile(rf"(?:the|that)(?: other)? (?:{'|'.join(sorted(PLACES))})\b"
 
 def _style(start: Start, steps: Sequence[Step], generator: np.random.Generator) -> str:
     """One noun may be nested in another where both are short; else every hop gets a sentence of its own."""
-    told = len(steps) > 1 and all(PHRASES[step.relation].tell for step in steps[:-1])
+    told = len(steps) > 1 and all(_WORDS.relations[step.relation].tell for step in steps[:-1])
     nested = len(steps) == 1 or (
         len(steps) == 2
-        and bool(PHRASES[steps[0].relation].noun)
+        and bool(_WORDS.relations[steps[0].relation].noun)
         and len(start.phrase) + len(steps[0].extra) <= _LONG
         and steps[0].relation not in (steps[1].relation, *_TOLD)
     )
     styles = ["story", "story"] if told else []
     if nested or not told:
         styles.append("nested")
-        if PHRASES[steps[-1].relation].noun:
+        if _WORDS.relations[steps[-1].relation].noun:
             styles.append("request")
     return choose(styles, generator)
 

@@ -8,15 +8,16 @@ from functools import cache
 import pyarrow as pa
 import pytest
 
+from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import Falsehood
 from synth.schemas.documents import Document
 from synth.sources.world.config import DistractorMix, WorldConfig
 from synth.sources.world.distract import KINDS
 from synth.sources.world.distract_pages import DOCUMENT_KIND, distractor_shard, distractor_shards
-from synth.sources.world.distract_words import FRAMES, LEVELS, NAMESAKES
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, written_value
 from synth.sources.world.source import shard_count, shard_tables, world_of
 
+WORDS = misleading_words()
 _NONE = DistractorMix(lookalike=0, stale=0, partial=0, contradiction=0, wrong_chain=0, inference=0)
 _MANY = WorldConfig(entities=900, seed=3, distractors=DistractorMix().times(5))
 
@@ -96,7 +97,7 @@ def test_every_span_is_what_it_says_and_the_official_page_contradicts() -> None:
             assert texts[evidence.document_id][evidence.start : evidence.end] == evidence.quote
         assert item.statement.document_id == item.cue_words.document_id == document.id
         assert item.truth.document_id == item.subject
-        assert (item.level, item.cue) == LEVELS[item.kind]
+        assert (item.level, item.cue) == (WORDS.kinds[item.kind].level, WORDS.kinds[item.kind].cue)
         for link in document.links:
             assert link.target in official
             assert document.text[link.start : link.end].strip()
@@ -107,7 +108,7 @@ def test_every_span_is_what_it_says_and_the_official_page_contradicts() -> None:
 def test_cues_can_be_read_without_knowing_the_truth() -> None:
     """Each cue holds words of its own kind, wherever it stands on the page."""
     told = {
-        "other_thing": re.compile("|".join((*NAMESAKES.values(), "a character"))),
+        "other_thing": re.compile("|".join((*WORDS.namesakes.values(), "a character"))),
         "dated": re.compile(r"\b(19[2-9]\d)\b"),
         "illegible": re.compile(r"\[illegible\]"),
         "hearsay": re.compile(r"no other source|did not look it up|from memory|where it came from|able to confirm"),
@@ -160,8 +161,8 @@ def test_there_is_no_shard_behind_the_last() -> None:
 
 
 def test_every_frame_misleads_and_gives_a_cue() -> None:
-    for kind, frames in FRAMES.items():
-        for frame in frames:
+    for kind, words in WORDS.kinds.items():
+        for frame in words.frames:
             assert "{n}" in frame.title
             assert sum("{claim}" in sentence for sentence in frame.sentences) == 1, kind
             assert sum(sentence.startswith("!") for sentence in frame.sentences) == 1, kind
