@@ -7,14 +7,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-__all__ = ["SCHEMA_VERSION", "Json", "JsonColumn", "JsonList", "JsonObject", "JsonScalar", "Row", "Split"]
+__all__ = ["SCHEMA_VERSION", "Json", "JsonColumn", "JsonList", "JsonObject", "Row", "Split"]
 
 SCHEMA_VERSION = "1.5.0"
 """Version of our own tables. A test fails when a table's JSON Schema changes and this does not."""
 
 Split = Literal["train", "validation", "test"]
 
-JsonScalar = str | int | float | bool | None
 Json = Any
 """A value that canonical JSON can hold: null, bool, int, finite float, str, list, object with string keys."""
 

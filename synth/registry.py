@@ -1,7 +1,7 @@
 """Explicit tables of what there is to choose from. A new implementation is one module and one line here.
 
-Tables hold ``"module:attribute"`` so that naming the choices imports nothing heavy. Packages outside this one add to a
-table through entry points (group ``synth.<table>``); a name that is taken raises.
+Tables hold ``"module:attribute"`` so that naming the choices imports nothing heavy. Packages outside this one add to
+the tables in ``EXTENSIBLE`` through entry points (group ``synth.<table>``); a name that is taken raises.
 """
 
 from __future__ import annotations
@@ -18,27 +18,18 @@ __all__ = [
     "ENCODERS",
     "ENVIRONMENTS",
     "EXPERTS",
-    "EXPORTERS",
+    "EXTENSIBLE",
     "FORMATS",
     "IMPORTERS",
     "RATERS",
     "SCORERS",
     "SCREENS",
-    "SOURCES",
     "STAGES",
     "choices",
     "factory_of",
     "find",
 ]
 
-SOURCES: Mapping[str, str] = {
-    "world": "synth.sources.world.config:WorldConfig",
-    "docs": "synth.sources.docs.source:DocsConfig",
-    "records": "synth.sources.records.source:RecordsConfig",
-    "app": "synth.recipe.reverse:AppSource",
-    "mcp": "synth.recipe.reverse:McpSource",
-    "web": "synth.recipe.reverse:WebSource",
-}
 STAGES: Mapping[str, str] = {
     "world_pages": "synth.stages.world:WorldPages",
     "read_docs": "synth.stages.read_docs:ReadDocs",
@@ -135,10 +126,6 @@ BACKENDS: Mapping[str, str] = {
     "openai": "synth.agents.model.backend:model_policy",
     "vllm": "synth.agents.model.backend:model_policy",
 }
-EXPORTERS: Mapping[str, str] = {
-    "hub": "synth.exporters.hub.push:push",
-    "hub_layout": "synth.exporters.hub_layout:write_dataset",
-}
 FORMATS: Mapping[str, str] = {
     "adp-1": "synth.exporters.formats.adp:ADP_1",
     "adp-2": "synth.exporters.formats.adp:ADP_2",
@@ -166,7 +153,6 @@ IMPORTERS: Mapping[str, str] = {
 }
 
 _TABLES = {
-    "sources": SOURCES,
     "stages": STAGES,
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
@@ -175,16 +161,18 @@ _TABLES = {
     "raters": RATERS,
     "scorers": SCORERS,
     "screens": SCREENS,
-    "exporters": EXPORTERS,
     "formats": FORMATS,
     "importers": IMPORTERS,
 }
+EXTENSIBLE = frozenset({"backends", "encoders", "environments", "experts", "formats", "importers", "scorers"})
+"""Tables whose names a recipe or a command takes as they are; of the others only ours can be named."""
 
 
 @cache
 def _table(name: str) -> Mapping[str, str]:
     table = dict(_TABLES[name])
-    for entry in sorted(metadata.entry_points(group=f"synth.{name}"), key=lambda entry: (entry.name, entry.value)):
+    added = metadata.entry_points(group=f"synth.{name}") if name in EXTENSIBLE else ()
+    for entry in sorted(added, key=lambda entry: (entry.name, entry.value)):
         if entry.name in table:
             raise InputError(
                 f"an installed package adds {entry.name!r} to {name}, which is taken by {table[entry.name]}",
@@ -200,7 +188,7 @@ def choices(table: str) -> tuple[str, ...]:
 
 
 def factory_of(table: str, name: str) -> str:
-    """``module:attribute`` behind ``name`` in ``table`` (``sources``, ``stages``, ...).
+    """``module:attribute`` behind ``name`` in ``table`` (``stages``, ``formats``, ...).
 
     Raises:
         InputError: the table has no such name; the line lists those that it has.

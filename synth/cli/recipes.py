@@ -25,7 +25,7 @@ def list_datasets(as_json: JsonOption = False) -> None:
             json.dumps(
                 {
                     "datasets": [{"name": r.name, "description": r.description, "tasks": r.tasks} for r in recipes],
-                    **{t: choices(t) for t in ("sources", "environments", "backends", "exporters", "stages")},
+                    **{t: choices(t) for t in ("environments", "backends", "formats", "importers", "stages")},
                 },
                 indent=2,
             )
@@ -34,7 +34,7 @@ def list_datasets(as_json: JsonOption = False) -> None:
     width = max(len(r.name) for r in recipes)
     for r in recipes:
         print(f"{r.name:<{width}}  {' '.join(r.description.split())}")
-    print(f"\nsources: {', '.join(choices('sources'))}   backends: {', '.join(choices('backends'))}")
+    print(f"\nbackends: {', '.join(choices('backends'))}   formats: {', '.join(choices('formats'))}")
     print("`synth init FILE` writes a recipe to change; `synth plan DATASET` says what a build would do.")
 
 

@@ -28,9 +28,6 @@ __all__ = [
     "Level",
     "LevelName",
     "agent_text",
-    "document_corpus",
-    "pair_corpus",
-    "trajectory_corpus",
 ]
 
 LevelName = Literal["documents", "trajectories", "preferences"]
@@ -125,7 +122,3 @@ Better: one of the default selection; one whose strength was measured and verifi
 
 LEVELS: dict[LevelName, Level[Any]] = {"documents": DOCUMENTS, "trajectories": RUNS, "preferences": PAIRS}
 """By the table of their rows."""
-
-document_corpus = DOCUMENTS.corpus
-trajectory_corpus = RUNS.corpus
-pair_corpus = PAIRS.corpus

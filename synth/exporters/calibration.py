@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import fsum
 from typing import Any
 
@@ -14,7 +14,7 @@ from synth.critical.intervals import wilson
 from synth.schemas.reports import BuildReport, DifficultyReport, ReliabilityBin, TargetReport
 from synth.tasks.difficulty import Bin, Target, expected_calibration_error, reliability
 
-__all__ = ["Calibrations", "auc", "brier", "calibration", "targets_of"]
+__all__ = ["Calibrations", "auc", "brier", "targets_of"]
 
 _COLUMNS = ("predicted", "successes", "rollouts", "closed_book_successes", "closed_book_rollouts", "search_needed")
 
@@ -75,14 +75,6 @@ def targets_of(report: BuildReport) -> tuple[Target, ...]:
         return tuple(Target(float(item["low"]), float(item["high"]), float(item["share"])) for item in asked)
     except (KeyError, TypeError, ValueError):
         return ()
-
-
-def calibration(batches: Iterable[pa.RecordBatch], targets: Sequence[Target] = ()) -> DifficultyReport | None:
-    """Of a whole table ``difficulty``; None where it is empty or holds no judged rollout."""
-    counted = Calibrations(targets)
-    for batch in batches:
-        counted.see(batch)
-    return counted.report()
 
 
 def _row(of: Bin) -> ReliabilityBin:

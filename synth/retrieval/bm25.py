@@ -7,7 +7,7 @@ computed in chunks so that a million documents need no list of their tokens. bm2
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from synth.retrieval.tokens import TOKENIZER_VERSION, phrase_atoms, surface_tokens, surfaces, tokenize
+from synth.retrieval.tokens import TOKENIZER_VERSION, surface_tokens, surfaces, tokenize
 
 __all__ = ["Bm25Index", "Hit"]
 
@@ -225,33 +225,6 @@ class Bm25Index:
         """Inverse document frequency of a token, 0 when no document has it."""
         count = self.frequency(token)
         return _idf(count, self.n_documents) if count else 0.0
-
-    def documents_with(self, tokens: Iterable[str]) -> Ints:
-        """Documents that have all ``tokens``, ascending. Raises ValueError when there is no token."""
-        numbers = [self._find(token) for token in set(tokens)]
-        if not numbers:
-            raise ValueError("no token: every document would do")
-        if any(number is None for number in numbers):
-            return np.zeros(0, dtype=np.int32)
-        columns = [self._documents[self._start[n] : self._start[n + 1]] for n in numbers if n is not None]
-        columns.sort(key=len)
-        found = np.asarray(columns[0])
-        for column in columns[1:]:
-            at = np.searchsorted(column, found)
-            found = found[column[np.minimum(at, len(column) - 1)] == found]
-        return found
-
-    def documents_containing(self, phrase: str, verify: Callable[[int], bool]) -> Ints:
-        """Documents that mention ``phrase``, ascending: exact and exhaustive.
-
-        The index finds every document that has all atoms of the phrase; ``verify(document)`` then decides, usually by
-        ``contains_phrase`` on the document's title, aliases and text. A phrase without any atom is mentioned nowhere.
-        """
-        atoms = phrase_atoms(phrase)
-        if not atoms:
-            return np.zeros(0, dtype=np.int32)
-        candidates = self.documents_with(atoms)
-        return candidates[np.array([verify(int(document)) for document in candidates], dtype=np.bool_)]
 
     def _known(self, tokens: Iterable[str]) -> Ints:
         """Numbers of the distinct tokens that the vocabulary has, ascending."""

@@ -7,10 +7,7 @@ recipe names a judge; :class:`EvidenceRater` is the embedded stand-in for tasks 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Protocol
-
-import numpy as np
 
 from synth.agents.contract import Step
 from synth.agents.evidence import EvidenceView
@@ -22,9 +19,8 @@ from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 
-__all__ = ["EvidenceRater", "Rater", "Rating", "graded_chances", "graded_sample"]
+__all__ = ["EvidenceRater", "Rater", "Rating"]
 
 WASTED = OFF_PATH | {MoveKind.INVALID, MoveKind.REPEATED, MoveKind.REPEATED_FAILURE}
 """Kinds of moves that speak against coherence."""
@@ -113,26 +109,3 @@ def _wasted(view: EvidenceView, step: Step) -> bool:
         [judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False)]
     )
     return move is not None and move.kind in WASTED
-
-
-def graded_chances(verdicts: Iterable[VerdictRow]) -> dict[str, float]:
-    """Trajectory id -> its chance in one draw, proportional to the reward (OS-Genesis): sums to 1. Runs without a
-    rating are not among them: an abstention is no low rating."""
-    rewards = {
-        row.trajectory_id: row.value for row in verdicts if row.kind is VerdictKind.RUN and row.value is not None
-    }
-    total = sum(rewards.values())
-    return {name: reward / total for name, reward in sorted(rewards.items())}
-
-
-def graded_sample(chances: Mapping[str, float], n: int, generator: np.random.Generator) -> tuple[str, ...]:
-    """``n`` trajectories, drawn with :func:`graded_chances`, a run as often as it is drawn.
-
-    Raises:
-        ValueError: there is none to draw from.
-    """
-    if not chances:
-        raise ValueError("no run has a rating")
-    names = list(chances)
-    weights = np.array([chances[name] for name in names])
-    return tuple(names[place] for place in generator.choice(len(names), size=n, p=weights / weights.sum()))

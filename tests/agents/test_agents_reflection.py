@@ -14,7 +14,6 @@ from synth.agents.trajectory import to_row
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.search import SEARCH_TOOLS, SearchEnvironment
 from synth.models.contract import CallFailed, FailureKind
-from synth.preferences.anchors import anchors
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import AnswerPart
 from synth.schemas.trajectories import StopReason, Verdict
@@ -100,7 +99,7 @@ def test_what_gives_an_answer_away() -> None:
     assert gives_away("One is Velden.", task("Mosk and Velden", "text", answer_parts=parts)) == "Velden"
 
 
-def test_notes_do_not_count_as_read_and_second_tries_are_no_anchors() -> None:
+def test_notes_do_not_count_as_read() -> None:
     documents = small_documents()
     place = SearchEnvironment(WordIndex(documents), ListTable(documents))
     reflection = Reflector(Listed([say("It trusted Gerta Quarn.", "Do not.")])).reflect(failed(), SAMPLE)
@@ -115,6 +114,3 @@ def test_notes_do_not_count_as_read_and_second_tries_are_no_anchors() -> None:
     assert "Gerta Quarn" in again.system_prompt
     assert own_system(again) == "Look things up."
     assert own_system(row) == row.system_prompt
-    good = {"success": True, "verdict": Verdict(correct=True, rule="exact")}
-    assert anchors([row.model_copy(update=good)], role="teacher") == (row.id,)
-    assert anchors([again.model_copy(update=good)], role="teacher") == ()

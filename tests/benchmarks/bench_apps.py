@@ -13,13 +13,17 @@ import argparse
 import hashlib
 import sqlite3
 import statistics
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
 from synth.environments.contract import ToolCall
-from synth.reverse.exploring.application import app_explorer
 from synth.testing.corpus import small_tasks
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "environments"))
+from app_explorer import app_explorer
 
 
 def median(what: Callable[[], object], times: int) -> float:

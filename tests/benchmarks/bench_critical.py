@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -35,7 +36,6 @@ from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.api import build, load
 from synth.critical.actions import action_key
-from synth.critical.baselines import cso, monte_carlo
 from synth.critical.branching import Generators
 from synth.critical.config import CriticalConfig
 from synth.critical.intervals import wilson
@@ -51,6 +51,9 @@ from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "critical"))
+from critical_baselines import cso, monte_carlo
 
 
 @dataclass

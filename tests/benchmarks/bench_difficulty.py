@@ -27,7 +27,7 @@ import numpy as np
 from synth.api import BuildRequest, prepare
 from synth.critical.intervals import wilson
 from synth.engine import Engine
-from synth.exporters.calibration import auc, brier, calibration
+from synth.exporters.calibration import Calibrations, auc, brier
 from synth.identity import derive_generator
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.tasks import Task
@@ -136,7 +136,10 @@ def main() -> None:
     options = parser.parse_args()
     engine = built(options)
     table = engine.table("difficulty", "difficulty")
-    found = calibration(table.arrow.to_batches())
+    counted = Calibrations()
+    for batch in table.arrow.to_batches():
+        counted.see(batch)
+    found = counted.report()
     if found is None:
         raise SystemExit("no rollout was judged")
     rows: list[DifficultyRow] = [row for row in table.rows() if row.rollouts]

@@ -20,12 +20,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from question_diversity import Diversity, measure_texts
 
 from synth.graph.graph import Graph
 from synth.retrieval.bm25 import Bm25Index
 from synth.sources.world.source import WorldConfig, shard_count, shard_tables
 from synth.tasks.contract import Checked
-from synth.tasks.diversity import Diversity, measure_texts
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.phrasebook import INVERSES

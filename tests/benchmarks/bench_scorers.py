@@ -32,6 +32,7 @@ from pathlib import Path
 
 import numpy as np
 from bench_critical import generators, opened, table
+from scorer_calibration import MeasuredAction, candidates_right, within_steps
 
 from synth.agents.contract import Policy, Turn, act
 from synth.agents.loop import Limits, rollout
@@ -39,7 +40,6 @@ from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.api import build
 from synth.critical.actions import action_key
-from synth.critical.calibration import MeasuredAction, candidates_right, within_steps
 from synth.critical.config import CriticalConfig
 from synth.critical.contract import Point, Score, Scorer
 from synth.critical.model_scorer import ModelScorer, ScorerConfig

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from critical_baselines import cso, monte_carlo
 
 from synth.agents.contract import Turn
 from synth.critical.actions import action_key
-from synth.critical.baselines import cso, monte_carlo
 from synth.critical.branching import Continuation, Place, Refusal
 from synth.critical.config import CriticalConfig
 from synth.critical.contests import Finding

@@ -8,7 +8,7 @@ import pytest
 
 from synth.dedup import Rules, TaskRules, find_duplicates
 from synth.dedup.estimate import filter_bytes, table_bytes
-from synth.dedup.levels import agent_text, document_corpus, pair_corpus, trajectory_corpus
+from synth.dedup.levels import DOCUMENTS, PAIRS, RUNS, agent_text
 from synth.schemas.adp import ApiAction, CodeAction, MessageAction, TextObservation
 from synth.schemas.documents import Document
 from synth.schemas.steps import PreferenceRow
@@ -51,7 +51,7 @@ def test_runs_are_compared_by_what_they_do_and_the_best_represents_them() -> Non
         _row("d", _run("tower of the old guild"), task_id="other"),
         _row("e", _run("mill", "First I want to see who has ever owned such a mill."), task_id="other"),
     ]
-    found = find_duplicates(trajectory_corpus(rows), Rules(near=0.9))
+    found = find_duplicates(RUNS.corpus(rows), Rules(near=0.9))
     assert _clusters(found) == {"b": ("a", "b", "c", "e")}
     assert {pair.kind for pair in found.pairs} == {"exact", "structural"}
     assert PAGE not in agent_text(rows[0].content)
@@ -67,7 +67,7 @@ def test_pairs_and_documents_have_representatives_too() -> None:
         return PreferenceRow.model_construct(id=name, task_id="t", selected=selected, strength=None, **parts)
 
     rows = [pair("a", "Senn", False), pair("b", "Senn", True), pair("c", "Obrusk", True)]
-    assert _clusters(find_duplicates(pair_corpus(rows), Rules(near=None))) == {"b": ("a", "b")}
+    assert _clusters(find_duplicates(PAIRS.corpus(rows), Rules(near=None))) == {"b": ("a", "b")}
     pages = [
         Document.model_construct(id=name, title="Mill", text=text)
         for name, text in (
@@ -76,7 +76,7 @@ def test_pairs_and_documents_have_representatives_too() -> None:
             ("c", "A tower."),
         )
     ]
-    assert _clusters(find_duplicates(document_corpus(pages), Rules())) == {"b": ("a", "b")}
+    assert _clusters(find_duplicates(DOCUMENTS.corpus(pages), Rules())) == {"b": ("a", "b")}
 
 
 def test_predictions_grow_with_what_is_asked_for() -> None:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from synth.engine.codelock import StageLock, lock_of, write_locks
+from codelock import StageLock, lock_of, write_locks
+
 from synth.registry import BACKENDS, ENVIRONMENTS, EXPERTS, SCORERS, SCREENS, STAGES
 
 LOCK = Path(__file__).with_suffix(".json")

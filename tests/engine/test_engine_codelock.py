@@ -7,11 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import codelock
 import pytest
+from codelock import StageLock, code_hash, lock_of, problems, read_locks, write_locks
 from engine_toys import Answers, Pages
-
-from synth.engine import codelock
-from synth.engine.codelock import StageLock, code_hash, lock_of, problems, read_locks, write_locks
 
 CACHES = (codelock._file, codelock._tree, codelock._imports, codelock._origin, codelock.module_hash)
 CODE = '''

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from codelock import problems, read_locks
 from stage_lock import LOCK, current
-
-from synth.engine.codelock import problems, read_locks
 
 
 def test_stage_code_is_locked() -> None:

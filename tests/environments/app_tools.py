@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from app_explorer import app_explorer
 from hypothesis import strategies as st
 
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
 from synth.environments.contract import ToolCall, ToolResult
-from synth.reverse.exploring.application import app_explorer
 from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.testing.corpus import PROVENANCE
 from synth.testing.environments import calls_for

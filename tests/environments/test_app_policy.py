@@ -7,11 +7,11 @@ import sqlite3
 from typing import Any
 
 import pytest
+from app_explorer import app_explorer
 from app_tools import opened, play, task
 
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.reading import shipped
-from synth.reverse.exploring.application import app_explorer
 
 BY_HAND = {
     "airline": {"party_fixed", "voucher_once", "voucher_members"},

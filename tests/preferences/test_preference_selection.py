@@ -1,4 +1,4 @@
-"""Whole-run pairs, anchors and the selection, against brute force."""
+"""Whole-run pairs and the selection, against brute force."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from preference_world import PreferenceWorld, adp_problems
 
-from synth.preferences.anchors import anchors
 from synth.preferences.select import Selection, balance_lengths, length_balance, report, select
 from synth.preferences.trajectory import trajectory_pairs
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
@@ -137,29 +136,6 @@ def test_a_run_that_knows_too_much_is_no_chosen_side() -> None:
 def test_runs_of_two_tasks_are_no_pair() -> None:
     with pytest.raises(ValueError, match="several tasks"):
         trajectory_pairs([run(0, 2, True), run(1, 2, False, task="u")], provenance=PROVENANCE)
-
-
-@given(runs=RUNS, per_task=st.integers(1, 3), limit=st.none() | st.integers(1, 9), data=st.data())
-def test_anchors(runs: list[TrajectoryRow], per_task: int, limit: int | None, data: st.DataObject) -> None:
-    runs = [row.model_copy(update={"task_id": data.draw(st.sampled_from("abc"))}) for row in runs]
-    chosen = anchors(data.draw(st.permutations(runs)), per_task=per_task, max_turns=limit)
-    by_id = {row.id: row for row in runs}
-    assert chosen == anchors(runs, per_task=per_task, max_turns=limit)
-    assert len(set(chosen)) == len(chosen)
-    for task in "abc":
-        good = [
-            row
-            for row in runs
-            if row.task_id == task and row.role == "policy" and row.success and row.turns <= (limit or 99)
-        ]
-        mine = [by_id[name] for name in chosen if by_id[name].task_id == task]
-        assert [row.turns for row in mine] == sorted(row.turns for row in good)[:per_task]
-        assert all(row in good for row in mine)
-
-
-def test_no_anchors_per_task_is_a_mistake() -> None:
-    with pytest.raises(ValueError, match="per_task"):
-        anchors([], per_task=0)
 
 
 Position = Literal["earliest", "later", "whole"]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.retrieval.bm25 import Bm25Index, Hit, _kth_largest
-from synth.retrieval.tokens import contains_phrase, phrase_atoms, tokenize
+from synth.retrieval.tokens import tokenize
 
 Document = tuple[str, str, Sequence[str]]
 
@@ -179,8 +179,6 @@ def test_nothing_to_find(documents: list[Document]) -> None:
     assert index.n_documents == len(documents)
     assert index.n_tokens == 0
     assert index.search("velmora", 3) == []
-    assert index.documents_with(["velmora"]).tolist() == []
-    assert index.documents_containing("velmora", lambda _: True).tolist() == []
 
 
 def test_queries_without_a_known_token() -> None:
@@ -198,30 +196,6 @@ def test_weights_and_frequencies() -> None:
     assert 0 < index.weight("w0") < index.weight("w50")
     assert (index.frequency("unknown"), index.weight("unknown")) == (0, 0.0)
     assert index.frequency("place3") == len([i for i in range(300) if i % 11 == 3])
-
-
-@settings(max_examples=60)
-@given(documents_strategy, st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join))
-def test_mentions_are_exact_and_exhaustive(documents: list[Document], phrase: str) -> None:
-    index = index_of(documents)
-    asked: list[int] = []
-
-    def verify(number: int) -> bool:
-        asked.append(number)
-        return contains_phrase(documents[number][1], phrase)
-
-    expected = [i for i, (_, text, _) in enumerate(documents) if contains_phrase(text, phrase)]
-    assert index.documents_containing(phrase, verify).tolist() == expected
-    holders = [i for i, tokens in enumerate(token_lists(documents)) if set(phrase_atoms(phrase)) <= set(tokens)]
-    assert asked == holders
-
-
-def test_documents_with_all_tokens() -> None:
-    index = index_of([("a", "x y", ()), ("b", "x", ()), ("c", "y x z", ())])
-    assert index.documents_with(["x", "y"]).tolist() == [0, 2]
-    assert index.documents_with(["x", "nowhere"]).tolist() == []
-    with pytest.raises(ValueError, match="no token"):
-        index.documents_with([])
 
 
 def test_arrays_of_another_kind_are_refused() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from graph_world import graph_world
 
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
-from synth.reverse.exploring.black_box import black_box_explorer
-from synth.reverse.exploring.walks import Coverage, ExplorerConfig, Walk, state_key
+from synth.reverse.exploring.black_box import SeenProposer
+from synth.reverse.exploring.walks import Coverage, Explorer, ExplorerConfig, Walk, state_key
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 from synth.testing.corpus import small_tasks
@@ -77,9 +78,13 @@ class Stay(Episode):
 TASK = small_tasks()[0]
 
 
+def explorer_of(environment: Environment, hints: Sequence[str] = (), **options: Any) -> Explorer:
+    return Explorer(environment, lambda: SeenProposer(environment, hints), **options)
+
+
 def run(seed: int, coverage: Coverage | None = None, *, effective: int = 10, calls: int = 60) -> Walk:
     config = ExplorerConfig(effective=effective, calls=calls, undo=True)
-    return black_box_explorer(House(), seed=seed, config=config, coverage=coverage).walk(TASK)
+    return explorer_of(House(), seed=seed, config=config, coverage=coverage).walk(TASK)
 
 
 def test_every_step_had_an_effect_and_they_replay_to_the_same_end() -> None:
@@ -122,7 +127,7 @@ def test_what_had_no_effect_is_not_tried_again_from_the_same_state() -> None:
     house, coverage = Counting(), Coverage()
     for seed in range(12):
         config = ExplorerConfig(effective=20, calls=40, undo=True)
-        black_box_explorer(house, seed=seed, config=config, coverage=coverage).walk(TASK)
+        explorer_of(house, seed=seed, config=config, coverage=coverage).walk(TASK)
     idle = [pair for pair in house.tried if pair[1].startswith('["wish"')]
     assert idle
     assert len(idle) == len(set(idle))  # once from each state, and never more
@@ -148,9 +153,7 @@ def test_coverage_is_counted_and_leads_explorations_apart() -> None:
 def test_it_walks_the_graph_by_names_that_it_is_given() -> None:
     world = graph_world()
     hints = [hop.source.name for task in world.tasks[:3] for hop in task.walk.hops if not hop.needs]
-    explorer = black_box_explorer(
-        world.environment, config=ExplorerConfig(effective=8, calls=60, undo=True), hints=hints
-    )
+    explorer = explorer_of(world.environment, hints, config=ExplorerConfig(effective=8, calls=60, undo=True))
     for _ in range(6):
         explorer.walk(world.tasks[0])
     report = explorer.coverage.report(world.environment)

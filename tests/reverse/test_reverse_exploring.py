@@ -6,6 +6,7 @@ import itertools
 from collections import Counter
 
 import pytest
+from app_explorer import app_explorer
 from app_tools import APPLICATIONS, LIBRARY, opened, play, task
 
 from synth.environments.app.environment import open_app
@@ -13,7 +14,6 @@ from synth.environments.app.reading import shipped
 from synth.environments.contract import ToolCall
 from synth.identity import canonical_json, derive_generator
 from synth.reverse.exploring.app_feeds import declared_feeds
-from synth.reverse.exploring.application import app_explorer
 from synth.reverse.exploring.walks import Explored, Explorer, Walk
 from synth.reverse.tool_graph import Feed, ToolGraph, of_walk, tool_graph
 

@@ -16,7 +16,7 @@ from synth.agents.trajectory import to_row
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.rewards.model_judge import ModelAnswerJudge, ModelRater
-from synth.rewards.rating import EvidenceRater, Rating, graded_chances, graded_sample
+from synth.rewards.rating import EvidenceRater, Rating
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task, Walk
@@ -136,17 +136,6 @@ def verdicts(values: dict[str, float | None]) -> list[Any]:
         word, why = ("abstains", Reason.UNSURE) if value is None else ("rated", None)
         rows.append(run_verdict(row, VerdictKind.RUN, word, value, reason="", provenance=PROVENANCE, abstained=why))
     return rows
-
-
-def test_runs_are_drawn_in_proportion_to_their_rating() -> None:
-    chances = graded_chances(verdicts({"a": 5.0, "b": 1.0, "c": None, "d": 4.0}))
-    assert chances == {"a": 0.5, "b": 0.1, "d": 0.4}
-    drawn = graded_sample(chances, 10_000, derive_generator(1, "graded"))
-    shares = {name: drawn.count(name) / 10_000 for name in chances}
-    assert all(abs(shares[name] - chance) < 0.02 for name, chance in chances.items()), shares  # 4 standard deviations
-    assert drawn[:5] == graded_sample(chances, 10_000, derive_generator(1, "graded"))[:5]
-    with pytest.raises(ValueError, match="no run has a rating"):
-        graded_sample({}, 1, derive_generator(1, "graded"))
 
 
 def compare(answer: str, *replies: dict[str, Any], verdict: Verdict | None = None) -> tuple[Any, Listed]:

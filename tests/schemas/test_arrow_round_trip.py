@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from row_strategies import OBJECT, deep, rows_of
+from schema_snapshot import ROW_TYPES
 
 from synth.identity import canonical_json
 from synth.schemas.adp import ADP_VERSION, ApiAction, MessageAction, TextObservation, Trajectory, WebObservation
@@ -30,7 +31,6 @@ from synth.schemas.documents import Document, Edge
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import SCHEMA_VERSION, JsonObject, Row
-from synth.schemas.snapshot import ROW_TYPES
 from synth.schemas.steps import StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict

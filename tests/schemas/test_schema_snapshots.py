@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import schema_snapshot as module
+from schema_snapshot import FOLDER, ROW_TYPES, changed, main, snapshot, write
 
-from synth.schemas import snapshot as module
 from synth.schemas.documents import Document
 from synth.schemas.row import SCHEMA_VERSION, Row
-from synth.schemas.snapshot import FOLDER, ROW_TYPES, changed, main, snapshot, write
 
 
 def edited(folder: Path, name: str, **changes: object) -> Path:
@@ -23,7 +23,8 @@ def edited(folder: Path, name: str, **changes: object) -> Path:
 
 
 def test_the_tables_are_those_of_the_snapshots() -> None:
-    """When this fails: raise SCHEMA_VERSION in schemas/row.py, then `python -m synth.schemas.snapshot --write`."""
+    """When this fails: raise SCHEMA_VERSION in schemas/row.py, run
+    `python tests/schemas/schema_snapshot.py --write`."""
     assert changed() == {}
 
 

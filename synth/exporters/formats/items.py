@@ -17,12 +17,7 @@ from synth.exporters.reader import Dataset
 from synth.schemas.steps import PreferenceRow, StepRow
 from synth.schemas.verdicts import VerdictKind
 
-__all__ = ["Chooser", "count_of", "items_of"]
-
-
-def count_of(dataset: Dataset, source: SourceTable, split: str) -> int:
-    """Rows of the table that an export begins with."""
-    return dataset.count(source, split)
+__all__ = ["Chooser", "items_of"]
 
 
 def items_of(dataset: Dataset, source: SourceTable, split: str) -> Iterator[Item]:

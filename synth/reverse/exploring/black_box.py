@@ -14,39 +14,13 @@ import numpy as np
 from synth.environments.contract import ID_ARGUMENTS, Environment, Episode
 from synth.environments.rendering import find_links
 from synth.identity import canonical_json
-from synth.reverse.exploring.walks import Coverage, Explored, Explorer, ExplorerConfig, pick
+from synth.reverse.exploring.walks import Coverage, Explored, pick
 
-__all__ = ["SeenProposer", "black_box_explorer"]
+__all__ = ["SeenProposer"]
 
 _TOKEN = re.compile(r"[\w][\w./#-]*[\w]")
 _OPTIONAL = 0.3
 """Share of the arguments that may be left out which it gives."""
-
-
-def black_box_explorer(
-    environment: Environment,
-    *,
-    seed: int = 0,
-    config: ExplorerConfig | None = None,
-    coverage: Coverage | None = None,
-    hints: Iterable[str] = (),
-) -> Explorer:
-    """An explorer of any environment, by its tools' schemas and by what it is shown.
-
-    Args:
-        seed: Equal seeds and equal walks in equal order give equal explorations.
-        config: None = walks of 10 effective steps, calls without effect taken back.
-        coverage: What earlier explorers tried; counted on.
-        hints: Words to begin with, where tools take words that no observation has shown (names, amounts).
-    """
-    words = tuple(hints)
-    return Explorer(
-        environment,
-        lambda: SeenProposer(environment, words),
-        seed=seed,
-        config=config or ExplorerConfig(effective=10, undo=True),
-        coverage=coverage,
-    )
 
 
 class SeenProposer:

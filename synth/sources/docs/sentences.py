@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
-__all__ = ["sentence_around", "sentences"]
+__all__ = ["sentences"]
 
 _END = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s+|$)")
 _ABBREVIATION = re.compile(
@@ -57,14 +56,6 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[i
         if stop > begin:
             found.append((begin, stop))
     return found
-
-
-def sentence_around(spans: list[tuple[int, int]], place: int) -> tuple[int, int] | None:
-    """The span of ``spans`` (in order) that holds ``place``, or None."""
-    number = bisect_right(spans, (place, 1 << 60)) - 1
-    if number >= 0 and spans[number][0] <= place < spans[number][1]:
-        return spans[number]
-    return None
 
 
 def _skip_space(text: str, start: int, end: int) -> int:

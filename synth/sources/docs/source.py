@@ -26,7 +26,7 @@ from synth.sources.docs.html import MalformedError, Parsed, parse_html
 from synth.sources.docs.markdown import parse_markdown
 from synth.sources.private import PrivateData, PrivateKind, handled
 
-__all__ = ["DocsConfig", "DocsSource", "content_digest", "list_files", "read"]
+__all__ = ["DocsConfig", "DocsSource", "content_digest", "read"]
 
 MARKDOWN = (".md", ".markdown", ".mkd")
 _MISSING = "\0missing"
@@ -311,11 +311,6 @@ class DocsSource:
 
     def _rejection(self, path: str, reason: Reason, detail: str, preview: str = "") -> Rejection:
         return Rejection(stage=self.config.name, row_id=_printable(path), reason=reason, detail=detail, preview=preview)
-
-
-def list_files(config: DocsConfig) -> list[str]:
-    """Paths of the files to read, relative to the root, in the order of their ids. Raises InputError (DocsSource)."""
-    return DocsSource(config).files
 
 
 def content_digest(config: DocsConfig) -> str:

@@ -37,7 +37,7 @@ from synth.schemas.row import Split
 from synth.sources.private import PrivateData, PrivateKind, handled
 from synth.sources.records.triples import Triple, TripleError, locate
 
-__all__ = ["Records", "RecordsConfig", "RecordsSource", "content_digest", "list_files", "read"]
+__all__ = ["Records", "RecordsConfig", "RecordsSource", "content_digest", "read"]
 
 _COLUMNS = ("id", "title", "text", "url", "licence", "date", "links", "triples")
 _SPACES = re.compile(r"[ \t\f\v]+")
@@ -314,11 +314,6 @@ class RecordsSource:
     def _rejection(self, place: str, reason: Reason, detail: str, preview: str = "") -> Rejection:
         row = place.encode("utf-8", errors="backslashreplace").decode()
         return Rejection(stage=self.config.name, row_id=row, reason=reason, detail=detail, preview=preview)
-
-
-def list_files(config: RecordsConfig) -> list[str]:
-    """Paths of the files to read, relative to the folder, sorted. Raises InputError (RecordsSource)."""
-    return RecordsSource(config).files
 
 
 def content_digest(config: RecordsConfig) -> str:

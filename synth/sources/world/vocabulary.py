@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 __all__ = [
-    "ARTISTS",
     "ATHLETES",
     "AWARD_FIELDS",
-    "COMPANY_WORDS",
-    "DESIGNERS",
     "GENRES_BY_OCCUPATION",
     "INDUSTRY_WORDS",
     "OCCUPATIONS",
@@ -71,8 +68,6 @@ ROLE_WEIGHTS: Mapping[str, float] = {
     "athlete": 0.04,
 }
 ATHLETES = ROLES["athlete"]
-ARTISTS = ROLES["artist"]
-DESIGNERS = ROLES["designer"]
 
 AWARD_FIELDS: Mapping[str, str] = {
     "writer": "Literature",
@@ -101,7 +96,6 @@ INDUSTRY_WORDS: Mapping[str, tuple[str, ...]] = {
     "electrical engineering": ("Electric", "Dynamos", "Power Works", "Cables"),
     "food processing": ("Foods", "Provisions", "Preserves", "Dairies"),
 }
-COMPANY_WORDS = tuple(word for words in INDUSTRY_WORDS.values() for word in words)
 
 _BOOK_GENRES = (
     "historical novel", "crime novel", "coming-of-age novel", "adventure novel", "satirical novel",

@@ -294,9 +294,6 @@ def _nominal(text: str) -> str | None:
     return f"that is {text[0].lower()}{text[1:]}"
 
 
-_EMPTY = re.compile(
-    r"that (?:refers? to|was written|(?:does|do) not|has been|is not|does the same|has the same|works the same)\b"
-)
 _DANGLING = re.compile(
     r"\b(?:this|these|those|above|below|following|former|latter|here|aforementioned"
     r"|respectively|previous section|previously|"

@@ -25,9 +25,8 @@ from synth.tasks.docs.describe import spells_out, stems
 from synth.tasks.docs.english import is_fragment
 from synth.tasks.docs.kinds import PLACES, is_nameable
 
-__all__ = ["MASK", "Mask", "Masked", "Passage", "frames"]
+__all__ = ["Mask", "Masked", "Passage", "frames"]
 
-MASK = "[{number}]"
 _RELATIONS = ("links_to", "see_also", "like", "replacement", "returns", "refers_for")
 _BULLET = re.compile(r"^(?:- |\d+\. )+")
 _MOST_MASKS = 4

@@ -14,7 +14,7 @@ from typing import Literal
 from synth.lexicon.model import Comparison, FramedComparison, InSize, InTime
 from synth.lexicon.reading import comparison_frames, order_frames, world_lexicon
 
-__all__ = ["MEASURES", "End", "MeasureWording", "order_phrases", "unit_of"]
+__all__ = ["MEASURES", "End", "MeasureWording"]
 
 End = Literal["argmin", "argmax"]
 
@@ -118,15 +118,3 @@ def _measures() -> Iterator[MeasureWording]:
 
 MEASURES: Mapping[str, MeasureWording] = MappingProxyType({item.relation: item for item in _measures()})
 """One wording for each value relation by which things are ordered."""
-
-
-def unit_of(value: str) -> str:
-    """The unit of a quantity as written: "412 metres" -> "metres"; empty for a plain number."""
-    return value.partition(" ")[2]
-
-
-def order_phrases(relation: str, end: End) -> tuple[str, ...]:
-    """Every phrase, without brackets, with which a question may ask for an end of the order of ``relation``."""
-    item = MEASURES[relation]
-    texts = [*item.clauses(end, two=True), *item.clauses(end, two=False), *item.attributes(end)]
-    return tuple(dict.fromkeys(text.replace("[", "").replace("]", "") for text in texts))

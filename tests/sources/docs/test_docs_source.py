@@ -16,7 +16,7 @@ from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason
 from synth.sources.docs.decode import NotTextError, decode
 from synth.sources.docs.markdown import parse_markdown
-from synth.sources.docs.source import DocsConfig, DocsSource, content_digest, list_files, read
+from synth.sources.docs.source import DocsConfig, DocsSource, content_digest, read
 
 
 def page(body: str, title: str = "T") -> str:
@@ -187,11 +187,11 @@ def test_order_digest_and_rows_do_not_depend_on_the_order_of_creation(tmp_path: 
     files = {f"{n}/{m}.html": page(f"<p>{n} {m}</p>") for n in "ba" for m in ("y", "x")}
     first = write(tmp_path / "one", dict(files))
     second = write(tmp_path / "two", dict(reversed(files.items())))
-    assert list_files(first) == list_files(second) == ["a/x.html", "a/y.html", "b/x.html", "b/y.html"]
+    assert DocsSource(first).files == DocsSource(second).files == ["a/x.html", "a/y.html", "b/x.html", "b/y.html"]
     assert content_digest(first) == content_digest(second)
-    assert read(first, list_files(first)) == read(second, list_files(second))
-    halves = [read(first, part)[0] for part in (list_files(first)[:1], list_files(first)[1:])]
-    assert halves[0] + halves[1] == read(first, list_files(first))[0]
+    assert read(first, DocsSource(first).files) == read(second, DocsSource(second).files)
+    halves = [read(first, part)[0] for part in (DocsSource(first).files[:1], DocsSource(first).files[1:])]
+    assert halves[0] + halves[1] == read(first, DocsSource(first).files)[0]
     (tmp_path / "two/a/x.html").write_text(page("changed"))
     assert content_digest(first) != content_digest(second)
 

@@ -23,7 +23,7 @@ from synth.tasks.draft import finish, same_question
 from synth.tasks.graph_checks import NUMBER_WORDS
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total
 from synth.tasks.world.config import SHAPE_NAMES
-from synth.tasks.world.measures import MEASURES, order_phrases
+from synth.tasks.world.measures import MEASURES, End
 from synth.tasks.world.phrasebook import INVERSES, WORDINGS
 from synth.tasks.world.shapes import SHAPES
 
@@ -246,10 +246,17 @@ def test_the_same_question_has_the_same_key_whatever_its_order(tasks: dict[str, 
     assert len(set(keys)) > 0.6 * len(keys)
 
 
+def order_phrases(relation: str, end: End) -> set[str]:
+    """Every phrase, without brackets, with which a question may ask for an end of the order of ``relation``."""
+    item = MEASURES[relation]
+    texts = [*item.clauses(end, two=True), *item.clauses(end, two=False), *item.attributes(end)]
+    return {text.replace("[", "").replace("]", "") for text in texts}
+
+
 def test_every_measure_is_worded_and_every_phrase_says_which_end() -> None:
     for relation in MEASURES:
         assert relation in WORDINGS
-        least, most = (set(order_phrases(relation, end)) for end in ("argmin", "argmax"))  # type: ignore[arg-type]
+        least, most = order_phrases(relation, "argmin"), order_phrases(relation, "argmax")
         assert least
         assert most
         assert not least & most

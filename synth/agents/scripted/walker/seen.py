@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from synth.agents.contract import History
@@ -94,9 +93,6 @@ class GraphSeen(Seen):
         self.opened.add(thing.id)
         self.current = thing.id
         return document
-
-    def fans_of(self, entity: str) -> Iterator[Fan]:
-        return (fan for (of, _), fan in self.fans.items() if of == entity)
 
 
 def _sentence(fact: Triple, head: Heading) -> Sentence:

@@ -1,7 +1,7 @@
 """Snapshots of the row types: a change of a table needs a new ``SCHEMA_VERSION``.
 
-    python -m synth.schemas.snapshot            compares, exit 1 when something differs
-    python -m synth.schemas.snapshot --write    writes; refuses when a table changed and the version did not
+    python tests/schemas/schema_snapshot.py            compares, exit 1 when something differs
+    python tests/schemas/schema_snapshot.py --write    writes; refuses when a table changed and the version did not
 
 A snapshot holds the JSON Schema and the Arrow types of one table. Descriptions are left out: better words for a column
 are no new version. A new table needs ``--write`` only.
@@ -107,7 +107,7 @@ def changed(folder: Path = FOLDER) -> dict[str, str]:
     for name, row_type in ROW_TYPES.items():
         path = folder / f"{name}.json"
         if not path.is_file():
-            wrong[name] = "has no snapshot: run `python -m synth.schemas.snapshot --write`"
+            wrong[name] = "has no snapshot: run `python tests/schemas/schema_snapshot.py --write`"
             continue
         stored = json.loads(path.read_text(encoding="utf-8"))
         now = snapshot(row_type)
@@ -115,7 +115,7 @@ def changed(folder: Path = FOLDER) -> dict[str, str]:
             continue
         same = {**stored, "schema_version": None} == {**now, "schema_version": None}
         if same or stored["schema_version"] != SCHEMA_VERSION:
-            wrong[name] = "is of another version: run `python -m synth.schemas.snapshot --write`"
+            wrong[name] = "is of another version: run `python tests/schemas/schema_snapshot.py --write`"
         else:
             wrong[name] = f"changed, but SCHEMA_VERSION is still {SCHEMA_VERSION}: raise it in schemas/row.py"
     for path in sorted(folder.glob("*.json")):

@@ -8,8 +8,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from synth.tasks.diversity import distinct, measure, measure_texts, self_bleu, skeleton, words
+from question_diversity import distinct, measure, measure_texts, self_bleu, skeleton, words
 
 TEXTS = st.lists(st.lists(st.sampled_from("a b c d e".split()), min_size=1, max_size=9), min_size=2, max_size=6)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from codelock import module_hash
+
 from synth.dedup import DEDUP_VERSION
-from synth.engine.codelock import module_hash
 from synth.identity import digest
 
 MODULES = (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from synth.critical.calibration import MeasuredAction, candidates_right, within_steps
+from scorer_calibration import MeasuredAction, candidates_right, within_steps
 
 
 def action(place: str, score: float | None, right: int, tried: int = 4, recorded: bool = False) -> MeasuredAction:
