@@ -195,7 +195,7 @@ def test_texts_and_labels_for_process_rewards() -> None:
         "<tool_response>\nPage 0.\n</tool_response>\n<think>\nThought 1.\n</think>\n"
         '<tool_call>\n{"name": "search", "arguments": {"query": "Place 1"}}\n</tool_call>'
     )
-    assert refused("prm", run_of(masked=None)) is Why.UNLABELLED
+    assert refused("prm", run_of(masked=None)) is Why.UNMEASURED
 
 
 def test_a_step_for_kto() -> None:
@@ -205,7 +205,7 @@ def test_a_step_for_kto() -> None:
     (record,) = records("kto", StepOf(Run(row, run.steps), run.steps[1]))
     assert (record["prompt"], record["completion"], record["label"]) == (HEAD + BODY[:2], BODY[2:3], False)
     neutral = run.steps[1].model_copy(update={"label": 0})
-    assert refused("kto", StepOf(Run(row, run.steps), neutral)) is Why.UNLABELLED
+    assert refused("kto", StepOf(Run(row, run.steps), neutral)) is Why.NEUTRAL
 
 
 def test_pairs() -> None:

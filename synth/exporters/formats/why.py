@@ -22,7 +22,8 @@ class Why(StrEnum):
     RESERVED_TEXT = "reserved_text"
     SEVERAL_MESSAGES = "several_messages"
     COMPRESSED = "compressed"
-    UNLABELLED = "unlabelled"
+    NEUTRAL = "neutral"
+    UNMEASURED = "unmeasured"
     EMPTY = "empty"
     JUDGED_BY_STATE = "judged_by_state"
     TOO_LONG = "too_long"
@@ -47,7 +48,8 @@ _SENTENCES = {
     Why.RESERVED_TEXT: "A text holds the mark by which the format parts its texts.",
     Why.SEVERAL_MESSAGES: "A side of the pair is longer than the one message that the format holds.",
     Why.COMPRESSED: "The agent replaced its history by notes on the way, and the format holds one view of it only.",
-    Why.UNLABELLED: "A step has no label, or a neutral one where the format takes good and bad only.",
+    Why.NEUTRAL: "The step neither helped nor harmed, and the format takes good and bad only.",
+    Why.UNMEASURED: "Nothing was measured for the step, or for any step of the run, and the format needs a label.",
     Why.EMPTY: "The row has no turn of the agent, or no question before it.",
     Why.JUDGED_BY_STATE: "Success is the state that the agent leaves behind, which no reward function reads from its "
     "text: `trl-grpo-env` and `verl-env` ask the environment.",
