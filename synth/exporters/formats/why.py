@@ -18,7 +18,6 @@ class Why(StrEnum):
     SEVERAL_THOUGHTS = "several_thoughts"
     STRAY_OBSERVATION = "stray_observation"
     ANSWERS_OUT_OF_ORDER = "answers_out_of_order"
-    TEXT_BESIDE_CALL = "text_beside_call"
     RESERVED_TEXT = "reserved_text"
     SEVERAL_MESSAGES = "several_messages"
     COMPRESSED = "compressed"
@@ -44,7 +43,6 @@ _SENTENCES = {
     Why.SEVERAL_THOUGHTS: "An action has a thought or words of its own, and the format has one place per turn.",
     Why.STRAY_OBSERVATION: "An observation answers no action of the turn before it.",
     Why.ANSWERS_OUT_OF_ORDER: "The format ties answers to calls by their order, which is another one here.",
-    Why.TEXT_BESIDE_CALL: "The agent says something beside its call, and the format has no place for it.",
     Why.RESERVED_TEXT: "A text holds the mark by which the format parts its texts.",
     Why.SEVERAL_MESSAGES: "A side of the pair is longer than the one message that the format holds.",
     Why.COMPRESSED: "The agent replaced its history by notes on the way, and the format holds one view of it only.",
