@@ -36,7 +36,7 @@ function item(of) {
   const box = make("div", undefined, "item " + of.who);
   const head = make("div", of.who, "who");
   if (of.label !== undefined) {
-    const sign = of.label > 0 ? "+1" : String(of.label);
+    const sign = of.label === null ? "no label" : of.label > 0 ? "+1" : String(of.label);
     head.append(" · ", make("span", [sign, of.reason, ...of.flags].join(" · "), of.label > 0 ? "good" : of.label < 0 ? "bad" : "flat"));
   }
   box.append(head);

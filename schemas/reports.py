@@ -192,10 +192,19 @@ class LabelReport(Row):
     """Steps with label 0."""
     harms: int
     """Steps with label -1."""
+    unmeasured: int
+    """Steps without a label, since nothing was measured for them."""
     first_errors: int
-    """Steps that are the first error of their trajectory."""
+    """Steps that are known to be the first error of their trajectory."""
     targets: int
     """Steps that training may aim at (``train``)."""
+
+    @property
+    def signs(self) -> dict[str, tuple[int, float | None]]:
+        """Label -> steps, and their share of those that were measured; None where none was."""
+        measured = self.helps + self.neutral + self.harms
+        counts = {"+1 helps": self.helps, "0 neutral": self.neutral, "-1 harms": self.harms}
+        return {name: (count, count / measured if measured else None) for name, count in counts.items()}
 
 
 class CriticalReport(Row):

@@ -20,7 +20,8 @@ class SearchedStep(Row):
     """Of the verified alternative, else of the one that differs most; None when nothing was tried."""
     alternative: int
     """Number of that alternative; -1 when there is none."""
-    pivot: bool
+    pivot: bool | None
+    """As in ``steps``."""
     first_error: bool | None
     """By continuations alone; None when it was not looked for or stayed undecided."""
 

@@ -59,6 +59,8 @@ class LabelReason(StrEnum):
     """Leaves an error behind: propagation ends here."""
     NEUTRAL = "neutral"
     """Neither helps nor harms."""
+    UNMEASURED = "unmeasured"
+    """Not measured, so there is no label: no evidence is known, no verdict was reached, or it was not carried out."""
     TOOL_FAILURE = "tool_failure"
     """The tool broke; no fault of the agent's (AgentProcessBench 2603.14465: 0)."""
     INVALID_CALL = "invalid_call"
@@ -217,24 +219,27 @@ class StepRow(Row):
     """Who acted."""
     action_kind: NonEmpty
     """Name of the tool (several joined by ``+``), ``answer`` or ``give_up``."""
-    label: Literal[-1, 0, 1]
-    """+1 helps, 0 neutral, -1 harms (AgentProcessBench 2603.14465), errors propagated until corrected."""
+    label: Literal[-1, 0, 1] | None
+    """+1 helps, 0 neutral, -1 harms (AgentProcessBench 2603.14465), errors propagated until corrected. None: not
+    measured (``label_reason`` is ``unmeasured``)."""
     label_reason: LabelReason
     """Why."""
     label_detail: str
     """What exactly, in one line."""
-    first_error: bool
-    """The first step whose own doing is wrong (VPPO); at most one per trajectory."""
+    first_error: bool | None
+    """The first step whose own doing is wrong (VPPO); at most one per trajectory. None: it may be, and was not
+    measured, or is wrong and an unmeasured step comes before it."""
     failure: FailureClass | None
-    """On the first error of a failed trajectory: why the run failed."""
+    """On the first known error of a failed trajectory: why the run failed. None there: no evidence tells."""
     behaviours: tuple[Behaviour, ...]
     """What the turn does well."""
-    information_gain: float
-    """Share of the task's evidence that came into view with this step, 0 to 1."""
-    progress: float
-    """Share of it that is in view after this step, 0 to 1."""
-    gold_match: int
-    """Hop of the gold walk that this step's call is matched to (bipartite, MatchTIR); -1 when it is matched to none."""
+    information_gain: float | None
+    """Share of the task's evidence that came into view with this step, 0 to 1. None: no evidence is known."""
+    progress: float | None
+    """Share of it that is in view after this step, 0 to 1. None: no evidence is known."""
+    gold_match: int | None
+    """Hop of the gold walk that this step's call is matched to (bipartite, MatchTIR); -1 when it is matched to none.
+    None: the task has no walk."""
     score: float | None
     """Score of the recorded action by the ``prm``, 0 to 1; None when it abstained or did not look."""
     criticality: Criticality | None
@@ -242,8 +247,9 @@ class StepRow(Row):
     first_error_branching: bool | None
     """By continuations alone: the policy still succeeds from before this step and no more from after it.
     None: untried."""
-    pivot: bool
-    """Outcomes of continuations from here vary most in this trajectory (PivotRL 2603.21383)."""
+    pivot: bool | None
+    """Outcomes of continuations from here vary most in this trajectory (PivotRL 2603.21383). None: too few were tried
+    here to tell."""
     train: bool
     """Whether the turn may be a target. A wrong turn that was later corrected is context, not target."""
     train_reason: NonEmpty

@@ -15,6 +15,7 @@ from functools import lru_cache
 
 from synth.agents.contract import Step
 from synth.agents.planned import PlanView
+from synth.environments.answers import answer_pieces
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
 from synth.environments.simulated import is_simulated
@@ -33,7 +34,9 @@ __all__ = [
     "names_of",
     "observe",
     "same_words",
+    "stands_verbatim",
     "states",
+    "states_answer",
     "words_of",
 ]
 
@@ -42,6 +45,7 @@ _PAGE = re.compile(r"(\[.*\)).*, page \d+ of \d+$")
 _IN = re.compile(r"^(?:No match|\d+ match(?:es)?) for \".*\" in (\[.*\)) \(\d+ pages?\)")
 _PLACE = re.compile(r"^\d+\. page \d+, character \d+: ")
 _END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\s…\s")
+_YES_NO = frozenset(("yes", "no", "true", "false"))
 _WORD = re.compile(r"\d[\d,.]*\d|\w+(?:['’]\w+)*")
 
 
@@ -159,6 +163,30 @@ def states(hop: Hop, passage: Passage) -> bool:
     if source and target:
         return True
     return (source and _is_about(hop.target, passage)) or (target and _is_about(hop.source, passage))
+
+
+def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bool) -> bool:
+    """Whether observations state ``answer``, each part of it somewhere. One that is ``right`` is the gold answer,
+    whatever words it was given in: then any name of that will do."""
+    texts = [words_of(collected(content)) for content in contents]
+    parts: list[tuple[str, ...]]
+    items = task.details.get("answer_items")
+    if not right:
+        parts = [(piece,) for piece in (answer_pieces(answer) if task.answer_parts else [answer])]
+    elif task.answer_parts:
+        parts = [(part.answer, *part.aliases) for part in task.answer_parts]
+    elif isinstance(items, list) and items:
+        parts = [(str(item),) for item in items]
+    else:
+        parts = [(answer, task.answer, *task.answer_aliases)]
+    named = [{words for name in names if (words := words_of(name)).strip()} for names in parts]
+    return any(named) and all(any(words in text for words in one for text in texts) for one in named if one)
+
+
+def stands_verbatim(task: Task) -> bool:
+    """Whether what supports the answer states it word for word, as it does names. Numbers and dates may be worked out
+    or written in another form, and "yes" stands in no page."""
+    return task.answer_kind in ("entity", "text") and task.answer.strip().casefold() not in _YES_NO
 
 
 def collected(content: str) -> str:

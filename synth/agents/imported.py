@@ -11,7 +11,7 @@ In come Agent Data Protocol objects (generation 2, checked strictly). What ADP h
     tool_errors    call id -> ``unknown_tool``, ``bad_arguments``, ``not_found``, ``refused`` or ``failure``. Without it
                    no call counts as wrong, unless an environment is given that answers the same and says so
     stop_reason    as in ``StopReason``; without it a last message is an answer, and a last call was cut off
-    answer         the bare answer, where the last message says more than that
+    answer         the bare answer; without it, what the last message marks as one (tags, "Answer:"), else all of it
     correct        whether the answer is right, where somebody judged it; without it the environment does, or our rules
 
 Without a task (:func:`synth.pipelines.importing.import_file`) three more are read, since no task says them:
@@ -31,6 +31,7 @@ from synth.agents.evidence import words_of
 from synth.agents.trajectory import history_of
 from synth.environments.answers import judge
 from synth.environments.contract import Environment, ToolError
+from synth.environments.final_answer import final_answer
 from synth.identity import digest
 from synth.schemas.adp import MessageAction, TextObservation, Trajectory
 from synth.schemas.provenance import Provenance
@@ -84,8 +85,9 @@ def import_trajectory(
     stop = _stop(details.get("stop_reason"), isinstance(last, MessageAction))
     gave_up = stop is StopReason.GAVE_UP
     answer = last.content if isinstance(last, MessageAction) and not gave_up else None
-    if answer is not None and details.get("answer") is not None:
-        answer = _text(details, "answer")
+    if answer is not None:
+        given = details.get("answer") is not None
+        answer = _text(details, "answer") if given else final_answer(answer) or answer
     verdict = _verdict(details.get("correct"), answer, task, environment)
     row = TrajectoryRow(
         **{name: getattr(trajectory, name) for name in Trajectory.model_fields},

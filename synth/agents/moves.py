@@ -45,6 +45,8 @@ class MoveKind(StrEnum):
     """Tests something that could be what is sought, as far as was visible."""
     EXPLORES = "explores"
     """Looks elsewhere while nothing better was visible."""
+    UNMEASURED = "unmeasured"
+    """No evidence is known to measure it by."""
     FAILED = "failed"
     """The tool broke."""
     REPEATED = "repeated"
@@ -86,6 +88,7 @@ _TELLING = (
     MoveKind.CANDIDATE,
     MoveKind.ON_PATH,
     MoveKind.EXPLORES,
+    MoveKind.UNMEASURED,
     MoveKind.FAILED,
     MoveKind.REPEATED,
 )
@@ -147,7 +150,7 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> Move:
     if any(before.content == result.content for before in made):
         return Move(MoveKind.REPEATED, f"the same {call.name} as before shows the same")
     if not view.task.walk.hops:
-        return Move(MoveKind.EXPLORES, "there is no walk to measure against")
+        return Move(MoveKind.UNMEASURED, "no evidence is known for this task")
     if call.name in _MANAGING:
         return Move(MoveKind.EXPLORES, f"{call.name} looks at nothing itself")
     wrong = _wrong_value(view, call)

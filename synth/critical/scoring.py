@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synth.agents.contract import History, Step, Turn
-from synth.agents.evidence import EvidenceView, observe, words_of
+from synth.agents.contract import Step, Turn
+from synth.agents.evidence import EvidenceView, observe, stands_verbatim, states_answer
 from synth.agents.loop import replay
 from synth.agents.moves import (
     OFF_PATH,
@@ -100,7 +100,7 @@ def _score(point: Point, view: EvidenceView, wrong: bool, episode: Episode, turn
     results = tuple(episode.step(call) for call in turn.calls)
     move = telling(_moves(view, Step(turn=turn, results=results)))
     assert move is not None
-    if move.kind is MoveKind.FAILED:
+    if move.kind in (MoveKind.FAILED, MoveKind.UNMEASURED):
         return Score(value=None, reason=f"abstains: {move.why}")
     hops = len(point.task.walk.hops) if view.plan is None else view.plan.needed
     if not hops and _VALUE[move.kind] >= 0.5:
@@ -125,19 +125,21 @@ def _answer(point: Point, view: EvidenceView, episode: Episode, turn: Turn) -> S
     if not verdict.correct:
         return Score(value=0.05, reason=f"wrong answer: {verdict.evidence}")
     if view.plan is not None:
-        return _ends(view.plan, point.history, turn.answer)
+        return _ends(view.plan, point, turn.answer)
     missing = missing_for_answer(view)
     if missing:
         unread = "; ".join(f"{hops[n].source.name} -> {hops[n].target.name}" for n in missing)
         return Score(value=0.4, reason=f"right, but unread: {unread}")
-    if not hops and not _read(point.history, turn.answer):
+    if not hops and not _read(point, turn.answer):
+        if not stands_verbatim(point.task):
+            return Score(value=None, reason="abstains: right, and what was read need not state it word for word")
         return Score(value=0.4, reason="right, but it stands in nothing that was read")
     return Score(value=0.95, reason="right, and all that it rests on was read")
 
 
-def _ends(plan: PlanView, history: History, answer: str) -> Score:
+def _ends(plan: PlanView, point: Point, answer: str) -> Score:
     """A right end of a task with a plan: the state is as it should be, or the answer is right."""
-    if plan.plan.outcome == "answered" and not _read(history, answer):
+    if plan.plan.outcome == "answered" and not _read(point, answer):
         return Score(value=0.4, reason="right, but it stands in nothing that was read")
     unread = "; ".join(plan.missing())
     if unread and plan.plan.outcome == "refused":
@@ -147,6 +149,6 @@ def _ends(plan: PlanView, history: History, answer: str) -> Score:
     return Score(value=0.95, reason="all is as it was asked for")
 
 
-def _read(history: History, answer: str) -> bool:
-    words = words_of(answer)
-    return words.strip() != "" and any(words in words_of(result.content) for step in history for result in step.results)
+def _read(point: Point, answer: str) -> bool:
+    contents = (result.content for step in point.history for result in step.results)
+    return states_answer(point.task, answer, contents, right=True)

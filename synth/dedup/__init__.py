@@ -7,7 +7,7 @@ from synth.dedup.corpus import Corpus, Found, Method, find_duplicates
 from synth.dedup.online import Asked, Double, TaskFilter
 from synth.dedup.pairs import Clusters, Kind, Pair
 from synth.dedup.rules import DEDUP_VERSION, Rules, TaskRules
-from synth.dedup.structure import calls_key, task_structure, walk_key
+from synth.dedup.structure import calls_key, compared_answer, task_structure, walk_key
 from synth.dedup.text import canonical_text, text_hash
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "TaskRules",
     "calls_key",
     "canonical_text",
+    "compared_answer",
     "find_duplicates",
     "task_structure",
     "text_hash",

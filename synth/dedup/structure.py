@@ -12,7 +12,7 @@ from synth.schemas.adp import ApiAction, CodeAction, ContentItem
 from synth.schemas.plans import Plan
 from synth.schemas.tasks import Hop, Node, Task, Walk
 
-__all__ = ["call_sequence", "calls_key", "task_structure", "walk_key"]
+__all__ = ["call_sequence", "calls_key", "compared_answer", "task_structure", "walk_key"]
 
 _ROUNDS = 4
 """Rounds of refinement: after so many a node has heard of all that are no further away, and a walk is rarely longer."""
@@ -61,8 +61,8 @@ def _bound(node: Node | None, entities: bool) -> list[str] | None:
 
 def task_structure(task: Task) -> str | None:
     """What a task asks, whatever its words: its walk, or of a reverse task the tools of its plan, the goal and the
-    answer (with the arguments too where nothing is to change, or no goal is stated). None where neither is known (given
-    questions)."""
+    answer (with the arguments too where nothing is to change, or no goal is stated), and of a harmful request what it
+    asks for. None where neither is known (given questions)."""
     if task.walk.hops:
         return walk_key(task.walk)
     if "plan" in task.details:
@@ -70,8 +70,20 @@ def task_structure(task: Task) -> str | None:
         goal = task.details.get("goal")
         stated = plan.outcome == "done" and goal is not None
         calls = [[call.tool, None if stated else call.arguments] for call in plan.calls]
-        return digest("plan", task.environment, plan.outcome, calls, goal, task.answer)
+        return digest("plan", task.environment, plan.outcome, calls, goal, compared_answer(task))
     return None
+
+
+def compared_answer(task: Task) -> str:
+    """What the answers of two tasks are compared by: all of it, parts of a list too. All harmful requests against one
+    rule have one answer, the refusal, and change nothing: what they ask for is the end that the harmless twin has, and
+    counts as well."""
+    answer = "\n".join(sorted(part.answer for part in task.answer_parts)) or task.answer
+    if task.details.get("kind") != "harmful" or "twin" not in task.details:
+        return answer
+    other = task.details["twin"]["other"]
+    tools = [call.tool for call in Plan.model_validate(other["plan"]).calls if call.changes]
+    return f"{answer}\n{digest('requested', tools, other.get('goal'))}"
 
 
 def call_sequence(content: Sequence[ContentItem]) -> list[list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from synth.dedup import Asked, Double, TaskFilter, TaskRules, task_structure
+from synth.dedup import Asked, Double, TaskFilter, TaskRules, compared_answer, task_structure
 from synth.retrieval.encoder import Encoder
 from synth.schemas.arrow import from_arrow
 from synth.schemas.rejections import Reason, Rejection
@@ -48,10 +48,11 @@ def asked(rows: pa.Table) -> list[Asked]:
     columns = rows.select(_COLUMNS).to_pylist()
     for number, row in enumerate(columns):
         parts = sorted(part["answer"] for part in row["answer_parts"])
-        structure = None
+        answer, structure = "\n".join(parts) or row["answer"], None
         if row["shape"] == "reverse":
-            structure = task_structure(from_arrow(rows.slice(number, 1), Task)[0])
-        found.append(Asked(row["id"], row["question"], "\n".join(parts) or row["answer"], row["split"], structure))
+            task = from_arrow(rows.slice(number, 1), Task)[0]
+            answer, structure = compared_answer(task), task_structure(task)
+        found.append(Asked(row["id"], row["question"], answer, row["split"], structure))
     return found
 
 

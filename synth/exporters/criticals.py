@@ -16,6 +16,7 @@ __all__ = ["Criticals"]
 
 Outcome = Literal["failed", "succeeded", "unjudged"]
 _OUTCOMES: dict[bool | None, Outcome] = {True: "succeeded", False: "failed", None: "unjudged"}
+_SIGNS = {1: "helps", -1: "harms", None: "unmeasured"}
 _OF_STEPS = (PairKind.VERIFIED_STEP.value, PairKind.VERIFIED_STEP_SUCCESS.value)
 
 
@@ -57,13 +58,13 @@ class Criticals:
         tried = pc.is_valid(batch.column("criticality")).to_pylist()
         verified = pc.struct_field(batch.column("criticality"), "verified").to_pylist()
         for name, role, label, first, train, score, was_tried, shown in zip(*columns, tried, verified, strict=True):
-            if not role or label is None:  # ``validate`` looks at files that may hold anything
+            if not role:  # ``validate`` looks at files that may hold anything
                 continue
             sums = self._labels[role]
             sums["trajectories"] += name not in self._labelled
             self._labelled.add(name)
             sums["steps"] += 1
-            sums["helps" if label > 0 else "harms" if label < 0 else "neutral"] += 1
+            sums[_SIGNS.get(label, "neutral")] += 1
             sums["first_errors"] += bool(first)
             sums["targets"] += bool(train)
             if run := self._runs.get(name):
@@ -90,7 +91,7 @@ class Criticals:
 
     def labels(self) -> tuple[LabelReport, ...]:
         """One per role, sorted."""
-        names = ("trajectories", "steps", "helps", "neutral", "harms", "first_errors", "targets")
+        names = ("trajectories", "steps", "helps", "neutral", "harms", "unmeasured", "first_errors", "targets")
         return tuple(
             LabelReport(role=role, **{name: sums[name] for name in names})
             for role, sums in sorted(self._labels.items())

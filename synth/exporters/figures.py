@@ -68,9 +68,10 @@ def _difficulty(report: BuildReport) -> Iterator[Bar]:
 
 def _labels(report: BuildReport) -> Iterator[Bar]:
     for of in report.labels:
-        for name, count in (("+1 helps", of.helps), ("0 neutral", of.neutral), ("-1 harms", of.harms)):
-            if of.steps:
-                yield Bar(f"{of.role}, {name}", count / of.steps, f"{count / of.steps:.1%} of {of.steps:,}", of.role)
+        for name, (_, share) in of.signs.items():
+            if share is not None:
+                told = f"{share:.1%} of {of.steps - of.unmeasured:,}"
+                yield Bar(f"{of.role}, {name}", share, told, of.role)
 
 
 def _critical(report: BuildReport) -> Iterator[Bar]:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
+from synth.environments.final_answer import final_answer
 from synth.exporters.files import DataFile
 from synth.exporters.problems import Problems
 from synth.exporters.recorded import Recorded, record
@@ -236,8 +237,8 @@ def ending_problems(row: TrajectoryRow | BranchRow) -> Iterator[str]:
         yield f"turns: {row.turns}, but the content holds {turns}"
     last = row.content[-1] if row.content else None
     if row.stop_reason is StopReason.ANSWERED:
-        if not isinstance(last, MessageAction) or last.content != row.answer:
-            yield "answer: is not the last message"
+        if not isinstance(last, MessageAction) or row.answer not in (last.content, final_answer(last.content)):
+            yield "answer: is not that of the last message"
     elif row.answer is not None:
         yield f"answer: there is one, though the rollout ended with {row.stop_reason}"
 

@@ -16,14 +16,14 @@ from synth.schemas.turns import turn_ranges
 
 __all__ = ["label_lines", "render_branch", "render_pair", "render_step"]
 
-_SIGNS = {1: ("+1", "green"), 0: ("0", "yellow"), -1: ("-1", "red")}
+_SIGNS = {1: ("+1", "green"), 0: ("0", "yellow"), -1: ("-1", "red"), None: ("no label", "dim")}
 _VERDICTS = {True: "correct", False: "wrong", None: "not judged"}
 
 
 def label_lines(step: StepRow) -> Iterator[RenderableType]:
     """What the table of steps says of a turn."""
     sign, style = _SIGNS[step.label]
-    words = [sign, step.label_reason.value, "first error" * step.first_error, "pivot" * step.pivot]
+    words = [sign, step.label_reason.value, "first error" * bool(step.first_error), "pivot" * bool(step.pivot)]
     words += [behaviour.value for behaviour in step.behaviours]
     line = Text(" · ".join(filter(None, words)), style=style)
     if step.label_detail:
@@ -31,8 +31,11 @@ def label_lines(step: StepRow) -> Iterator[RenderableType]:
     yield part("label", line, style)
     if step.failure is not None:
         yield part("failure", Text(step.failure.value, style="red"), "red")
-    measures = [f"+{step.information_gain:.0%} of the evidence, {step.progress:.0%} in view"]
-    measures += [f"gold hop {step.gold_match + 1}"] * (step.gold_match >= 0)
+    measures = ["not measured"]
+    if step.information_gain is not None and step.progress is not None:
+        measures = [f"+{step.information_gain:.0%} of the evidence, {step.progress:.0%} in view"]
+    if step.gold_match is not None and step.gold_match >= 0:
+        measures.append(f"gold hop {step.gold_match + 1}")
     measures += [] if step.score is None else [f"score {step.score:.2f}"]
     yield part("gain", styled(" · ".join(measures), "dim"), "dim")
     if step.criticality is not None:

@@ -276,13 +276,14 @@ def render_stats(numbers: Stats) -> RenderableType:
         *_difficulty(numbers.difficulty),
         _table(
             "labels of steps",
-            ("role", "trajectories", "steps", "+1", "0", "-1", "first errors", "may be a target"),
+            ("role", "trajectories", "steps", "+1", "0", "-1", "not measured", "first errors", "may be a target"),
             [
                 (
                     of.role,
                     f"{of.trajectories:,}",
                     f"{of.steps:,}",
-                    *(f"{n / of.steps:.1%}" for n in (of.helps, of.neutral, of.harms)),
+                    *("-" if share is None else f"{share:.1%}" for _, share in of.signs.values()),
+                    f"{of.unmeasured:,}",
                     f"{of.first_errors:,}",
                     f"{of.targets / of.steps:.1%}",
                 )

@@ -20,8 +20,9 @@ from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = ["BranchCheck", "StepCheck", "Tally", "link_problems", "measured", "owner_problems"]
 
-_LABELS: Mapping[LabelReason, int] = {
+_LABELS: Mapping[LabelReason, int | None] = {
     LabelReason.SUPPORTED_ANSWER: 1,
+    LabelReason.UNMEASURED: None,
     LabelReason.NEUTRAL: 0,
     LabelReason.TOOL_FAILURE: 0,
     LabelReason.INVALID_CALL: -1,
@@ -85,6 +86,9 @@ class StepCheck:
         self.trajectories = trajectories
         self.places: dict[str, dict[int, Place]] = defaultdict(dict)
         self.first_errors: set[str] = set()
+        self.unmeasured: dict[str, int] = {}
+        """Trajectory -> its first step without a label."""
+        self.open_errors: dict[tuple[str, int], Place] = {}
         self.matched: set[tuple[str, int]] = set()
         self.criticality: dict[tuple[str, int], tuple[Criticality, Place]] = {}
         self.scores: dict[tuple[str, int], float | None] = {}
@@ -109,15 +113,22 @@ class StepCheck:
             self.first_errors.add(row.trajectory_id)
             if row.label != -1:
                 yield f"first_error: the label is {row.label}"
+        if row.label is None:
+            self.unmeasured[row.trajectory_id] = min(row.step, self.unmeasured.get(row.trajectory_id, row.step))
+        elif row.first_error is None and row.label != -1:
+            yield f"first_error: null, though the label is {row.label}"
+        elif row.first_error is None:
+            self.open_errors[row.trajectory_id, row.step] = place
         if run is not None and 0 <= row.step < len(run.ranges):
             yield from self._turn(row, run)
-        if row.gold_match >= 0 and (row.trajectory_id, row.gold_match) in self.matched:
-            yield f"gold_match: another step of {row.trajectory_id} is matched to hop {row.gold_match} too"
-        self.matched.add((row.trajectory_id, row.gold_match))
-        if row.failure is not None and not row.first_error:
+        if row.gold_match is not None and row.gold_match >= 0:
+            if (row.trajectory_id, row.gold_match) in self.matched:
+                yield f"gold_match: another step of {row.trajectory_id} is matched to hop {row.gold_match} too"
+            self.matched.add((row.trajectory_id, row.gold_match))
+        if row.failure is not None and (row.first_error is False or row.label != -1):
             yield f"failure: {row.failure} on a step that is not the first error"
-        wanted = _LABELS.get(row.label_reason)
-        if wanted is not None and row.label != wanted:
+        unknown = row.label is None and row.label_reason is not LabelReason.UNMEASURED
+        if unknown or row.label != _LABELS.get(row.label_reason, row.label):
             yield f"label: {row.label}, though the reason is {row.label_reason}"
         for name in ("information_gain", "progress", "score"):
             value = getattr(row, name)
@@ -137,11 +148,19 @@ class StepCheck:
             yield f"role: {row.role}, but the trajectory is of {run.role}"
         if row.failure is not None and run.success:
             yield f"failure: {row.failure}, but the run succeeded"
-        hops = self.tasks.hops.get(row.task_id, 0)
-        if not -1 <= row.gold_match < hops:
+        hops = self.tasks.hops.get(row.task_id)
+        if hops is None:
+            return
+        if (row.gold_match is None) != (hops == 0) or not -1 <= (row.gold_match or 0) < max(hops, 1):
             yield f"gold_match: {row.gold_match}, but the walk has {hops} hops"
+        for name in ("information_gain", "progress"):
+            if hops and getattr(row, name) is None:
+                yield f"{name}: null, but the walk has {hops} hops"
 
     def finish(self) -> None:
+        for (name, step), place in self.open_errors.items():
+            if self.unmeasured.get(name, step) >= step:
+                self.found.add(*place, "first_error: null, though every step before it was measured")
         for name, places in self.places.items():
             run = self.trajectories.recorded.get(name)
             missing = sorted(set(range(len(run.ranges))) - set(places)) if run else []

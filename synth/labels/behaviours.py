@@ -15,7 +15,14 @@ from synth.schemas.tasks import Task
 __all__ = ["behaviours_of"]
 
 _WELL = frozenset(
-    (LabelReason.NEUTRAL, LabelReason.PROGRESS, LabelReason.VERIFIED, LabelReason.CORRECTED, LabelReason.TOOL_FAILURE)
+    (
+        LabelReason.NEUTRAL,
+        LabelReason.UNMEASURED,
+        LabelReason.PROGRESS,
+        LabelReason.VERIFIED,
+        LabelReason.CORRECTED,
+        LabelReason.TOOL_FAILURE,
+    )
 )
 
 

@@ -27,9 +27,9 @@ _LOOPS = frozenset((LabelReason.REPEATED_FAILURE, LabelReason.REDUNDANT))
 
 def failure_of(
     row: TrajectoryRow, task: Task, history: History, found: Sequence[Finding], reasons: Sequence[LabelReason]
-) -> FailureClass:
+) -> FailureClass | None:
     """The class of a failed run: by how it was stopped, else by the error that its end builds on, else by what the end
-    itself lacks."""
+    itself lacks, which is not known (None) where the task has neither walk nor plan."""
     view = EvidenceView(task, history)
     if row.stop_reason is StopReason.INVALID_CALLS:
         return FailureClass.ACTING_INVALID_CALL
@@ -43,6 +43,8 @@ def failure_of(
         return plain
     if found[-1].answer is not None and not found[-1].seen_answer:
         return FailureClass.REASONING_UNSUPPORTED
+    if not task.walk.hops and view.plan is None:
+        return None
     open_error = _open_error(found, reasons)
     if open_error is not None:
         return open_error
@@ -80,7 +82,7 @@ def _answered(view: EvidenceView, end: Finding) -> FailureClass:
     if not end.missing:
         if view.task.walk.operations:
             return FailureClass.REASONING_UNSUPPORTED  # all was read, and something else concluded
-        return FailureClass.READING_WRONG_FACT if hops else FailureClass.REASONING_WRONG_ENTITY
+        return FailureClass.READING_WRONG_FACT if hops else FailureClass.REASONING_WRONG_ENTITY  # a plan's answer
     if view.task.walk.operations:
         return _unread(view, end) or FailureClass.ENDING_EARLY
     conditions = [number for number, hop in enumerate(hops) if hop.target.id == hops[-1].target.id]

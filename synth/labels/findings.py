@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from synth.agents.contract import History, Step
-from synth.agents.evidence import EvidenceView, collected, observe, words_of
+from synth.agents.contract import History
+from synth.agents.evidence import EvidenceView, observe, states_answer
 from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer, telling
-from synth.environments.answers import answer_pieces
 from synth.schemas.tasks import Task
 
 __all__ = ["Finding", "findings_of"]
@@ -45,8 +44,13 @@ class Finding:
         return telling(self.moves)
 
 
-def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
-    """Judge every step by what was in view before it."""
+def findings_of(task: Task, history: History, *, answer: str | None = None, right: bool = False) -> tuple[Finding, ...]:
+    """Judge every step by what was in view before it.
+
+    Args:
+        answer: The run's answer, where the last message says more than that.
+        right: Whether it was judged to be right.
+    """
     view, gold = EvidenceView(task), gold_documents(task)
     found: list[Finding] = []
     for step in history:
@@ -59,6 +63,7 @@ def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
         had = view.plan.had if view.plan is not None else frozenset()
         pages = [observe(result.content).page for result in step.results if result.error is None]
         new = view.take(step)
+        said = step.turn.answer if answer is None or step.turn.answer is None else answer
         found.append(
             Finding(
                 moves=moves,
@@ -66,10 +71,10 @@ def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
                 hops=frozenset(view.hops) if view.plan is None else view.plan.had,
                 missing=missing,
                 undone=undone,
-                answer=step.turn.answer,
+                answer=said,
                 ends=not step.turn.calls,
                 cut_off=bool(step.turn.calls) and not step.results,
-                seen_answer=_was_seen(view, step)
+                seen_answer=_was_seen(view, said, right)
                 or (bool(task.walk.operations) and not missing and not step.turn.calls),
                 verifies=(complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in moves))
                 or (bool(moves) and view.plan is not None and all(m.kind is MoveKind.ON_PATH for m in moves)),
@@ -78,8 +83,6 @@ def findings_of(task: Task, history: History) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _was_seen(view: EvidenceView, step: Step) -> bool:
-    answer = step.turn.answer or ""
-    pieces = [words_of(piece) for piece in answer_pieces(answer)] if view.task.answer_parts else [words_of(answer)]
-    texts = [words_of(collected(result.content)) for _, result in view.results]
-    return any(p.strip() for p in pieces) and all(any(piece in text for text in texts) for piece in pieces)
+def _was_seen(view: EvidenceView, answer: str | None, right: bool) -> bool:
+    contents = (result.content for _, result in view.results)
+    return answer is not None and states_answer(view.task, answer, contents, right=right)

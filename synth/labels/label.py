@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from synth.agents.evidence import words_of
+from synth.agents.evidence import stands_verbatim, words_of
 from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
 from synth.agents.planned import plan_of
 from synth.agents.trajectory import history_of
+from synth.environments.final_answer import final_answer
 from synth.labels.behaviours import behaviours_of
 from synth.labels.claims import Claim, false_claims
 from synth.labels.commitments import Commitment, commitments
@@ -27,6 +28,8 @@ from synth.schemas.turns import action_kind, turn_ranges
 __all__ = ["StepLabel", "label"]
 
 Sign = Literal[-1, 0, 1]
+Measured = Sign | None
+"""None: not measured."""
 _OWN_FAULT = frozenset(
     (
         LabelReason.INVALID_CALL,
@@ -49,15 +52,15 @@ class StepLabel(Row):
     content_end: int
     role: Role
     action_kind: NonEmpty
-    label: Sign
+    label: Measured
     label_reason: LabelReason
     label_detail: str
-    first_error: bool
+    first_error: bool | None
     failure: FailureClass | None
     behaviours: tuple[Behaviour, ...]
-    information_gain: float
-    progress: float
-    gold_match: int
+    information_gain: float | None
+    progress: float | None
+    gold_match: int | None
     train: bool
     train_reason: NonEmpty
     split: Split
@@ -69,7 +72,7 @@ class StepLabel(Row):
         score: float | None = None,
         criticality: Criticality | None = None,
         first_error_branching: bool | None = None,
-        pivot: bool = False,
+        pivot: bool | None = None,
     ) -> StepRow:
         """The finished row."""
         return StepRow(
@@ -88,7 +91,8 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
 
     +1 helps, 0 neither, -1 harms (AgentProcessBench, arXiv 2603.14465): an external tool failure is 0, a failed action
     made again -1, and what builds on an error is -1 until a step leaves it behind. A task without a walk (a question of
-    the user's) has no evidence to measure against: then only calls and the answer are judged.
+    the user's) has no evidence to measure against: then calls that fail and the answer are judged, and every other step
+    has no label.
 
     Raises:
         ValueError: the trajectory is of another task, or not of the form that ``to_row`` writes.
@@ -96,10 +100,12 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     if row.task_id != task.id:
         raise ValueError(f"{row.id} is a trajectory on {row.task_id}, not on {task.id}")
     _, history = history_of(row)
+    if row.answer is not None:
+        row = row.model_copy(update={"answer": final_answer(row.answer) or row.answer})
     ranges = turn_ranges(row.content)
     if len(ranges) != len(history):
         raise ValueError(f"{row.id}: its content has {len(ranges)} turns, its history {len(history)}")
-    found = findings_of(task, history)
+    found = findings_of(task, history, answer=row.answer, right=row.verdict.correct is True)
     wrong_answer = row.answer if row.verdict.correct is False else None
     concluded = {one.step: one for one in false_conclusions(task, history, wrong_answer)}
     judged = _judge(row, task, found, concluded)
@@ -107,7 +113,8 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     taken |= _contradict(judged, false_claims(task, history, wrong_answer))
     taken |= {n: one.about for n, one in concluded.items() if judged[n][2].startswith(one.why)}
     first = next((n for n, (_, reason, _) in enumerate(judged) if reason in _OWN_FAULT), None)
-    matches = gold_matches(task, history)
+    unknown = next((n for n, (sign, _, _) in enumerate(judged) if sign is None), len(judged))
+    matches = gold_matches(task, history) if task.walk.hops else [None] * len(history)
     behaviours = behaviours_of(task, history, found, [reason for _, reason, _ in judged])
     failure = None if row.success else failure_of(row, task, history, found, [reason for _, reason, _ in judged])
     move = None if first is None else found[first].move
@@ -115,7 +122,7 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     wrong = wrong_names(row, task, history, about)
     labels: list[StepLabel] = []
     plan = plan_of(task)
-    total = len(task.walk.hops) or (0 if plan is None else len(plan.calls) + len(plan.user) + len(plan.attempts)) or 1
+    total = len(task.walk.hops) or (0 if plan is None else len(plan.calls) + len(plan.user) + len(plan.attempts))
     for number, ((start, end), finding, (sign, reason, detail)) in enumerate(zip(ranges, found, judged, strict=True)):
         thought = words_of(history[number].turn.thought or "")
         speaks = any(name in thought for name in wrong)
@@ -133,11 +140,11 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
                 label=sign,
                 label_reason=reason,
                 label_detail=detail,
-                first_error=number == first,
+                first_error=_is_first(number, first, unknown, sign),
                 failure=failure if number == first else None,
                 behaviours=behaviours[number],
-                information_gain=len(finding.new_hops) / total,
-                progress=len(finding.hops) / total,
+                information_gain=len(finding.new_hops) / total if total else None,
+                progress=len(finding.hops) / total if total else None,
                 gold_match=matches[number],
                 train=train,
                 train_reason=why,
@@ -147,7 +154,19 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     return tuple(labels)
 
 
-Judged = tuple[Sign, LabelReason, str]
+Judged = tuple[Measured, LabelReason, str]
+
+
+def _is_first(number: int, first: int | None, unknown: int, sign: Measured) -> bool | None:
+    """Whether a step is the first error; None where it may be.
+
+    Args:
+        first: The first step that is known to be wrong by its own doing.
+        unknown: The first step that was not measured.
+    """
+    if number == first:
+        return True if unknown > number else None
+    return None if sign is None and (first is None or number < first) else False
 
 
 def _judge(
@@ -159,7 +178,7 @@ def _judge(
         if finding.ends:
             judged.append(_end(row, task, finding, wrong))
         elif finding.cut_off:
-            judged.append((0, LabelReason.NEUTRAL, "not carried out: the run was stopped here"))
+            judged.append((None, LabelReason.UNMEASURED, "not carried out: the run was stopped here"))
         elif number in concluded and wrong is None and (verdict := _turn(finding, None))[1] not in _OWN_FAULT:
             later = min(concluded[number].acts)
             acted = f"; acted on in step {later}" if later > number else ""
@@ -167,7 +186,7 @@ def _judge(
             wrong = number
         else:
             verdict = _turn(finding, wrong)
-            if wrong is not None and wrong in concluded and number in concluded[wrong].acts and verdict[0] > 0:
+            if wrong is not None and wrong in concluded and number in concluded[wrong].acts and verdict[0] == 1:
                 verdict = (-1, LabelReason.PROPAGATED, f"goes by what step {wrong} concluded")
             judged.append(verdict)
             reason = verdict[1]
@@ -185,7 +204,7 @@ def _backdate(judged: list[Judged], taken: Sequence[Commitment]) -> dict[int, st
     was good for. Gives the document that each of these turns took."""
     moved: dict[int, str] = {}
     for one in taken:
-        if one.step not in moved and judged[one.step][1] not in _OWN_FAULT and judged[one.acts][0] < 0:
+        if one.step not in moved and judged[one.step][1] not in _OWN_FAULT and judged[one.acts][0] == -1:
             why = f"{one.why}; taken in thought here, acted on in step {one.acts}"
             judged[one.step] = (-1, LabelReason.WRONG_TURN, why)
             moved[one.step] = one.about
@@ -211,6 +230,8 @@ def _turn(finding: Finding, wrong: int | None) -> Judged:
         return -1, LabelReason.REPEATED_FAILURE, why
     if kind is MoveKind.INVALID:
         return -1, LabelReason.INVALID_CALL, why
+    if kind is MoveKind.UNMEASURED:
+        return None, LabelReason.UNMEASURED, why
     if kind is MoveKind.FAILED:
         return 0, LabelReason.TOOL_FAILURE, why
     if kind in OFF_PATH:
@@ -236,6 +257,8 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
         + list(finding.undone)
     )
     plan = plan_of(task)
+    if row.verdict.correct is None:
+        return None, LabelReason.UNMEASURED, f"not judged: {row.verdict.evidence}"
     if finding.answer is None:
         if wrong is not None:
             return (
@@ -243,9 +266,9 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
                 LabelReason.PROPAGATED,
                 f"gives up after what step {wrong} went for; unread: {unread or 'nothing'}",
             )
+        if not task.walk.hops and plan is None:
+            return -1, LabelReason.PREMATURE, "gives up; what it left unread is not known"
         return -1, LabelReason.PREMATURE, f"gives up; unread: {unread or 'nothing'}"
-    if row.verdict.correct is None:
-        return 0, LabelReason.NEUTRAL, f"the answer could not be judged: {row.verdict.evidence}"
     if row.verdict.correct and plan is not None and plan.outcome != "answered":
         if finding.undone and plan.outcome == "refused":
             return 0, LabelReason.NEUTRAL, f"rightly changes nothing, but did not look: {unread}"
@@ -254,9 +277,11 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
         return 1, LabelReason.SUPPORTED_ANSWER, "all is as it was asked for"
     if row.verdict.correct:
         if not finding.missing and (task.walk.hops or finding.seen_answer):
-            return 1, LabelReason.SUPPORTED_ANSWER, "right, and every hop was read"
+            return 1, LabelReason.SUPPORTED_ANSWER, f"right, and {'every hop' if task.walk.hops else 'it'} was read"
         if finding.missing and finding.seen_answer:
             return -1, LabelReason.PREMATURE, f"right, but unread: {unread}"
+        if not task.walk.hops and plan is None and not stands_verbatim(task):
+            return None, LabelReason.UNMEASURED, "right; what was read need not state such an answer word for word"
         return -1, LabelReason.UNSUPPORTED_ANSWER, "right, but it was never read"
     if wrong is not None:
         return -1, LabelReason.PROPAGATED, f"wrong, after what step {wrong} went for"
@@ -264,4 +289,5 @@ def _end(row: TrajectoryRow, task: Task, finding: Finding, wrong: int | None) ->
         return -1, LabelReason.PREMATURE, f"wrong, and {'not done' if finding.undone else 'unread'}: {unread}"
     if plan is not None:
         return -1, LabelReason.PROPAGATED, f"says that it is done, and it is not: {row.verdict.evidence}"[:300]
-    return -1, LabelReason.UNSUPPORTED_ANSWER, f"wrong: what was read gives {task.answer}"
+    told = "what was read gives" if task.walk.hops else "the answer is"
+    return -1, LabelReason.UNSUPPORTED_ANSWER, f"wrong: {told} {task.answer}"

@@ -41,18 +41,21 @@ def wrong_names(row: TrajectoryRow, task: Task, history: History, about: str) ->
 
 
 def mask_of(
-    row: TrajectoryRow, step: int, sign: int, reason: LabelReason, first_error: int | None, *, names_error: bool
+    row: TrajectoryRow, step: int, sign: int | None, reason: LabelReason, first_error: int | None, *, names_error: bool
 ) -> tuple[bool, str]:
     """Whether the turn may be a target, and why.
 
-    Of a run that succeeded: every turn that did no harm. Of a run that failed: the turns that helped, up to its first
-    error; what comes after may serve as context only. ``names_error``: the turn's thought already speaks of what the
-    first error goes for. That proves nothing and changes no label; a target must be above doubt.
+    Of a run that succeeded: every turn that is not known to have done harm. Of a run that failed: the turns that
+    helped, up to its first error; what comes after may serve as context only. ``names_error``: the turn's thought
+    already speaks of what the first error goes for. That proves nothing and changes no label; a target must be above
+    doubt.
     """
     if reason in _NEVER:
         return False, _NEVER[reason]
-    if reason is LabelReason.NEUTRAL and row.content and step == row.turns - 1 and row.verdict.correct is None:
-        return False, "no target: nobody could tell whether the answer is right"
+    if sign is None and row.success:
+        return True, "target: the run succeeded; what this turn did for it was not measured"
+    if sign is None:
+        return False, "no target: not measured, in a run that is not known to have succeeded"
     if row.success:
         return True, "target: " + (
             "leaves an error behind" if reason is LabelReason.CORRECTED else "did no harm in a run that succeeded"

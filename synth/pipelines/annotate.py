@@ -181,7 +181,7 @@ class _Work:
                     score=tried.score if tried else None,
                     criticality=tried.criticality if tried else None,
                     first_error_branching=tried.first_error if tried else None,
-                    pivot=bool(tried and tried.pivot),
+                    pivot=tried.pivot if tried else None,
                 )
             )
         self.steps += steps

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from synth.environments.final_answer import final_answer
 from synth.errors import InputError
 
 __all__ = ["OBSERVATIONS", "Response", "read_response"]
@@ -15,12 +16,6 @@ __all__ = ["OBSERVATIONS", "Response", "read_response"]
 OBSERVATIONS = r"<tool_response>.*?(?:</tool_response>|\Z)"
 """What tools said inside a decoded response (chat templates of the Hermes and Qwen families). Trainers that decode all
 turns of an agent as one text, as verl does, leave it in; a policy must not earn the rubric by what a page says."""
-
-_THOUGHT = re.compile(r"\A.*</think>", re.S)
-_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.S | re.I)
-_BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
-_LINE = re.compile(r"^[ \t>*_#-]*(?:the\s+)?(?:final\s+)?answers?[ \t*_]*(?:[:：]|\bis:)[ \t*_]*", re.I | re.M)
-_BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+\S", re.I)
 
 
 @dataclass(frozen=True)
@@ -48,7 +43,7 @@ def read_response(response: Any, *, observations: str | None = None, where: str 
     """
     if isinstance(response, str):
         text = response if observations is None else _pattern(observations).sub("\n", response)
-        return Response(text, _answer(text))
+        return Response(text, final_answer(text))
     if not isinstance(response, Sequence) or isinstance(response, bytes):
         what = f"is a {type(response).__name__}, neither a text nor a list of messages"
         raise InputError(what, where=where)
@@ -65,7 +60,7 @@ def read_response(response: Any, *, observations: str | None = None, where: str 
         written += [part for part in (thought if isinstance(thought, str) else "", content) if part]
         if not message.get("tool_calls"):
             last = content
-    return Response("\n\n".join(written), None if last is None else _answer(last))
+    return Response("\n\n".join(written), None if last is None else final_answer(last))
 
 
 @cache
@@ -84,32 +79,3 @@ def _content(content: Any, where: str) -> str:
     if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
         return "\n".join(str(part["text"]) for part in content if isinstance(part.get("text"), str))
     raise InputError(f"is a {type(content).__name__}, not a text", where=where)
-
-
-def _answer(text: str) -> str | None:
-    said = _THOUGHT.sub("", text)
-    for pattern in (_TAGGED, _BOXED):
-        marked = pattern.findall(said)
-        if marked:
-            return marked[-1].strip() or None
-    lines = list(_LINE.finditer(said))
-    if lines:
-        return _below(said[lines[-1].end() :])
-    return said.strip() or None
-
-
-def _below(rest: str) -> str | None:
-    """The rest of the line; where that is empty, the list or the line below it."""
-    first, _, more = rest.partition("\n")
-    if first.strip(" \t*_"):
-        return first.strip()
-    kept: list[str] = []
-    for line in more.split("\n"):
-        if not line.strip():
-            if kept:
-                break
-            continue
-        if kept and not _BULLET.match(line):
-            break
-        kept.append(line.strip())
-    return "\n".join(kept) or None

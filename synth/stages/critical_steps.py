@@ -198,7 +198,7 @@ def _unsearched(row: TrajectoryRow) -> SearchedRow:
 
 def searched_row(row: TrajectoryRow, found: Searched) -> SearchedRow:
     """What the search of ``row`` found, step by step: what labels are made with."""
-    pivots = {spread.step for spread in found.spreads if spread.pivot}
+    pivots = {spread.step: spread.pivot for spread in found.spreads}
     steps = []
     for step in range(found.steps if found.scores else 0):
         criticality = found.criticality(step)
@@ -208,7 +208,7 @@ def searched_row(row: TrajectoryRow, found: Searched) -> SearchedRow:
                 score=found.scores[step],
                 criticality=criticality,
                 alternative=-1 if criticality is None else criticality.alternative,
-                pivot=step in pivots,
+                pivot=pivots.get(step),
                 first_error=_wrong(found.first_error, step),
             )
         )

@@ -47,7 +47,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
                     score=tried.score if tried else None,
                     criticality=tried.criticality if tried else None,
                     first_error_branching=tried.first_error if tried else None,
-                    pivot=bool(tried and tried.pivot),
+                    pivot=tried.pivot if tried else None,
                 )
             )
         return Outcome(kept=tuple(rows))

@@ -126,7 +126,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
     assert reasons["good", 1] is LabelReason.SUPPORTED_ANSWER
     assert reasons["bad", 0] is LabelReason.INVALID_CALL
     assert reasons["bad", 1] is LabelReason.REPEATED_FAILURE
-    assert reasons["open", 0] is LabelReason.NEUTRAL
+    assert reasons["open", 0] is LabelReason.UNMEASURED
     assert [step.step for step in found.steps if step.trajectory_id == "bad" and step.first_error] == [0]
     assert found.branches == ()
     (task,) = [task for task in found.tasks if task.answer == "Jon Maak"]

@@ -112,7 +112,7 @@ def test_it_abstains_when_nothing_tells() -> None:
     given = OFFICE.model_copy(update={"shape": "given", "walk": Walk(shape="given", hops=())})
     good, bad = scores(given, (SEARCH,), FOUNDER, call("open"))
     assert good.value is None
-    assert "no walk" in good.reason
+    assert "no evidence" in good.reason
     assert bad.value is not None, "a refused call needs no walk"
     assert bad.value < 0.5
 

@@ -133,10 +133,11 @@ def test_numbers_of_labels_critical_steps_and_pairs() -> None:
                 LabelReport(
                     role="policy",
                     trajectories=300,
-                    steps=2_000,
+                    steps=2_010,
                     helps=1_000,
                     neutral=600,
                     harms=400,
+                    unmeasured=10,
                     first_errors=280,
                     targets=900,
                 ),
@@ -176,7 +177,7 @@ def test_numbers_of_labels_critical_steps_and_pairs() -> None:
             ),
         )
     )
-    assert "| policy | 300 | 2,000 | 1,000 (50.0 %) | 600 (30.0 %) | 400 (20.0 %) | 280 | 900 (45.0 %) |" in card
+    assert "| policy | 300 | 2,010 | 1,000 (50.0 %) | 600 (30.0 %) | 400 (20.0 %) | 10 | 280 | 900 (44.8 %) |" in card
     assert "| policy | failed | 300 | 2,000 | 500 | 250 | 12.5 % | 9,000 | 240 | 37.5 |" in card
     assert "| policy | succeeded | 10 | 50 | 0 | 0 | 0.0 % | 0 | 0 | - |" in card
     assert "| `verified_step` | a \\| b | 240 | 100 | 150 | 90 | 100 |" in card

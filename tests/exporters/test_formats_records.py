@@ -142,6 +142,25 @@ def test_several_calls_at_once_for_llamafactory() -> None:
     assert len(records("atif-1.8", swapped)[0]["steps"]) == 4
 
 
+def test_text_beside_a_call_stays_in_its_turn_for_llamafactory() -> None:
+    """As ``FunctionFormatter`` of LLaMA-Factory 0.9.5 reads it: JSON between the first marks, all else as it stands."""
+    both = (called(0, said="I look at two pages."), called(0, "find", place=1))
+    content = (QUESTION, *both, seen(0, "One."), seen(0, "Two.", "find", place=1), ANSWER)
+    for about, thought in ((ABOUT, "<think>\nThought 0.\n</think>\n\n"), (BARE, "")):
+        (record,) = records("llamafactory-sft", run_of(content), about)
+        value = record["conversations"][1]["value"]
+        found = re.search(r"<tool_call>(.*?)</tool_call>", value, re.DOTALL)
+        assert found is not None
+        assert value.replace(found.group(0), "") == thought + "I look at two pages.\n"
+        assert [one["name"] for one in json.loads(found.group(1))] == ["search", "find"]
+    read = find("importers", "sharegpt").read(record)
+    assert [item.description for item in read.content[1:3]] == ["I look at two pages.", None]
+    pair = step_pair(trajectory(1, "policy"))
+    side = (pair.chosen[0].model_copy(update={"description": "I look again."}), *pair.chosen[1:])
+    (ranked,) = records("llamafactory-dpo", pair.model_copy(update={"chosen": side}))
+    assert "I look again.\n<tool_call>" in ranked["chosen"]["value"]
+
+
 def test_a_session_for_the_trace_viewer() -> None:
     (record,) = records("sts", run_of())
     head, *messages = record["lines"]
@@ -195,7 +214,7 @@ def test_texts_and_labels_for_process_rewards() -> None:
         "<tool_response>\nPage 0.\n</tool_response>\n<think>\nThought 1.\n</think>\n"
         '<tool_call>\n{"name": "search", "arguments": {"query": "Place 1"}}\n</tool_call>'
     )
-    assert refused("prm", run_of(masked=None)) is Why.UNLABELLED
+    assert refused("prm", run_of(masked=None)) is Why.UNMEASURED
 
 
 def test_a_step_for_kto() -> None:
@@ -205,7 +224,7 @@ def test_a_step_for_kto() -> None:
     (record,) = records("kto", StepOf(Run(row, run.steps), run.steps[1]))
     assert (record["prompt"], record["completion"], record["label"]) == (HEAD + BODY[:2], BODY[2:3], False)
     neutral = run.steps[1].model_copy(update={"label": 0})
-    assert refused("kto", StepOf(Run(row, run.steps), neutral)) is Why.UNLABELLED
+    assert refused("kto", StepOf(Run(row, run.steps), neutral)) is Why.NEUTRAL
 
 
 def test_pairs() -> None:
@@ -281,7 +300,8 @@ CHAT = ("trl-sft", "trl-rft", "llamafactory-sft", "openai", "sts", "atif-1.8")
             Why.SEVERAL_THOUGHTS,
             CHAT[:5],
         ),
-        ((QUESTION, called(0, said="Wait."), seen(0), ANSWER), Why.TEXT_BESIDE_CALL, ("llamafactory-sft",)),
+        ((QUESTION, called(0, query="<tool_call>"), seen(0), ANSWER), Why.RESERVED_TEXT, ("llamafactory-sft",)),
+        ((QUESTION, called(0, said="A </tool_call>"), seen(0), ANSWER), Why.RESERVED_TEXT, ("llamafactory-sft",)),
         ((QUESTION, called(0, query="</think>"), seen(0), ANSWER), Why.RESERVED_TEXT, ("llamafactory-sft",)),
         ((QUESTION,), Why.EMPTY, CHAT[:5]),
     ],

@@ -26,7 +26,7 @@ ARGUMENTS = st.dictionaries(
 PARTS = ("id", "content", "task_id", "role", "model", "success", "answer", "stop_reason", "turns", "tool_calls")
 MORE = ("split", "licence", "system_prompt", "tool_schemas", "schema_version", "available_custom_tools")
 
-REFUSALS = (Why.ANSWERS_OUT_OF_ORDER, Why.TEXT_BESIDE_CALL, Why.RESERVED_TEXT, Why.NO_TARGET)
+REFUSALS = (Why.ANSWERS_OUT_OF_ORDER, Why.RESERVED_TEXT, Why.NO_TARGET)
 
 
 @st.composite

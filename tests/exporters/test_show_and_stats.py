@@ -215,7 +215,7 @@ def test_stats_as_text(finished: Path) -> None:
         "policy 2 20 50.0% 0 3.00 2.00",
         "teacher answered 20",
         "shapes composition 20",
-        "policy 20 60 66.7% 0.0% 33.3% 10 66.7%",
+        "policy 20 60 66.7% 0.0% 33.3% 0 10 66.7%",
         "label_reasons wrong_turn 10",
         "failures finding.bad_query 10",
         "policy failed 10 30 10 10 33.3% 80 8.0",

@@ -418,7 +418,9 @@ def test_a_dataset_of_before_has_no_problem(tmp_path: Path) -> None:
 def test_given_questions_have_no_walk_to_match(tmp_path: Path) -> None:
     tables = whole_tables(5, 0)
     rows = from_arrow(tables["steps"], StepRow)
-    tables["steps"] = to_arrow([row.model_copy(update={"gold_match": -1}) for row in rows], StepRow)
+    tables["steps"] = to_arrow(
+        [row.model_copy(update={"gold_match": None if row.task_id == rows[0].task_id else -1}) for row in rows], StepRow
+    )
     write_dataset(tmp_path / "out", tables, sample_report(tables))
 
     def no_walk(task: Any) -> dict[str, Any]:
@@ -438,6 +440,7 @@ _MAY_BE_NULL = {
     "first_error_branching",
     "answer",
     "other_trajectory_id",
+    "pivot",
     "proposal",
     "repair",
     "strength",

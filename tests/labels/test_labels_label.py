@@ -226,7 +226,7 @@ def test_a_call_that_a_limit_cut_off_is_not_judged() -> None:
     last = Step(turn=Turn(calls=(ToolCall(id="call_2_0", name="search", arguments={"query": "x"}),)))
     done = Rollout(OFFICE, prompt, (*history[:2], last), StopReason.MAX_TURNS, ENVIRONMENT.reset(OFFICE).check(None))
     labels = label(_row(done), OFFICE)
-    assert (labels[-1].label, labels[-1].label_reason) == (0, R.NEUTRAL)
+    assert (labels[-1].label, labels[-1].label_reason) == (None, R.UNMEASURED)
     assert not labels[-1].train
 
 
@@ -238,7 +238,7 @@ def test_a_question_without_a_walk_is_judged_by_calls_and_answer() -> None:
     given = OFFICE.model_copy(update={"shape": "given", "walk": Walk(shape="given", hops=()), "gold_documents": ()})
     good = label(run(given, *CLEAN), given)
     assert good[-1].label_reason is R.SUPPORTED_ANSWER
-    assert {step.label for step in good[:-1]} == {0}
+    assert {step.label for step in good[:-1]} == {None}
     unread = label(run(given, ("search", {}), "Dessau Ferry"), given)
     assert reasons(unread) == [R.INVALID_CALL, R.UNSUPPORTED_ANSWER]
 

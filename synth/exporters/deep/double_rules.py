@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from synth.dedup import TaskRules, canonical_text, text_hash
+from synth.dedup import TaskRules, canonical_text, compared_answer, text_hash
 from synth.dedup.text import shingles
 from synth.exporters.deep.findings import Findings, Place
 from synth.schemas.reports import BuildReport
@@ -47,8 +47,7 @@ class Doubles:
             if first != number:
                 self._found.add(place, task.id, "near_duplicate", f"it asks in the words of {self._tasks[first][1]}")
                 return
-        parts = sorted(part.answer for part in task.answer_parts)
-        key = canonical_text("\n".join(parts) or task.answer) if self._rules.same_answer else ""
+        key = canonical_text(compared_answer(task)) if self._rules.same_answer else ""
         self._groups.setdefault(key, []).append(number)
 
     def settle(self) -> None:

@@ -76,7 +76,7 @@ def _atif(run: Run, about: About, cut: int, *, version: str) -> list[Record]:
             "agent": agent,
             "steps": [{"step_id": step.pop("step_id"), **step} for step in steps],
             "final_metrics": {"total_steps": len(steps)},
-            "extra": {"details": details, "success": row.success, **available},
+            "extra": {"details": details, "success": row.verdict.correct, **available},
         }
     ]
 

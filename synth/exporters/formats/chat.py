@@ -47,7 +47,7 @@ def _sts(run: Run, about: About, cut: int) -> Sequence[Record]:
         "name": next(m.content for m in run_messages(row) if m.role == "user")[:120],
         "task_id": row.task_id,
         "role": row.role,
-        "success": row.success,
+        "success": row.verdict.correct,
         "source": about.dataset,
         "licence": row.licence,
         "tools": canonical_json(list(row.tool_schemas)),

@@ -17,6 +17,7 @@ from synth.schemas.trajectories import TrajectoryRow
 __all__ = [
     "JSON",
     "JSONS",
+    "UNMEASURED",
     "About",
     "Format",
     "Item",
@@ -32,6 +33,8 @@ Layout: TypeAlias = Literal["parquet", "jsonl", "sessions"]
 """``sessions``: a file of JSON lines per record, whose key ``lines`` they are."""
 SourceTable: TypeAlias = Literal["trajectories", "steps", "preferences", "rl"]
 
+UNMEASURED = "unmeasured"
+"""Column of a record: how many steps in it have no label, since nothing was measured for them."""
 JSON = pa.json_()
 """Arrow's type of JSON texts: ``datasets`` (from 4.7 on) decodes it to the object that was written, without the keys
 that a struct would lend it from other rows."""

@@ -16,7 +16,7 @@ from synth.contexts.tokens import Tokenizer, open_tokenizer
 from synth.errors import DatasetError, InputError
 from synth.exporters.configs import SPLITS
 from synth.exporters.files import CARD_FILE, REPORT_FILE
-from synth.exporters.formats.contract import About, Format, Item, Record, Run, StepOf
+from synth.exporters.formats.contract import UNMEASURED, About, Format, Item, Record, Run, StepOf
 from synth.exporters.formats.cutting import Cutter
 from synth.exporters.formats.items import Chooser, items_of
 from synth.exporters.formats.report import EXPORT_FILE, ExportReport, SplitReport, export_card
@@ -49,6 +49,7 @@ class _Tally:
     examples: dict[str, str] = field(default_factory=dict)
     tools: dict[str, JsonList] = field(default_factory=dict)
     """The different lists of tools that exported tasks have, by their text."""
+    unmeasured_steps: int = 0
     cut_rows: int = 0
     cut_observations: int = 0
 
@@ -172,6 +173,7 @@ def _split(
             if isinstance(item, RlRow):
                 tally.tools.setdefault(canonical_json(list(item.tools)), item.tools)
             records += len(made)
+            tally.unmeasured_steps += sum(record.get(UNMEASURED, 0) for record in made)
             tally.cut_rows += cuts > 0
             tally.cut_observations += cuts
             tally.licences[_licence(item) or "unknown"] += 1
@@ -255,6 +257,7 @@ def _report(
         tokenizer=None if counter is None else counter.name,
         max_length=max_length,
         splits=splits,
+        unmeasured_steps=tally.unmeasured_steps,
         cut_rows=tally.cut_rows,
         cut_observations=tally.cut_observations,
         licences=dict(sorted(tally.licences.items())),

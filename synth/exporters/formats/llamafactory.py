@@ -1,8 +1,9 @@
 """LLaMA-Factory: ``sharegpt`` turns with strict alternation, and the entries of ``dataset_info.json``.
 
 Its loader drops a row that breaks a rule with a warning only, so such rows are counted here instead: odd turns are
-``human`` or ``observation``, even ones ``gpt`` or ``function_call``; the value of a ``function_call`` is JSON and
-nothing beside it but a thought; a ranking row has one message per side.
+``human`` or ``observation``, even ones ``gpt`` or ``function_call``; the value of a ``function_call`` is JSON, behind
+nothing but a thought, or JSON between ``<tool_call>`` marks, before which any text may stand (``FunctionFormatter`` of
+0.9.5); a ranking row has one message per side.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from synth.identity import canonical_json
 from synth.schemas.row import JsonList
 from synth.schemas.steps import PreferenceRow
 
-__all__ = ["BETWEEN", "LLAMAFACTORY_DPO", "LLAMAFACTORY_SFT", "THINK", "turns_of"]
+__all__ = ["BETWEEN", "CALL", "LLAMAFACTORY_DPO", "LLAMAFACTORY_SFT", "THINK", "turns_of"]
 
 THINK = ("<think>\n", "\n</think>\n\n")
 """Around a thought: the words that LLaMA-Factory's templates know by default."""
+CALL = ("<tool_call>", "</tool_call>")
+"""Around the calls of a turn that says something beside them: the words that nearly all its templates know."""
 BETWEEN = "\n</tool_response>\n<tool_response>\n"
 """Between the answers of several calls, as LLaMA-Factory joins them itself."""
 
@@ -73,12 +76,14 @@ def _own(message: Message, about: About) -> dict[str, str]:
         if "<think>" in message.content or "</think>" in message.content:
             raise Inexpressible(Why.RESERVED_TEXT, "a message")
         return {"from": "gpt", "value": thought + message.content}
-    if message.content:
-        raise Inexpressible(Why.TEXT_BESIDE_CALL, f"turn {message.turn}")
     calls = [{"name": call.name, "arguments": call.arguments} for call in message.calls]
     written = json.dumps(calls[0] if len(calls) == 1 else calls, ensure_ascii=False)
     if about.thoughts and ("<think>" in written or "</think>" in written):
         raise Inexpressible(Why.RESERVED_TEXT, "an argument")
+    if any(mark in text for mark in CALL for text in (thought, message.content, written)):
+        raise Inexpressible(Why.RESERVED_TEXT, "a turn with a call")
+    if message.content:
+        written = f"{message.content}\n{CALL[0]}\n{written}\n{CALL[1]}"
     return {"from": "function_call", "value": thought + written}
 
 
@@ -148,8 +153,10 @@ def _usage(stage: str) -> str:
         f"```yaml\n# llamafactory-cli train {stage}.yaml\nmodel_name_or_path: MODEL\nstage: {stage}\ndo_train: true\n"
         "finetuning_type: lora\ntemplate: qwen3\ndataset_dir: {folder}\ndataset: {entry}\ncutoff_len: 16384\n"
         "output_dir: trained\n```\n\n"
-        "`template` is that of the model. What is longer than `cutoff_len` (2,048 tokens unless told otherwise) is cut "
-        "without a word. Thoughts stand between `<think>` and `</think>`, as LLaMA-Factory's templates know them."
+        "`template` is that of the model. What is longer than `cutoff_len` (2,048 tokens unless told otherwise) is "
+        "cut without a word. Thoughts stand between `<think>` and `</think>`, as LLaMA-Factory's templates know them. "
+        "Calls with text beside them stand between `<tool_call>` and `</tool_call>`, which every template but those "
+        "of LFM reads, and writes in the model's own form."
     )
 
 

@@ -61,6 +61,8 @@ class ExportReport(BaseModel):
     """Tokens that a record may have."""
     splits: dict[str, SplitReport]
     """By split, those without rows left out."""
+    unmeasured_steps: int
+    """Steps in exported rows that have no label of their own, since nothing was measured for them."""
     cut_rows: int
     """Exported rows in which observations were cut."""
     cut_observations: int
@@ -131,6 +133,8 @@ def export_card(report: ExportReport, format_: Format) -> str:
         lines.append(f"* {count:,} `{reason}`: {report.reasons[reason]}")
     if report.inexpressible:
         lines.append("")
+    if report.unmeasured_steps:
+        lines += [f"{report.unmeasured_steps:,} steps in these records were not measured and have no label.", ""]
     if report.max_length is not None:
         lines += [
             f"Records have at most {report.max_length:,} tokens as `{report.tokenizer}` counts them, what a chat "

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from synth.exporters.formats.contract import JSON, JSONS, About, Format, Record, Run, StepOf
+from synth.exporters.formats.contract import JSON, JSONS, UNMEASURED, About, Format, Record, Run, StepOf
 from synth.exporters.formats.messages import (
     Message,
     Part,
@@ -180,8 +180,10 @@ def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
 
 
 def _kto(item: StepOf, about: About, cut: int) -> list[Record]:
+    if item.step.label is None:
+        raise Inexpressible(Why.UNMEASURED, item.step.label_detail)
     if item.step.label == 0:
-        raise Inexpressible(Why.UNLABELLED, item.step.label_reason)
+        raise Inexpressible(Why.NEUTRAL, item.step.label_reason)
     # The last view only: what the agent saw when it took this step.
     messages = parts_of(item.run.row)[-1].messages
     place = next((at for at, m in enumerate(messages) if m.turn == item.step.step), None)
@@ -229,20 +231,28 @@ def _prm(run: Run, about: About, cut: int) -> list[Record]:
     prompt: list[str] = []
     completions: list[str] = []
     ratings: list[int] = []
+    unmeasured = 0
     seen: list[str] = []
+    begun = False
     for message in parts[0].messages:
         if message.turn is not None:
-            if message.turn not in labels:
-                raise Inexpressible(Why.UNLABELLED, f"turn {message.turn}")
-            completions.append("\n".join([*seen, *_written(message, about)]))
-            ratings.append(labels[message.turn])
+            begun = True
+            seen += _written(message, about)
+            rating = labels.get(message.turn)
+            if rating is None:  # its words stand before the next turn that was measured, and no label does
+                unmeasured += 1
+                continue
+            completions.append("\n".join(seen))
+            ratings.append(rating)
             seen = []
         elif message.role == "tool":
             seen.append(f"<tool_response>\n{message.content}\n</tool_response>")
-        elif completions:
+        elif begun:
             seen.append(f"<user>\n{message.content}\n</user>")
         else:
             prompt.append(message.content)
+    if not completions:
+        raise Inexpressible(Why.UNMEASURED, f"{unmeasured} turns")
     common = _run_common((), run, about, cut)
     common.pop("chat_template_kwargs")
     return [
@@ -251,7 +261,8 @@ def _prm(run: Run, about: About, cut: int) -> list[Record]:
             "completions": completions,
             "labels": [rating >= 0 for rating in ratings],
             "ratings": ratings,
-            "success": run.row.success,
+            UNMEASURED: unmeasured,
+            "success": run.row.verdict.correct,
             **common,
         }
     ]
@@ -367,10 +378,13 @@ PRM = Format(
         "completions": pa.list_(pa.string()),
         "labels": pa.list_(pa.bool_()),
         "ratings": pa.list_(pa.int64()),
+        UNMEASURED: pa.int64(),
         "success": pa.bool_(),
         **{name: kind for name, kind in _COMMON.items() if name != "chat_template_kwargs"},
     },
     usage=f"```python\n{_load()}```\n\n"
-    "`completions[i]` is what the agent was shown since its last turn, then its turn; "
-    "`labels[i]` is false where it harms, `ratings[i]` is +1, 0 or -1. Joined behind `prompt` they are the whole run.",
+    "`completions[i]` ends with a turn of the agent that was measured, behind all that came since the one before; "
+    "`labels[i]` is false where that turn harms, `ratings[i]` is +1, 0 or -1. Turns that were not measured "
+    "(`unmeasured` counts them) have no label: they stand at the beginning of the next completion, and behind the last "
+    "one they are left out. `success` is null where the run was not judged.",
 )

@@ -18,11 +18,11 @@ class Why(StrEnum):
     SEVERAL_THOUGHTS = "several_thoughts"
     STRAY_OBSERVATION = "stray_observation"
     ANSWERS_OUT_OF_ORDER = "answers_out_of_order"
-    TEXT_BESIDE_CALL = "text_beside_call"
     RESERVED_TEXT = "reserved_text"
     SEVERAL_MESSAGES = "several_messages"
     COMPRESSED = "compressed"
-    UNLABELLED = "unlabelled"
+    NEUTRAL = "neutral"
+    UNMEASURED = "unmeasured"
     EMPTY = "empty"
     JUDGED_BY_STATE = "judged_by_state"
     TOO_LONG = "too_long"
@@ -43,11 +43,11 @@ _SENTENCES = {
     Why.SEVERAL_THOUGHTS: "An action has a thought or words of its own, and the format has one place per turn.",
     Why.STRAY_OBSERVATION: "An observation answers no action of the turn before it.",
     Why.ANSWERS_OUT_OF_ORDER: "The format ties answers to calls by their order, which is another one here.",
-    Why.TEXT_BESIDE_CALL: "The agent says something beside its call, and the format has no place for it.",
     Why.RESERVED_TEXT: "A text holds the mark by which the format parts its texts.",
     Why.SEVERAL_MESSAGES: "A side of the pair is longer than the one message that the format holds.",
     Why.COMPRESSED: "The agent replaced its history by notes on the way, and the format holds one view of it only.",
-    Why.UNLABELLED: "A step has no label, or a neutral one where the format takes good and bad only.",
+    Why.NEUTRAL: "The step neither helped nor harmed, and the format takes good and bad only.",
+    Why.UNMEASURED: "Nothing was measured for the step, or for any step of the run, and the format needs a label.",
     Why.EMPTY: "The row has no turn of the agent, or no question before it.",
     Why.JUDGED_BY_STATE: "Success is the state that the agent leaves behind, which no reward function reads from its "
     "text: `trl-grpo-env` and `verl-env` ask the environment.",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from synth.exporters.formats.llamafactory import BETWEEN, THINK
+from synth.exporters.formats.llamafactory import BETWEEN, CALL, THINK
 from synth.exporters.importing.contract import Importer, final_details, list_of, made, needed, text_of, tool_functions
 from synth.schemas.adp import Trajectory
 
@@ -119,12 +119,12 @@ def _sharegpt(value: Mapping[str, Any]) -> Trajectory:
             thought, rest = _parted(text)
             calls: list[tuple[str, str, dict[str, Any]]] = []
             if speaker == "function_call":
-                found = _json(rest, f"{where}.value")
+                rest, written = _said(rest)
+                found = _json(written, f"{where}.value")
                 calls = [
                     _call({"id": f"call_{turn}_{place}", "function": call}, f"{where}.value[{place}]")
                     for place, call in enumerate(list_of(found if isinstance(found, list) else [found], where))
                 ]
-                rest = ""
             waiting = [(id_, name) for id_, name, _ in calls]
             content += _turn(rest, thought, calls)
             turn += 1
@@ -137,6 +137,15 @@ def _sharegpt(value: Mapping[str, Any]) -> Trajectory:
         else:
             raise ValueError(f"{where}.from: {speaker!r} is none of human, gpt, function_call, observation, system")
     return _made(content, {"system_prompt": "\n\n".join(system)}, value)
+
+
+def _said(text: str) -> tuple[str, str]:
+    """What a turn says beside its calls, and the JSON of those."""
+    said, start, calls = text.partition(CALL[0])
+    if not start or CALL[1] not in calls:
+        return "", text
+    written, _, after = calls.partition(CALL[1])
+    return said.removesuffix("\n") + (f"\n{after.strip()}" if after.strip() else ""), written
 
 
 def _parted(text: str) -> tuple[str | None, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,11 @@ from real_loaders import ROOT, CannotBeHad, read_with
 
 import synth
 from synth.api import BuildResult
+from synth.exporters.configs import config_named
+from synth.exporters.hub_layout import write_config
+from synth.schemas.adp import ApiAction
+from synth.schemas.arrow import to_arrow
+from synth.schemas.trajectories import TrajectoryRow
 
 pytestmark = pytest.mark.extras
 
@@ -48,6 +54,28 @@ def test_llamafactory_keeps_and_encodes_every_row_as_the_card_says(
     found = read("llamafactory", str(done.path), block(done.path, "yaml"))
     texts = wanted * (2 if stage == "dpo" else 1)
     assert found == {"rows": wanted, "kept": wanted, "texts": texts, "stage": stage, "length": 16_384}
+
+
+def test_llamafactory_keeps_and_encodes_turns_with_text_beside_a_call(
+    builds: Callable[[str], BuildResult], tmp_path: Path
+) -> None:
+    data = synth.load(builds("world-search").path)
+    rows = []
+    for row in data.rows("trajectories"):
+        content = tuple(
+            item.model_copy(update={"description": "I look it up."}) if isinstance(item, ApiAction) else item
+            for item in row.content
+        )
+        rows.append(row.model_copy(update={"content": content}))
+    copy = tmp_path / "set"
+    shutil.copytree(data.path, copy)
+    shutil.rmtree(copy / "trajectories")
+    write_config(copy, config_named("trajectories"), to_arrow(rows, TrajectoryRow).to_batches())
+    done = synth.export(copy, "llamafactory-sft", tmp_path / "out")
+    assert "I look it up.\\n<tool_call>" in (done.path / "train.jsonl").read_text()
+    wanted = done.report.splits["train"].records
+    found = read("llamafactory", str(done.path), block(done.path, "yaml"))
+    assert (found["rows"], found["kept"], found["texts"]) == (wanted, wanted, wanted)
 
 
 def block(folder: Path, language: str) -> str:
