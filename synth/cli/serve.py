@@ -48,6 +48,10 @@ def serve_env(
             help="YAML with `kind` and options of another environment, in which the dataset's tasks are worked on.",
         ),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Run the programs, read the files and reach the servers that the dataset names."),
+    ] = False,
     task: Annotated[
         str | None, typer.Option("--task", help="Over MCP: id of the task that clients are told; without one, none.")
     ] = None,
@@ -63,7 +67,7 @@ def serve_env(
 
     if over is not Over.HTTP and find_spec("mcp") is None:
         raise InputError("the library mcp is not installed", where=f"--over {over}", mend="pip install 'synth[mcp]'")
-    opened, tasks = _open(folder, environment)
+    opened, tasks = _open(folder, environment, trust=trust)
     made = Sessions(opened, tasks, most=sessions, idle_seconds=idle, max_calls=calls)
     if over is not Over.MCP and not loopback(host):
         print(f"synth: {host} is no loopback address: whoever reaches it may act; nobody is asked who", file=sys.stderr)
@@ -85,13 +89,13 @@ def serve_env(
         wrapped.run_http(host, port, say=lambda url: print(f"{opened.name} at {url}", flush=True))
 
 
-def _open(folder: Path, environment: Path | None) -> tuple[Environment, TaskSource]:
+def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Environment, TaskSource]:
     from synth.exporters.reader import load
     from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
 
     dataset = load(folder)
     if environment is None:
-        return reopen(dataset)
+        return reopen(dataset, trust=trust)
     return open_environment(_options(environment)), DatasetTasks(dataset)
 
 
