@@ -56,6 +56,12 @@ def serve_env(
         str | None, typer.Option("--task", help="Over MCP: id of the task that clients are told; without one, none.")
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", metavar="NAME", help="Another name by which requests may call the server. Repeatable."
+        ),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8178,
     sessions: Annotated[int, typer.Option("--sessions", min=1, max=10_000, help="Open at once, at most.")] = 64,
     idle: Annotated[float, typer.Option("--idle", min=1, help="Seconds until an unused session is ended.")] = 900.0,
@@ -63,7 +69,7 @@ def serve_env(
 ) -> None:
     """Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it."""
     from synth.episodes.sessions import Sessions
-    from synth.serving.json_http import loopback, serve
+    from synth.serving.http import loopback, serve
 
     if over is not Over.HTTP and find_spec("mcp") is None:
         raise InputError("the library mcp is not installed", where=f"--over {over}", mend="pip install 'synth[mcp]'")
@@ -76,7 +82,7 @@ def serve_env(
 
         if task is not None:
             raise InputError("goes with --over mcp; over HTTP each /reset names its task", where="--task")
-        server = EpisodeServer(host, port, made)
+        server = EpisodeServer(host, port, made, allow_hosts=allow_hosts or ())
         serve(server, say=lambda url: print(f"{opened.name} at {url} ({len(tasks):,} tasks)", flush=True))
         return
     from synth.episodes.mcp import McpServer
@@ -86,7 +92,9 @@ def serve_env(
     if over is Over.MCP:
         wrapped.run_stdio()  # stdout is the protocol's: not a word of ours on it
     else:
-        wrapped.run_http(host, port, say=lambda url: print(f"{opened.name} at {url}", flush=True))
+        wrapped.run_http(
+            host, port, allow_hosts=allow_hosts or (), say=lambda url: print(f"{opened.name} at {url}", flush=True)
+        )
 
 
 def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Environment, TaskSource]:

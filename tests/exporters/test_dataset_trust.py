@@ -150,7 +150,6 @@ def test_restoring_imports_nothing_that_a_dataset_names(
         "from pathlib import Path\nPath(__file__).with_name('ran').touch()\ndef make(**given):\n    return None\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    policy = {"backend": "stranger:make"}
     recipe = {"name": "stranger", "tasks": 4, "source": {"kind": "docs", "path": ""}, "questions": {"kind": "docs"}}
     folder = with_recipe(little(), **recipe, roles={"policy": {"backend": "stranger:make"}})
     pages = tmp_path / "pages"

@@ -33,7 +33,7 @@ DONE = [{"role": "assistant", "content": "Done."}]
 @pytest.fixture(scope="module")
 def server() -> Iterator[EpisodeServer]:
     running = EpisodeServer("127.0.0.1", 0, sessions(max_calls=4))
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=running.serve_forever)
     thread.start()
     yield running
     running.stop()
