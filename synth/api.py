@@ -421,7 +421,11 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
 
     with tempfile.TemporaryDirectory(prefix="synth-restore-") as scratch:
         recipe = Path(scratch) / "recipe.yaml"
-        recipe.write_text(yaml.safe_dump(dataset.report.recipe), encoding="utf-8")
+        # Of its recipe, only how files are read: a dataset must not say what is imported or started here.
+        source = dataset.report.recipe.get("source")
+        given = source if isinstance(source, dict) else {}
+        kept = {"name": "restore", "source": given, "questions": {"kind": "docs"}, "tasks": 1}
+        recipe.write_text(yaml.safe_dump(kept), encoding="utf-8")
         request = BuildRequest(recipe=recipe, source=place, store=Path(scratch) / "store", out=Path(scratch) / "out")
         prepared = prepare(request, progress="quiet")
         with prepared.engine:

@@ -20,13 +20,19 @@ def reward(
         typer.Argument(metavar="[DIR]", help="A dataset: requests may then name a ground truth by the id of its row."),
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", metavar="NAME", help="Another name by which requests may call the server. Repeatable."
+        ),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8177,
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
     from synth.rewards.server import RewardServer
-    from synth.serving.json_http import loopback, serve
+    from synth.serving.http import loopback, serve
 
-    server = RewardServer(host, port, _truths(folder))
+    server = RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
     if not loopback(host):
         print(f"synth: {host} is no loopback address: whoever reaches it may ask; nobody is asked who", file=sys.stderr)
     serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))

@@ -48,10 +48,20 @@ def serve_env(
             help="YAML with `kind` and options of another environment, in which the dataset's tasks are worked on.",
         ),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Run the programs, read the files and reach the servers that the dataset names."),
+    ] = False,
     task: Annotated[
         str | None, typer.Option("--task", help="Over MCP: id of the task that clients are told; without one, none.")
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", metavar="NAME", help="Another name by which requests may call the server. Repeatable."
+        ),
+    ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8178,
     sessions: Annotated[int, typer.Option("--sessions", min=1, max=10_000, help="Open at once, at most.")] = 64,
     idle: Annotated[float, typer.Option("--idle", min=1, help="Seconds until an unused session is ended.")] = 900.0,
@@ -59,11 +69,11 @@ def serve_env(
 ) -> None:
     """Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it."""
     from synth.episodes.sessions import Sessions
-    from synth.serving.json_http import loopback, serve
+    from synth.serving.http import loopback, serve
 
     if over is not Over.HTTP and find_spec("mcp") is None:
         raise InputError("the library mcp is not installed", where=f"--over {over}", mend="pip install 'synth[mcp]'")
-    opened, tasks = _open(folder, environment)
+    opened, tasks = _open(folder, environment, trust=trust)
     made = Sessions(opened, tasks, most=sessions, idle_seconds=idle, max_calls=calls)
     if over is not Over.MCP and not loopback(host):
         print(f"synth: {host} is no loopback address: whoever reaches it may act; nobody is asked who", file=sys.stderr)
@@ -72,7 +82,7 @@ def serve_env(
 
         if task is not None:
             raise InputError("goes with --over mcp; over HTTP each /reset names its task", where="--task")
-        server = EpisodeServer(host, port, made)
+        server = EpisodeServer(host, port, made, allow_hosts=allow_hosts or ())
         serve(server, say=lambda url: print(f"{opened.name} at {url} ({len(tasks):,} tasks)", flush=True))
         return
     from synth.episodes.mcp import McpServer
@@ -82,16 +92,18 @@ def serve_env(
     if over is Over.MCP:
         wrapped.run_stdio()  # stdout is the protocol's: not a word of ours on it
     else:
-        wrapped.run_http(host, port, say=lambda url: print(f"{opened.name} at {url}", flush=True))
+        wrapped.run_http(
+            host, port, allow_hosts=allow_hosts or (), say=lambda url: print(f"{opened.name} at {url}", flush=True)
+        )
 
 
-def _open(folder: Path, environment: Path | None) -> tuple[Environment, TaskSource]:
+def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Environment, TaskSource]:
     from synth.exporters.reader import load
     from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
 
     dataset = load(folder)
     if environment is None:
-        return reopen(dataset)
+        return reopen(dataset, trust=trust)
     return open_environment(_options(environment)), DatasetTasks(dataset)
 
 

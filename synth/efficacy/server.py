@@ -53,7 +53,7 @@ class TinyServer(JsonServer):
     headers_read: ClassVar[Mapping[str, str]] = {"X-Synth-Sample": _SAMPLE}
 
     def __init__(self, trained: Trained, port: int = 0, *, device: str = "cpu") -> None:
-        super().__init__("127.0.0.1", port)
+        super().__init__("127.0.0.1", port, workers=4 * _MOST_AT_ONCE)  # each waits for its batch
         self.trained = trained
         self._name = trained.name  # a hash of all weights: once
         self._tables = trained.vocabulary.tables()
@@ -157,7 +157,8 @@ def main(arguments: Sequence[str]) -> None:
     folder, device = arguments
     use_device(device)
     server = TinyServer(load_trained(Path(folder)), device=device)
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    server.wait_until_ready()
     sys.stdout.write(f"{server.url}/v1\n")
     sys.stdout.flush()
     sys.stdin.read()

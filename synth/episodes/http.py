@@ -18,7 +18,7 @@ answer never leaves the server: not before ``/score``, and there only as what th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -44,24 +44,20 @@ class EpisodeServer(JsonServer):
 
     title = "synth serve-env"
 
-    def __init__(self, host: str, port: int, sessions: Sessions) -> None:
-        """``port`` 0 takes a free one.
+    def __init__(self, host: str, port: int, sessions: Sessions, *, allow_hosts: Collection[str] = ()) -> None:
+        """As :class:`JsonServer`; every second, sessions that went unused for too long are ended.
 
         Raises:
             InputError: the address can't be listened on.
         """
         self.sessions = sessions
-        super().__init__(host, port)
+        # A call waits on a thread for its session's: one each, and a few for what is quick.
+        super().__init__(host, port, allow_hosts=allow_hosts, workers=sessions.most + 8, every_second=sessions.sweep)
 
-    def stop(self) -> bool:
+    def stop(self) -> None:
         """Finish what was begun, then end every session."""
-        done = super().stop()
+        super().stop()
         self.sessions.close_all()
-        return done
-
-    def service_actions(self) -> None:
-        """Between requests, sessions that nobody uses any more are ended."""
-        self.sessions.sweep()
 
 
 def _health(server: EpisodeServer, body: Mapping[str, Any]) -> dict[str, Any]:

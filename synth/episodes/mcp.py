@@ -8,33 +8,26 @@ go over this protocol.
 
 from __future__ import annotations
 
-import logging
-import signal
-import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from typing import Any
 
 import anyio
 import anyio.to_thread
-import uvicorn
 from mcp import MCPError, types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 
 from synth.episodes.sessions import NoSession, Sessions, Trouble
-from synth.errors import InputError
 from synth.schemas.tasks import Task
+from synth.serving.http import CONNECTIONS, HttpServer, serve
 
 __all__ = ["McpServer"]
 
 _STDIO = "stdio"
 _GRACE_SECONDS = 1
 """So long a stopping server waits for what it has begun: clients keep a stream open for as long as it runs."""
-for _name in ("mcp", "uvicorn"):
-    # Said to whoever set up logging; without that Python would print warnings about clients to stderr.
-    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class McpServer:
@@ -72,7 +65,9 @@ class McpServer:
         finally:
             self.sessions.close_all()
 
-    def run_http(self, host: str, port: int, *, say: Callable[[str], None] = lambda line: None) -> None:
+    def run_http(
+        self, host: str, port: int, *, allow_hosts: Collection[str] = (), say: Callable[[str], None] = lambda line: None
+    ) -> None:
         """Serve on ``http://host:port/mcp`` until SIGTERM or SIGINT. To be called on the main thread.
 
         ``say`` is called with the address once connections are taken.
@@ -80,18 +75,29 @@ class McpServer:
         Raises:
             InputError: the address can't be listened on.
         """
-        taken = _listen(host, port)
-        place = taken.getsockname()
-        url = f"http://{f'[{place[0]}]' if ':' in place[0] else place[0]}:{place[1]}/mcp"
-        idle, most = self.sessions.idle_seconds, self.sessions.most
-        app = self._server.streamable_http_app(host=host, session_idle_timeout=idle, max_sessions=most)
-        config = uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=_GRACE_SECONDS)
+        sessions = self.sessions
+        app = self._server.streamable_http_app(
+            host=host,
+            session_idle_timeout=sessions.idle_seconds,
+            max_sessions=sessions.most,
+            # Our server has looked at Host and Origin already.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+        # Clients keep a stream open for as long as they run, beside the connection of a call.
+        connections = CONNECTIONS + 2 * sessions.most
+        server = HttpServer(
+            app,
+            host,
+            port,
+            allow_hosts=allow_hosts,
+            connections=connections,
+            grace_seconds=_GRACE_SECONDS,
+            lifespan=True,
+        )
         try:
-            with _stopped_by_signals(_Uvicorn(config, lambda: say(url))) as server:
-                anyio.run(server.serve, [taken])
+            serve(server, say=lambda url: say(f"{url}/mcp"))
         finally:
-            taken.close()
-            self.sessions.close_all()
+            sessions.close_all()
 
     # --- handlers ---------------------------------------------------------------------------------------------------
 
@@ -126,47 +132,3 @@ class McpServer:
         return types.CallToolResult(
             content=[types.TextContent(text=result.content)], is_error=result.error is not None, _meta=meta
         )
-
-
-class _Uvicorn(uvicorn.Server):
-    """Says when it is there, and leaves signals to us: uvicorn would raise them again when it has ended."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._ready()
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-@contextmanager
-def _stopped_by_signals(server: _Uvicorn) -> Iterator[_Uvicorn]:
-    def stop(number: int, frame: Any) -> None:
-        server.should_exit = True
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield server
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        made.bind((host, port))
-        made.listen(128)
-    except (OSError, OverflowError) as error:
-        made.close()
-        reason = getattr(error, "strerror", None) or str(error)
-        mend = "choose another --port, or 0 for a free one"
-        raise InputError(f"can't listen ({reason})", where=f"{host}:{port}", mend=mend) from None
-    return made

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from synth.environments.contract import Environment
 from synth.environments.explored import EXPLORED, explored_options
+from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.exporters.reader import Dataset
 from synth.registry import find
@@ -87,19 +88,21 @@ class _Inputs:
         return _Rows(self._dataset.table("documents"), Document)
 
 
-def reopen(dataset: Dataset) -> tuple[Environment, DatasetTasks]:
+def reopen(dataset: Dataset, *, trust: bool = False) -> tuple[Environment, DatasetTasks]:
     """The environment that the dataset's recipe names, and its tasks.
 
+    Args:
+        trust: Run the programs, read the files and reach the servers that the dataset names. Without it, it may name
+            only what ships with this package.
+
     Raises:
-        InputError: the dataset has no tasks, or its environment needs what it does not hold.
+        InputError: the dataset has no tasks, its environment needs what it does not hold, or names what takes trust.
     """
     where = str(dataset.path)
     tasks = DatasetTasks(dataset)
     if not len(tasks):
         raise InputError("the dataset holds no tasks", where=where)
-    recipe = dataset.report.recipe
-    given = dict(recipe.get("environment") or {})
-    source = recipe.get("source") or {}
+    source, given = (_mapping(dataset, part) for part in ("source", "environment"))
     if source.get("kind") in EXPLORED:
         given = {"kind": given.get("kind"), **explored_options(source, given)}
     options = {key: value for key, value in given.items() if value is not None}
@@ -107,7 +110,17 @@ def reopen(dataset: Dataset) -> tuple[Environment, DatasetTasks]:
         raise InputError(
             "a model wrote the results of this dataset's searches: it can't be opened without", where=where
         )
+    if not trust and (would := untrusted(options)) is not None:
+        mend = "if you trust it, add --trust (in Python: trust=True); or name the environment with --environment FILE"
+        raise InputError(f"to open its environment, the dataset would {would}", where=where, mend=mend)
     return open_environment(options, _Inputs(dataset)), tasks
+
+
+def _mapping(dataset: Dataset, part: str) -> dict[str, Any]:
+    found = dataset.report.recipe.get(part) or {}
+    if not isinstance(found, dict):
+        raise InputError(f"recipe.{part} of its report is no object", where=str(dataset.path))
+    return found
 
 
 def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environment:

@@ -14,7 +14,7 @@ Mistakes are answered as ``synth.serving.json_http`` says: one line, status 400 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from synth.errors import InputError
@@ -26,18 +26,25 @@ __all__ = ["RewardServer"]
 
 
 class RewardServer(JsonServer):
-    """Answers on its own thread each; :meth:`stop` lets what was begun finish."""
+    """The reward function, and the ground truths that it knows by id."""
 
     title = "synth reward"
 
-    def __init__(self, host: str, port: int, truths: Mapping[str, GroundTruth] | None = None) -> None:
-        """``port`` 0 takes a free one. ``truths``: ground truths by id of row or task.
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        truths: Mapping[str, GroundTruth] | None = None,
+        *,
+        allow_hosts: Collection[str] = (),
+    ) -> None:
+        """As :class:`JsonServer`. ``truths``: ground truths by id of row or task.
 
         Raises:
             InputError: the address can't be listened on.
         """
         self.truths = dict(truths or {})
-        super().__init__(host, port)
+        super().__init__(host, port, allow_hosts=allow_hosts)
 
 
 def _health(server: RewardServer, body: Mapping[str, Any]) -> dict[str, Any]:

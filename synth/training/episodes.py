@@ -53,8 +53,11 @@ class Episodes(Protocol):
         """End a session; nothing happens where it has ended."""
 
 
-def open_episodes(where: str | Path) -> Episodes:
+def open_episodes(where: str | Path, *, trust: bool = False) -> Episodes:
     """Episodes of a dataset's folder, stepped in this process, or behind the URL of a ``synth serve-env``.
+
+    ``trust``: run the programs, read the files and reach the servers that the dataset names; without it, it may name
+    only what ships with this package.
 
     Raises:
         InputError: there is no dataset, or its environment can't be opened; or nothing answers at the URL.
@@ -65,7 +68,7 @@ def open_episodes(where: str | Path) -> Episodes:
     from synth.exporters.reader import load
     from synth.pipelines.reopen import reopen
 
-    environment, tasks = reopen(load(Path(where)))
+    environment, tasks = reopen(load(Path(where)), trust=trust)
     return LocalEpisodes(Sessions(environment, tasks, most=10_000))
 
 

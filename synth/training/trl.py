@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Union
 
@@ -29,10 +30,16 @@ _TYPES: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "bo
 class TrlEnvironments:
     """Makes environments for TRL: the ``environment_factory``. It may be pickled; what it opened stays behind."""
 
-    def __init__(self, where: str | Path | Episodes) -> None:
-        """``where``: the folder of a dataset, whose environment is stepped in this process, or the URL of a
-        ``synth serve-env``; or episodes that are open."""
+    def __init__(self, where: str | Path | Episodes, *, trust: bool = False) -> None:
+        """
+        Args:
+            where: The folder of a dataset, whose environment is stepped in this process, or the URL of a
+                ``synth serve-env``; or episodes that are open.
+            trust: Of a folder: run the programs, read the files and reach the servers that the dataset names. Without
+                it, it may name only what ships with this package.
+        """
         self._where = where
+        self._trust = trust
         self._made: type[TrlEnvironment] | None = None
 
     def __call__(self) -> TrlEnvironment:
@@ -41,14 +48,15 @@ class TrlEnvironments:
             InputError: the environment can't be opened or reached, or has a tool that TRL can't offer.
         """
         if self._made is None:
-            episodes = open_episodes(self._where) if isinstance(self._where, str | Path) else self._where
+            where = self._where
+            episodes = open_episodes(where, trust=self._trust) if isinstance(where, str | Path) else where
             methods = {tool["function"]["name"]: _method(tool["function"]) for tool in episodes.tools()}
             # A class of its own: newer releases (1.16) look for methods there, and older ones at the object.
             self._made = type("TrlEnvironment", (TrlEnvironment,), {**methods, "_episodes": episodes})
         return self._made()
 
-    def __reduce__(self) -> tuple[type[TrlEnvironments], tuple[Any]]:
-        return TrlEnvironments, (self._where,)
+    def __reduce__(self) -> tuple[partial[TrlEnvironments], tuple[Any]]:
+        return partial(TrlEnvironments, trust=self._trust), (self._where,)
 
 
 class TrlEnvironment:

@@ -14,7 +14,6 @@ import synth
 from synth.api import BuildResult
 from synth.errors import InputError
 from synth.exporters.deep import audit
-from synth.exporters.deep.plan_rules import _ours
 from synth.exporters.validate import validate
 from synth.recipe.load import parse_recipe
 from synth.schemas.rejections import Reason
@@ -160,21 +159,3 @@ def test_what_is_published_holds_no_place_on_this_machine(tmp_path: Path) -> Non
     assert first != second, "another folder to begin in is another beginning"
     (tmp_path / "file.txt").write_text("x")
     assert made_of(made)[1] != first
-
-
-@pytest.mark.parametrize(
-    "server",
-    [
-        {"command": ["/bin/sh", "-c", "true"]},
-        {"command": ["{python}", "-c", "print(1)"]},
-        {"command": ["{python}", "-I", "-c", "{shipped}/organizer.py"]},
-        {"command": ["{python}", "{shipped}/../organizer.py"]},
-        {"command": ["{python}", "{workspace}/organizer.py"]},
-        {"command": ["{python}", "-I", "{shipped}/organizer.py"], "folder": "/etc"},
-        {"url": "http://127.0.0.1:1"},
-    ],
-)
-def test_an_audit_starts_no_program_that_a_dataset_names(server: dict[str, Any]) -> None:
-    assert not _ours({"s": server})
-    assert not _ours({"ours": ORGANIZER, "s": server})
-    assert _ours({"ours": {**ORGANIZER, "url": None, "env": [], "headers": {}, "folder": None}})

@@ -182,7 +182,7 @@ def test_what_can_not_stand_in_a_history_is_no_call() -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[EpisodeServer]:
     running = EpisodeServer("127.0.0.1", 0, Sessions(search(), Tasks(small_tasks()), most=40, max_calls=12))
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=running.serve_forever)
     thread.start()
     yield running
     running.stop()
@@ -191,7 +191,7 @@ def server() -> Iterator[EpisodeServer]:
 
 
 def ask(server: EpisodeServer, path: str, body: Any = None) -> tuple[int, Any]:
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=30)  # type: ignore[arg-type]
+    connection = http.client.HTTPConnection(*server.server_address, timeout=30)
     try:
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         connection.request("GET" if body is None else "POST", path, data, {"Content-Type": "application/json"})
@@ -302,7 +302,7 @@ def test_mistakes_in_a_session_cost_it_nothing(server: EpisodeServer) -> None:
 
 def test_a_full_server_says_so() -> None:
     running = EpisodeServer("127.0.0.1", 0, Sessions(search(), Tasks(small_tasks()), most=1))
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=running.serve_forever)
     thread.start()
     try:
         key = ask(running, "/reset", {"task": 0})[1]["session"]
@@ -318,7 +318,7 @@ def test_a_full_server_says_so() -> None:
 def test_tools_of_any_environment() -> None:
     tools: tuple[ToolSchema, ...] = PlantedEnvironment().tools()
     running = EpisodeServer("127.0.0.1", 0, Sessions(PlantedEnvironment(), Tasks([planted_task(2)])))
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=running.serve_forever)
     thread.start()
     try:
         begun = ask(running, "/reset", {"task": 0})[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -186,3 +187,17 @@ def test_headers_hold_values_of_named_variables_only(url: str) -> None:
         assert "s3cret" not in json.dumps([served.config.model_dump(mode="json"), served.settings(TASK)])
     finally:
         del os.environ["SYNTH_TEST_KEY"]
+
+
+def test_over_http_it_is_called_by_its_own_names_only(url: str) -> None:
+    address = url.removeprefix("http://").partition("/")[0]
+    for headers, wanted in (
+        ({"Host": "attacker.example"}, {403}),
+        ({"Origin": "https://attacker.example"}, {403}),
+        ({"Content-Length": str(10**12)}, {413}),
+        ({}, {400, 406}),
+    ):
+        connection = http.client.HTTPConnection(address, timeout=20)
+        connection.request("POST", "/mcp", b"{}", {"Content-Type": "application/json", **headers})
+        assert connection.getresponse().status in wanted
+        connection.close()

@@ -33,7 +33,7 @@ DONE = [{"role": "assistant", "content": "Done."}]
 @pytest.fixture(scope="module")
 def server() -> Iterator[EpisodeServer]:
     running = EpisodeServer("127.0.0.1", 0, sessions(max_calls=4))
-    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+    thread = threading.Thread(target=running.serve_forever)
     thread.start()
     yield running
     running.stop()
@@ -293,8 +293,8 @@ def test_the_file_of_tools_holds_each_schema_whole() -> None:
     tools = [tool.function() for tool in desk().tools()]
     hard = {
         "name": "act",
-        "description": "Costs ${x}.",
-        "parameters": {"properties": {"a": {"type": ["null", "integer"]}, "b": {}}},
+        "description": "Costs ${x}, or \\${x}.",
+        "parameters": {"properties": {"a": {"type": ["null", "integer"]}, "b": {"enum": ["${oc.env:HOME}"]}}},
     }
     config = yaml.safe_load(tool_config([*tools, {"type": "function", "function": hard}]))
     for entry, tool in zip(config["tools"], tools, strict=False):
@@ -302,8 +302,9 @@ def test_the_file_of_tools_holds_each_schema_whole() -> None:
         assert EnvironmentTool(entry["config"]).tool_schema.model_dump(exclude_none=True) == tool
         assert entry["tool_schema"]["function"]["name"] == tool["function"]["name"]
     narrow = config["tools"][-1]["tool_schema"]["function"]
-    assert narrow["description"] == "Costs \\${x}.", "OmegaConf reads it"
-    assert narrow["parameters"]["properties"] == {"a": {"type": "integer"}, "b": {"type": "string"}}
+    assert narrow["description"] == "Costs \\${x}, or \\\\\\${x}.", "OmegaConf reads it"
+    choices = {"type": "string", "enum": ["\\${oc.env:HOME}"]}
+    assert narrow["parameters"]["properties"] == {"a": {"type": "integer"}, "b": choices}
 
 
 def test_a_remote_environment_that_is_none(server: EpisodeServer) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from synth.exporters.deep.findings import Findings, Place
-from synth.schemas.adp import TextObservation
+from synth.schemas.adp import TextObservation, error_lines
 from synth.schemas.reports import BuildReport
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -60,12 +60,15 @@ class Contamination:
             self._why.append(f"{name} (sha256 {sha[:16]}) was not given: say --benchmark FILE")
 
     def _rules(self, wanted: Mapping[str, object]) -> Rules:
+        if wanted.get("encoder", "hashed") != "hashed":
+            # A dataset must not say which model is loaded here.
+            self._why.append("vectors of a model are not compared")
+            wanted = {**wanted, "similarity": None, "encoder": "hashed", "model": None, "revision": None}
         try:
             return Rules.model_validate(wanted)
-        except ValidationError:
-            # A model in a folder of the machine that built: its name is not in the report.
-            self._why.append("vectors of a model that the report does not name are not compared")
-            return Rules.model_validate({**wanted, "similarity": None, "encoder": "hashed"})
+        except ValidationError as error:
+            self._why.append(f"the report's rules do not parse ({error_lines(error)[0]}): the usual ones were used")
+            return Rules()
 
     def see(self, place: Place, task: Task) -> None:
         self._tasks += 1

@@ -8,7 +8,6 @@ browser, the rules say that they could not judge.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +18,7 @@ from synth.agents.twins import twin_of
 from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.contract import Environment, Episode, ToolCall
 from synth.environments.explored import explored_options
+from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.exporters.deep.findings import Findings, Place
 from synth.exporters.deep.reading import rows
@@ -62,31 +62,26 @@ class PlanAudit:
 
     def _open(self, report: BuildReport) -> None:
         source, place = (report.recipe.get(name) or {} for name in ("source", "environment"))
-        if isinstance(source, dict) and isinstance(place, dict) and source.get("kind") == "mcp":
-            self._open_servers(source, place)
-            return
-        if not isinstance(source, dict) or not isinstance(place, dict) or source.get("kind") != "app":
-            self._why = f"an environment of kind {dict(place).get('kind')} is not started for an audit"
+        kind = source.get("kind") if isinstance(source, dict) and isinstance(place, dict) else None
+        if kind not in ("app", "mcp"):
+            self._why = f"an environment of kind {_kind(place)} is not started for an audit"
             return
         options = explored_options(source, place)
+        would = untrusted({"kind": kind, **options})
+        if would is not None:
+            self._why = f"the dataset would {would}, which no audit does"
+            return
         try:
-            self._real = open_app(**options)
-            self._calm = open_app(**{name: value for name, value in options.items() if name != _NO_DEFECT})
+            if kind == "app":
+                self._real = open_app(**options)
+                self._calm = open_app(**{name: value for name, value in options.items() if name != _NO_DEFECT})
+            else:
+                from synth.environments.mcp.environment import open_mcp
+
+                self._real = self._calm = open_mcp(**options)
         except (InputError, TypeError) as error:
             self._real = self._calm = None
-            self._why = f"the application can't be opened: {error}"
-
-    def _open_servers(self, source: JsonObject, place: JsonObject) -> None:
-        options = explored_options(source, place)
-        if not _ours(source.get("servers")):
-            self._why = "servers that a dataset names are not started for an audit, but for those of this package"
-            return
-        try:
-            from synth.environments.mcp.environment import open_mcp
-
-            self._real = self._calm = open_mcp(**options)
-        except (InputError, TypeError) as error:
-            self._why = f"the servers can't be opened: {error}"
+            self._why = f"the environment can't be opened: {error}"
 
     def see(self, place: Place, task: Task) -> None:
         """Carry out the plan of one task; nothing for a task without one."""
@@ -209,22 +204,8 @@ class PlanAudit:
             self._found.add(place, name, "verdict", f"success is {row.success}, the end is {_word(verdict)}")
 
 
-def _ours(servers: Any) -> bool:
-    """Whether each server is started by our Python, isolated, from the folder of those that come with this package."""
-    if not isinstance(servers, dict) or not servers:
-        return False
-    for server in servers.values():
-        command = server.get("command") if isinstance(server, dict) else None
-        if not isinstance(command, list) or set(server) - {"command", "licence"} - {
-            k for k, v in server.items() if not v
-        }:
-            return False
-        first, *rest = [str(part) for part in command]
-        script = next((part for part in rest if not part.startswith("-")), "")
-        flags = rest[: rest.index(script)] if script in rest else rest
-        if first != "{python}" or set(flags) - {"-I", "-S"} or re.fullmatch(r"\{shipped\}/\w+\.py", script) is None:
-            return False
-    return True
+def _kind(place: Any) -> Any:
+    return place.get("kind") if isinstance(place, dict) else None
 
 
 def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]:

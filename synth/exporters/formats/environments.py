@@ -5,6 +5,7 @@ All tasks are here, those that are judged by their state too: the environment sa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,7 +50,7 @@ def tool_config(tools: Sequence[Mapping[str, Any]]) -> bytes:
     entries = [
         {
             "class_name": "synth.training.verl.EnvironmentTool",
-            "config": {"type": "native", "function": _plain(canonical_json(dict(tool)))},
+            "config": {"type": "native", "function": canonical_json(dict(tool))},
             "tool_schema": {"type": "function", "function": _narrow(tool["function"])},
         }
         for tool in tools
@@ -58,7 +59,9 @@ def tool_config(tools: Sequence[Mapping[str, Any]]) -> bytes:
         "# Tools of the environment that `synth serve-env` serves: where SYNTH_ENV_URL says, or a key `url` beside\n"
         "# `function`; else at http://127.0.0.1:8178. `function` is the whole schema, `tool_schema` what verl reads.\n"
     )
-    return (told + yaml.safe_dump({"tools": entries}, sort_keys=False, allow_unicode=True, width=120)).encode()
+    return (
+        told + yaml.safe_dump({"tools": _escaped(entries)}, sort_keys=False, allow_unicode=True, width=120)
+    ).encode()
 
 
 def _narrow(function: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,14 +70,14 @@ def _narrow(function: Mapping[str, Any]) -> dict[str, Any]:
     properties = {
         str(key): {
             "type": _type(value),
-            **({"description": _plain(value["description"])} if value.get("description") else {}),
+            **({"description": value["description"]} if value.get("description") else {}),
             **({"enum": value["enum"]} if value.get("enum") else {}),
         }
         for key, value in (schema.get("properties") or {}).items()
     }
     return {
         "name": function["name"],
-        "description": _plain(function.get("description") or str(function["name"])),
+        "description": function.get("description") or str(function["name"]),
         "parameters": {"type": "object", "properties": properties, "required": list(schema.get("required", ()))},
     }
 
@@ -87,9 +90,13 @@ def _type(schema: Mapping[str, Any]) -> str:
     return kind if isinstance(kind, str) else "string"
 
 
-def _plain(text: str) -> str:
-    """OmegaConf, which reads the file, would fill in ``${...}``."""
-    return text.replace("${", "\\${")
+def _escaped(value: Any) -> Any:
+    """OmegaConf, which reads the file, would fill in ``${...}``, the variables of the trainer's process among them."""
+    if isinstance(value, str):
+        return re.sub(r"(\\*)\$\{", r"\1\1\\${", value)
+    if isinstance(value, Mapping):
+        return {_escaped(key): _escaped(item) for key, item in value.items()}
+    return [_escaped(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _beside(dataset: str, splits: Sequence[str], tools: Sequence[JsonList]) -> Mapping[str, bytes]:

@@ -270,7 +270,7 @@ def test_a_damaged_model_is_no_model(tmp_path: Path) -> None:
 def test_it_plays_the_policy_of_a_build_and_says_the_same_again(tmp_path: Path) -> None:
     decoder = DecoderConfig(layers=1, dim=32, heads=2, context=256)
     server = TinyServer(Trained(decoder, VOCABULARY, fresh(decoder, VOCABULARY.size, 3)))
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         policy = {
             "backend": "openai",
