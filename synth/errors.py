@@ -17,11 +17,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from synth.redaction import hide_credentials
+
 __all__ = ["BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"]
 
 
 class SynthError(Exception):
-    """An end that a user can do something about. ``str(error)`` is one line."""
+    """An end that a user can do something about. ``str(error)`` is one line, and no URL in it holds a password or key."""
 
     exit_code: ClassVar[int] = 1
 
@@ -32,7 +34,7 @@ class SynthError(Exception):
         line = f"{where}: {what}" if where else what
         if mend:
             line = f"{line.rstrip('.')}. {mend[0].upper()}{mend[1:]}"
-        super().__init__(" ".join(line.split()))
+        super().__init__(hide_credentials(" ".join(line.split())))
 
     def __reduce__(self) -> tuple[object, ...]:
         # Errors cross process borders (workers): the default reduce would drop the keyword arguments.

@@ -48,6 +48,7 @@ from synth.models.prices import Bound, PriceTable, worst_case
 from synth.models.serving import Server, Servers
 from synth.models.statistics import EndpointStatistics, HubStatistics, Tally
 from synth.models.transport import Response, TransportFailed, check_address, proxy_for
+from synth.redaction import Redactor, hide_credentials, password_of
 from synth.store.calls import Account, CallStore, CapReached, Outcome, TokenCount, from_nano
 
 __all__ = ["BoundModel", "ModelHub"]
@@ -69,6 +70,8 @@ _OWN_FIELDS = frozenset(
 """Fields of the body that ``Sampling.extra`` must leave alone: said elsewhere, or of a protocol that is not ours."""
 _RATE_LIMITED_FOR_ONE = 4
 """How many 429 weigh as much as one attempt that failed otherwise: they say when to come, not that it is in vain."""
+_HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+"""A server that we start has them too, and may say them."""
 _ALIVE_SECONDS = 10.0
 _MOVE_SECONDS = 0.005
 """Before a call whose loop ended under it looks for another one."""
@@ -112,7 +115,8 @@ class ModelHub:
         """Calls that were sent and not settled yet."""
         self._ending = False
         self._servers = Servers()
-        self._home = Home(self._moved, self._settled)
+        self._redactor = Redactor(os.environ.get(name, "").strip() for name in _HUB_TOKENS)
+        self._home = Home(self._moved, self._settled, self._redactor)
         # Names attempts, not results: unlike any other process's, so that no request id is ever used twice.
         self._nonce = hashlib.sha256(f"{os.getpid()} {time.time_ns()}".encode()).hexdigest()[:10]
         self._attempts = 0
@@ -151,7 +155,9 @@ class ModelHub:
         return HubStatistics(
             roles=tuple(tally.read() for _, tally in sorted(self._tallies.items())),
             endpoints=tuple(
-                EndpointStatistics(each.address, each.pace.in_flight, each.pace.window, each.pace.broken)
+                EndpointStatistics(
+                    hide_credentials(each.address), each.pace.in_flight, each.pace.window, each.pace.broken
+                )
                 for each in self._replicas.values()
             ),
         )
@@ -198,8 +204,11 @@ class ModelHub:
                     what = f"environment variable {runtime.api_key_env} holds no key"
                     raise InputError(what, where=where, mend=f"export {runtime.api_key_env}=...")
                 headers["Authorization"] = f"Bearer {key}"
+                self._redactor.add(key)
             pace = Pace(runtime.concurrency, patience)
             replica = Replica(bare, runtime.api_key_env, pace, proxy_for(bare), headers)
+            for password in password_of(bare) | password_of(replica.proxy):
+                self._redactor.add(password)
             self._replicas[bare, runtime.api_key_env] = replica
         replica.pace.patience = replica.pace.patience.or_more(patience)
         replica.pace.ceiling = min(replica.pace.ceiling, runtime.concurrency)

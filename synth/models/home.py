@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from synth.models.transport import Transport
+    from synth.redaction import Redactor
 
 __all__ = ["Home", "HomeGone"]
 
@@ -66,10 +67,13 @@ class Home:
     Args:
         moved: called when another loop becomes home.
         settled: waits, at home, until nothing that was sent is under way.
+        redactor: takes keys out of what servers send.
     """
 
-    def __init__(self, moved: Callable[[], None], settled: Callable[[], Awaitable[None]]) -> None:
-        self._moved, self._settled = moved, settled
+    def __init__(
+        self, moved: Callable[[], None], settled: Callable[[], Awaitable[None]], redactor: Redactor | None = None
+    ) -> None:
+        self._moved, self._settled, self._redactor = moved, settled, redactor
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ending: asyncio.AbstractEventLoop | None = None
@@ -174,7 +178,7 @@ class Home:
         from synth.models.transport import Transport
 
         here = asyncio.get_running_loop()
-        transport = Transport()
+        transport = Transport(self._redactor)
         self._transport = transport
 
         async def keep() -> AsyncGenerator[None, None]:

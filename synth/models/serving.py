@@ -18,12 +18,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from synth.errors import InputError
 from synth.models.contract import EndpointDown, ServeOptions
+from synth.redaction import Redactor, secrets_of
 
 __all__ = ["Server", "Servers"]
 
@@ -53,6 +54,7 @@ class Server:
         self.name = name
         self.options = options
         self._executable = _executable(options)
+        self._redactor = Redactor(secrets_of({**os.environ, **options.environment}) | set(_keys(options.arguments)))
         self._port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._ready = False
@@ -136,7 +138,8 @@ class Server:
             command += ["--enable-auto-tool-choice", "--tool-call-parser", self.options.tool_call_parser]
         environment = _environment(self.options.environment)
         with self.log.open("ab") as log:
-            log.write(f"--- start {self.starts + 1}: {' '.join(command)} {' '.join(self.options.arguments)}\n".encode())
+            said = f"--- start {self.starts + 1}: {' '.join(command)} {' '.join(self.options.arguments)}\n"
+            log.write(self._redactor.text(said).encode())
             log.flush()
             self._process = _launch([*command, *self.options.arguments], environment, log)
         self.starts += 1
@@ -188,7 +191,7 @@ class Server:
         """The line of the log that says most: the last that names an error, else the last."""
         lines = [line.strip() for line in self.log.read_text("utf-8", "replace").splitlines() if line.strip()]
         errors = [line for line in lines if "Error" in line or "error:" in line]
-        return (errors or lines or ["it said nothing"])[-1][-300:]
+        return self._redactor.text((errors or lines or ["it said nothing"])[-1])[-300:]
 
 
 class Servers:
@@ -229,6 +232,14 @@ def _executable(options: ServeOptions) -> str:
             "or start a server yourself and give its address: backend openai",
         )
     return found
+
+
+def _keys(arguments: Sequence[str]) -> Iterator[str]:
+    """Values of ``--api-key``, in both ways of writing it."""
+    for name, value in zip(arguments, [*arguments[1:], ""], strict=True):
+        option, equals, joined = name.partition("=")
+        if option == "--api-key":
+            yield joined if equals else value
 
 
 def _environment(further: Mapping[str, str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -14,6 +15,8 @@ from synth.models.contract import FailureKind
 from synth.models.failures import Trouble
 from synth.models.http1 import ConnectTimeout, HttpClient, NotConnected, is_plain
 from synth.models.http_reader import Garbled, HttpFailure, Response
+from synth.models.redacting import redacted
+from synth.redaction import Redactor
 
 if TYPE_CHECKING:
     import aiohttp
@@ -45,10 +48,11 @@ class Transport:
     """Connections of one event loop. Made on that loop, closed on it.
 
     Most calls go over connections of our own (``synth.models.http1``); what needs a proxy, or has a password in its
-    address, goes through aiohttp.
+    address, goes through aiohttp. ``redactor`` knows the keys that are sent.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, redactor: Redactor | None = None) -> None:
+        self._redactor = redactor or Redactor()
         # How many connections there are is the business of each endpoint's window.
         self._direct = HttpClient(_HEADERS, idle_seconds=_IDLE_SECONDS, connect_seconds=_CONNECT_SECONDS)
         self._plain: dict[str, bool] = {}
@@ -69,6 +73,16 @@ class Transport:
         return await self._request("GET", url, headers, timeout, proxy, None)
 
     async def _request(
+        self, method: str, url: str, headers: Mapping[str, str], timeout: float, proxy: str | None, body: bytes | None
+    ) -> Response:
+        """What all text of a server comes through: no key is in it from here on."""
+        try:
+            return redacted(await self._exchange(method, url, headers, timeout, proxy, body), self._redactor)
+        except TransportFailed as failed:
+            detail = self._redactor.text(failed.trouble.detail)
+            raise TransportFailed(replace(failed.trouble, detail=detail)) from None
+
+    async def _exchange(
         self, method: str, url: str, headers: Mapping[str, str], timeout: float, proxy: str | None, body: bytes | None
     ) -> Response:
         plain = self._plain.get(url)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
 from synth.errors import SynthError
 
-__all__ = ["Failure", "FailureKind", "PushFailed", "classify"]
+__all__ = ["Failure", "FailureKind", "PushFailed", "classify", "without_addresses"]
 
 
 class PushFailed(SynthError):
@@ -44,6 +45,7 @@ class Failure:
 _MOVED = (409, 412)
 _DENIED = (401, 403)
 _TRANSIENT = (408, 425, 429)
+_ADDRESS = re.compile(r"(?:,? ?\b(?:domain:|for url))? ?\(?\w+://[^\s)]*\)?")
 
 
 def classify(error: BaseException) -> Failure | None:
@@ -66,6 +68,11 @@ def classify(error: BaseException) -> Failure | None:
     if isinstance(error, ValueError) and "metadata" in str(error):  # what HfApi makes of a refused front matter
         return Failure(FailureKind.REFUSED, " ".join(str(error).split()))
     return None
+
+
+def without_addresses(error: BaseException) -> str:
+    """``error`` as one line without a URL."""
+    return " ".join(_ADDRESS.sub("", str(error)).split()) or type(error).__name__
 
 
 def _answered(error: BaseException) -> Failure:

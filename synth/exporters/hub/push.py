@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from synth.errors import DatasetError, InputError, SynthError
 from synth.exporters.hub.contents import LocalFile, RemoteFile, contents, differences
-from synth.exporters.hub.failures import Failure, FailureKind, PushFailed, classify
+from synth.exporters.hub.failures import Failure, FailureKind, PushFailed, classify, without_addresses
 from synth.exporters.hub.leaks import leaks, this_machine, without_licence
 from synth.exporters.hub.patience import Patience
-from synth.exporters.hub.session import Announce, polite
+from synth.exporters.hub.session import Announce, polite, without_xet, xet_is_on
 from synth.exporters.reader import Dataset, load
 from synth.exporters.validate import validate
 from synth.exporters.withholding import withhold
@@ -266,6 +266,8 @@ class _Exchange:
         self.files = files
         self.patience = patience
         self.say = say
+        self.xet = True
+        """Whether Xet may be tried: it has not failed yet."""
         self.sent: tuple[list[LocalFile], list[str]] | None = None
         """What the commit was made of; None until it was known."""
 
@@ -370,9 +372,10 @@ class _Exchange:
         if head.commit != first.commit:
             return self._met(head)
         send, gone = differences(self.files, head.files)
-        operations: list[Any] = [CommitOperationAdd(file.name, file.path) for file in send]
-        operations += [CommitOperationDelete(name) for name in gone]
-        try:
+
+        def commit() -> None:
+            operations: list[Any] = [CommitOperationAdd(file.name, file.path) for file in send]
+            operations += [CommitOperationDelete(name) for name in gone]
             self.api.create_commit(
                 self.repo,
                 operations,
@@ -381,6 +384,9 @@ class _Exchange:
                 revision=self.branch,
                 parent_commit=first.commit,
             )
+
+        try:
+            self._uploading(commit)
         except Exception as error:
             failure = classify(error)
             if failure is None or failure.kind is not FailureKind.MOVED:
@@ -389,6 +395,22 @@ class _Exchange:
         if after is None:
             raise self._ended(Failure(FailureKind.ABSENT, "it is gone"))
         return self._met(after)
+
+    def _uploading(self, commit: Callable[[], None]) -> None:
+        """``commit`` by Xet where that is on, until it fails once; from then on by LFS, whose errors ``classify`` knows.
+
+        hf_xet raises builtin errors (``ConnectionError``, ``RuntimeError``, ``PermissionError``) without a status.
+        """
+        if self.xet and xet_is_on():
+            try:
+                return commit()
+            except Exception as error:
+                if classify(error) is not None:
+                    raise
+                self.xet = False
+                self.say(f"the upload by Xet failed ({self._hidden(without_addresses(error))}): sending by LFS")
+        with without_xet():
+            commit()
 
     def _met(self, head: _Head) -> _Head:
         """``head`` holds the dataset: by our commit, whose reply may have been lost, or by an equal one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 import warnings
@@ -12,15 +13,40 @@ from typing import Any
 
 from synth.exporters.hub.patience import Patience
 
-__all__ = ["Announce", "polite"]
+__all__ = ["Announce", "polite", "without_xet", "xet_is_on"]
 
 Announce = Callable[[str], None]
+
+_XET_PATIENCE = "HF_XET_CLIENT_RETRY_MAX_DURATION"
+"""hf_xet's own variable; it tries for six minutes otherwise."""
+
+
+def xet_is_on() -> bool:
+    """Whether huggingface_hub uploads by Xet: hf_xet is installed, and HF_HUB_DISABLE_XET is not set."""
+    from huggingface_hub.utils._runtime import is_xet_available
+
+    return bool(is_xet_available())
+
+
+@contextmanager
+def without_xet() -> Iterator[None]:
+    """Within the block huggingface_hub uploads by LFS, in the whole process."""
+    from huggingface_hub import constants
+
+    before = constants.HF_HUB_DISABLE_XET
+    constants.HF_HUB_DISABLE_XET = True
+    try:
+        yield
+    finally:
+        constants.HF_HUB_DISABLE_XET = before
 
 
 @contextmanager
 def polite(patience: Patience, name: str, announce: Announce) -> Iterator[None]:
     """Within the block every request of huggingface_hub has a timeout (by itself it has none, and waits for ever), and
     each refusal that it will retry by itself is first stretched by a drawn time (by itself it draws none).
+
+    Xet sends its requests itself; the time it may spend on retries is bounded, too.
 
     The client is set for the whole process and is the library's default again afterwards.
     """
@@ -59,6 +85,9 @@ def polite(patience: Patience, name: str, announce: Announce) -> Iterator[None]:
         }
         return made
 
+    patient = _XET_PATIENCE not in os.environ
+    if patient:
+        os.environ[_XET_PATIENCE] = f"{patience.timeout:.0f}s"
     log = logging.getLogger("huggingface_hub")
     level, bars = log.level, are_progress_bars_disabled()
     set_client_factory(client)
@@ -70,6 +99,8 @@ def polite(patience: Patience, name: str, announce: Announce) -> Iterator[None]:
             warnings.simplefilter("always")
             yield
     finally:
+        if patient:
+            os.environ.pop(_XET_PATIENCE, None)
         log.setLevel(level)
         if not bars:
             enable_progress_bars()

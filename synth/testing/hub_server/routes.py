@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +13,11 @@ from typing import Any
 import yaml
 
 from synth.testing.hub_server.repositories import Commit, Repo, RepoFile, Repositories
+from synth.testing.hub_server.xet import XetStorage
 
 __all__ = ["Answer", "Request", "answer"]
+
+_XET_TOKEN = "s1gn3d-by-xet"
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Request:
     """Of the server."""
     token: str
     """The one that it takes."""
+    xet: XetStorage
 
     @property
     def json(self) -> Any:
@@ -49,7 +54,8 @@ class Answer:
 
 def answer(request: Request, repositories: Repositories) -> Answer:
     """What the Hub answers; repositories change as it says."""
-    writes = request.route not in ("info", "tree", "resolve", "put")  # uploads carry a signature instead of the token
+    # Uploads carry a signature or a token of Xet's in place of the Hub's.
+    writes = request.route not in ("info", "tree", "resolve", "put", "xet chunk", "xet xorb", "xet shard")
     if writes and not request.known:
         return _error(401, None, "Invalid credentials in Authorization header")
     name = request.values.get("repo")
@@ -175,6 +181,32 @@ def _verify(request: Request, repositories: Repositories) -> Answer:
     return Answer(200, {}) if repositories.holds(request.json["oid"]) else _error(404, None, "nothing was uploaded")
 
 
+def _xet_token(request: Request, repositories: Repositories) -> Answer:
+    until = int(time.time()) + 3600
+    given = {"casUrl": request.url, "accessToken": _XET_TOKEN, "exp": until}
+    headers = {"X-Xet-Cas-Url": request.url, "X-Xet-Access-Token": _XET_TOKEN, "X-Xet-Token-Expiration": str(until)}
+    return Answer(200, given, headers)
+
+
+def _xet_chunk(request: Request, repositories: Repositories) -> Answer:
+    return Answer(404, {})  # every chunk is new
+
+
+def _xet_xorb(request: Request, repositories: Repositories) -> Answer:
+    if request.headers.get("authorization") != f"Bearer {_XET_TOKEN}":
+        return _error(401, None, "no token of Xet's")
+    request.xet.keep(request.values["content"], request.body)
+    return Answer(200, {"was_inserted": True})
+
+
+def _xet_shard(request: Request, repositories: Repositories) -> Answer:
+    try:
+        request.xet.register(request.body, repositories)
+    except ValueError as error:
+        return _error(400, None, str(error))
+    return Answer(200, {"result": 1})
+
+
 def _branch(request: Request, repositories: Repositories) -> Answer:
     made = repositories.branch(request.values["repo"], request.values["revision"])
     return Answer(200, {}) if made else _error(409, None, "Reference already exists")
@@ -236,5 +268,9 @@ _HANDLERS: Mapping[str, Callable[[Request, Repositories], Answer]] = {
     "verify": _verify,
     "branch": _branch,
     "commit": _commit,
+    "xet token": _xet_token,
+    "xet chunk": _xet_chunk,
+    "xet xorb": _xet_xorb,
+    "xet shard": _xet_shard,
     "resolve": _resolve,
 }

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from synth.testing.hub_server.faults import Fault, FaultKind, FaultPlan
 from synth.testing.hub_server.repositories import Repositories
 from synth.testing.hub_server.routes import Answer, Request, answer
+from synth.testing.hub_server.xet import XetStorage
 
 __all__ = ["HubServer", "Record"]
 
@@ -32,6 +33,10 @@ _ROUTES = [
     ("POST", "batch", rf"/datasets/{_ID}\.git/info/lfs/objects/batch"),
     ("POST", "verify", rf"/datasets/{_ID}\.git/info/lfs/verify"),
     ("PUT", "put", r"/storage/(?P<content>[0-9a-f]{64})"),
+    ("GET", "xet token", rf"/api/datasets/{_ID}/xet-write-token/(?P<revision>[^/]+)"),
+    ("GET", "xet chunk", r"/v1/chunks/.*"),
+    ("POST", "xet xorb", r"/v1/xorbs/default/(?P<content>[0-9a-f]{64})"),
+    ("POST", "xet shard", r"/v1/shards"),
     ("GET", "resolve", rf"/datasets/{_ID}/resolve/(?P<revision>[^/]+)/(?P<path>.+)"),
     ("HEAD", "resolve", rf"/datasets/{_ID}/resolve/(?P<revision>[^/]+)/(?P<path>.+)"),
 ]
@@ -62,6 +67,7 @@ class HubServer:
     def __init__(self, folder: Path, *, token: str, faults: Iterable[Fault] = ()) -> None:
         self.repositories = Repositories(folder)
         self.token = token
+        self.xet = XetStorage()
         self.plan = FaultPlan(faults)
         self.records: list[Record] = []
         self.stopping = threading.Event()
@@ -146,6 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers={name.lower(): value for name, value in self.headers.items()},
             url=hub.url,
             token=hub.token,
+            xet=hub.xet,
         )
         if fault is not None and fault.kind is FaultKind.STRANGER:
             repositories = hub.repositories
