@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
+from synth.models.parse import MOST_LOGPROB
 from synth.schemas.adp import error_lines
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.steps import BranchRow
@@ -14,8 +15,6 @@ from synth.schemas.trajectories import TrajectoryRow
 __all__ = ["branch_source_problems", "run_source_problems"]
 
 _TURNS = TypeAdapter(tuple[ModelTurn, ...])
-_ROUNDING = 1e-3
-"""By so much may the logarithm of a probability lie above 0, as servers round."""
 
 
 def run_source_problems(row: TrajectoryRow) -> Iterator[str]:
@@ -56,5 +55,5 @@ def _turn_problems(where: str, one: ModelTurn) -> Iterator[str]:
         yield f"{where}.logprobs: {len(one.logprobs)}, of {len(one.token_ids)} tokens"
     if any(token < 0 for token in one.token_ids or ()):
         yield f"{where}.token_ids: a number below 0"
-    if any(not value <= _ROUNDING for value in one.logprobs or ()):
+    if any(not value <= MOST_LOGPROB for value in one.logprobs or ()):
         yield f"{where}.logprobs: one above 0"

@@ -330,7 +330,10 @@ class ModelHub:
         headers = {**replica.headers, "X-Request-Id": ident, "X-Synth-Sample": _header_safe(request.sample)}
         try:
             response = await self._home.transport.post(
-                replica.url, body, headers, timeout=model.runtime.timeout, proxy=replica.proxy
+                *(replica.url, body, headers),
+                timeout=model.runtime.timeout,
+                most=bound.reply_bytes,
+                proxy=replica.proxy,
             )
         except TransportFailed as failed:
             return await self._lost(model, ident, bound, failed.trouble)

@@ -11,8 +11,9 @@ from enum import StrEnum
 from typing import Any
 
 from synth.models.contract import FailureKind
+from synth.models.lenient import whole
 
-__all__ = ["Scope", "Trouble", "retry_after", "trouble_of"]
+__all__ = ["Scope", "Trouble", "one_line", "retry_after", "trouble_of"]
 
 
 class Scope(StrEnum):
@@ -79,6 +80,9 @@ _QUOTA_PHRASES = (
     "monthly limit",
     "monthly quota",
 )
+_MOST_READ = 65_536
+"""Bytes of an error body that is read; a longer one is only shown."""
+_SHOWN = 300
 _KEY = "check the key that api_key_env names, and what it may be used for"
 _QUOTA = "raise the quota or wait until it is renewed, then run the same command again: what is finished is kept"
 _ADDRESS = "check the address (up to and with /v1) and the model's name"
@@ -128,11 +132,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         try:
             when = parsedate_to_datetime(value)
-        except ValueError:
+            if when.tzinfo is None:
+                when = when.replace(tzinfo=UTC)
+            seconds = (when - datetime.now(UTC)).total_seconds()
+        except (ValueError, OverflowError, TypeError, IndexError):  # the parser's own slips on what is no date included
             return None
-        if when.tzinfo is None:
-            when = when.replace(tzinfo=UTC)
-        seconds = (when - datetime.now(UTC)).total_seconds()
     return max(0.0, seconds) if seconds == seconds else None  # a NaN says nothing
 
 
@@ -143,12 +147,18 @@ def _is_quota(low: str, codes: set[str]) -> bool:
 def _error(body: bytes) -> tuple[str, set[str]]:
     """(message, codes and types) of an error body, whatever its form."""
     try:
+        if len(body) > _MOST_READ:
+            raise ValueError("too large for an error")
         data: Any = json.loads(body)
+        error = data.get("error", data) if isinstance(data, dict) else data
+        if not isinstance(error, dict):
+            return one_line(str(error)), set()
+        codes = {value for name in ("code", "type") if isinstance(value := error.get(name), str)}
+        return one_line(str(error.get("message") or error.get("detail") or error)), codes
     except (ValueError, RecursionError):
-        return " ".join(body[:300].decode("utf-8", "replace").split()), set()
-    error = data.get("error", data) if isinstance(data, dict) else data
-    if not isinstance(error, dict):
-        return " ".join(str(error).split())[:300], set()
-    codes = {value for name in ("code", "type") if isinstance(value := error.get(name), str)}
-    message = error.get("message") or error.get("detail") or error
-    return " ".join(str(message).split())[:300], codes
+        return one_line(body[:_SHOWN].decode("utf-8", "replace")), set()
+
+
+def one_line(text: str) -> str:
+    """The beginning of what a server said, as one line that any file can hold."""
+    return whole(" ".join(text.split())[:_SHOWN])

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from synth.models.http_reader import Garbled, HttpFailure, Reader, Response
+from synth.models.http_reader import MOST_BYTES, HttpFailure, Reader, Response, TooLarge
 
 __all__ = ["ConnectTimeout", "CutOff", "HttpClient", "NotConnected", "is_plain"]
 
@@ -23,6 +23,8 @@ _ADDRESS_SECONDS = 300.0
 """How long the addresses of a host are remembered."""
 _CLOSING_ROUNDS = 100
 """Rounds of the loop at most in which connections that were aborted are told so; a few are enough."""
+_MOST_HELD = 128 << 20
+"""Bytes that all responses under way may hold together."""
 _TRY_SECONDS = 3.0
 """How long one address of several may take to connect before the next one is tried."""
 
@@ -91,16 +93,25 @@ class HttpClient:
         self._addresses: dict[tuple[str, int], tuple[float, asyncio.Task[list[Any]]]] = {}
         self._tls: ssl.SSLContext | None = None
         self._sweeper: asyncio.TimerHandle | None = None
+        self.held = 0
+        """Bytes of responses under way."""
 
     async def request(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, timeout: float
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout: float,
+        most: int = MOST_BYTES,
     ) -> Response:
-        """Send one request and wait for its whole response, ``timeout`` seconds for all of it.
+        """Send one request and wait for its whole response, ``timeout`` seconds for all of it and ``most`` bytes of it.
 
         Raises:
             NotConnected: nothing was sent.
             CutOff: the connection ended first; what the server did, nobody knows.
             Garbled: something came that is no response.
+            TooLarge: more came than may come.
             TimeoutError: it was sent, and no whole response came in time.
             ValueError: a header has a line break in it.
         """
@@ -117,7 +128,7 @@ class HttpClient:
         connection = self._take(target.origin)
         if connection is None:
             connection = await self._connect(target.origin, deadline)
-        return await connection.exchange(data + body if body else data, deadline)
+        return await connection.exchange(data + body if body else data, deadline, most)
 
     async def close(self) -> None:
         """Close all connections; calls under way end with ``CutOff``."""
@@ -241,6 +252,7 @@ class _Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._done: asyncio.Future[Response] | None = None
         self._reader = Reader()
+        self._held = 0
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -248,13 +260,14 @@ class _Connection(asyncio.Protocol):
     def usable(self) -> bool:
         return self._transport is not None and not self._transport.is_closing()
 
-    async def exchange(self, data: bytes, deadline: float) -> Response:
-        """Send ``data``, wait for a response until ``deadline`` (the loop's clock)."""
+    async def exchange(self, data: bytes, deadline: float, most: int) -> Response:
+        """Send ``data``, wait for a response of ``most`` bytes at most until ``deadline`` (the loop's clock)."""
         transport = self._transport
         if transport is None or transport.is_closing():
             raise NotConnected("the connection was closed before anything was sent")
         done: asyncio.Future[Response] = self._loop.create_future()
         self._done = done
+        self._reader = Reader(most)
         self._deadline = deadline
         # One timer for all requests of a connection: it is set anew only when it fires, or would fire too late.
         if self._timer is None or self._timer.when() > deadline:
@@ -284,12 +297,16 @@ class _Connection(asyncio.Protocol):
         else:
             self._fail(TimeoutError("no whole response in time"))
 
+    def _hold(self, held: int) -> None:
+        self._client.held += held - self._held
+        self._held = held
+
     def _finish(self, response: Response) -> None:
+        self._hold(0)
         done, self._done = self._done, None
         transport = self._transport
         assert transport is not None
         if self._reader.reusable and not transport.is_closing() and not transport.get_write_buffer_size():
-            self._reader = Reader()
             self._client.put(self)
         else:
             transport.abort()
@@ -297,6 +314,7 @@ class _Connection(asyncio.Protocol):
             done.set_result(response)
 
     def _fail(self, error: Exception) -> None:
+        self._hold(0)
         done, self._done = self._done, None
         self.abort()
         if done is not None and not done.done():
@@ -314,11 +332,15 @@ class _Connection(asyncio.Protocol):
             return
         try:
             response = self._reader.feed(data)
-        except Garbled as error:
+        except HttpFailure as error:
             self._fail(error)
             return
         if response is not None:
             self._finish(response)
+            return
+        self._hold(self._reader.held)
+        if self._client.held > _MOST_HELD:
+            self._fail(TooLarge(f"the responses under way have more than {_MOST_HELD:,} bytes"))
 
     def eof_received(self) -> None:
         self._ended(None)
@@ -329,6 +351,7 @@ class _Connection(asyncio.Protocol):
             self._timer.cancel()
             self._timer = None
         self._transport = None
+        self._hold(0)
         self._client.lost(self)
 
     def _ended(self, error: Exception | None) -> None:
@@ -336,8 +359,8 @@ class _Connection(asyncio.Protocol):
             return
         try:
             response = self._reader.end() if error is None else None
-        except Garbled as garbled:
-            self._fail(garbled)
+        except HttpFailure as failure:
+            self._fail(failure)
             return
         if response is not None:
             self._finish(response)

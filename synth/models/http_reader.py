@@ -1,15 +1,18 @@
 """One HTTP/1.1 response (RFC 9112), from as many pieces as it comes in: lengths, chunks, bodies that end with the
-connection, interim responses, gzip."""
+connection, interim responses, gzip. However much a server sends, no more than a bound is held, unpacked or read."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
 
-__all__ = ["Garbled", "HttpFailure", "Reader", "Response"]
+__all__ = ["MOST_BYTES", "Body", "Garbled", "HttpFailure", "Reader", "Response", "TooLarge"]
 
+MOST_BYTES = 1 << 20
+"""Of a response, for callers that expect a small one."""
 _MAX_HEAD = 65_536
 """Bytes that status line and headers, or the lines about chunks, may have."""
+_MAX_HEADERS = 256
 
 
 class Response:
@@ -31,12 +34,70 @@ class Garbled(HttpFailure):
     """What came is no HTTP response."""
 
 
+class TooLarge(HttpFailure):
+    """It has more bytes than it may have."""
+
+
+class Body:
+    """The body of a response, decoded as it comes: never more than ``most`` bytes of it, packed or unpacked."""
+
+    __slots__ = ("_coding", "_inflate", "_most", "_plain", "received")
+
+    def __init__(self, coding: str | None, most: int) -> None:
+        self.received = 0
+        """Bytes as they were sent."""
+        self._coding = (coding or "identity").strip().lower()
+        # 32 + 15: gzip or zlib, as its header says.
+        self._inflate = None if self._coding == "identity" else zlib.decompressobj(47)
+        self._most = most
+        self._plain = bytearray()
+
+    @property
+    def held(self) -> int:
+        return len(self._plain)
+
+    def feed(self, data: bytes | bytearray) -> None:
+        """
+        Raises:
+            TooLarge: there is more of it than there may be.
+            Garbled: it can't be decoded.
+        """
+        self.received += len(data)
+        if self._inflate is None:
+            self._plain += data
+        elif self._coding not in ("gzip", "x-gzip", "deflate"):
+            raise Garbled(f"content encoding {self._coding[:40]!r}")
+        elif not self._inflate.eof:
+            try:
+                self._plain += self._inflate.decompress(data, self._most - len(self._plain) + 1)
+            except zlib.error as error:
+                raise Garbled(f"{self._coding}: {error}") from error
+        if max(self.received, len(self._plain)) > self._most:
+            raise too_large(self._most)
+
+    def whole(self) -> bytes:
+        """
+        Raises:
+            Garbled: it ends early.
+        """
+        if self._inflate is not None and self.received and not self._inflate.eof:
+            raise Garbled(f"{self._coding}: it ends early")
+        return bytes(self._plain)
+
+
+def too_large(most: int) -> TooLarge:
+    return TooLarge(f"the response has more than {most:,} bytes")
+
+
 class Reader:
-    """One response, from as many pieces as it comes in."""
+    """One response of ``most`` bytes at most, from as many pieces as it comes in."""
 
-    __slots__ = ("_buffer", "_chunked", "_have", "_headers", "_length", "_pieces", "_status", "_trailers", "reusable")
+    __slots__ = (
+        *("_body", "_buffer", "_chunked", "_headers", "_length", "_most", "_received", "_status", "_trailers"),
+        "reusable",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
         self.reusable = False
         """Once it is read: whether the connection goes on after it."""
         self._buffer = bytearray()
@@ -47,24 +108,35 @@ class Reader:
         self._chunked = False
         self._trailers = False
         """The last chunk was read; lines follow until an empty one."""
-        self._pieces: list[bytes] = []
-        self._have = 0
+        self._most = most
+        self._received = 0
+        """Bytes, all that stands about the body included."""
+        self._body = Body(None, most)
 
     @property
     def where(self) -> str:
         """How far it was read, in words."""
         if not self._status:
             return "within the headers" if self._buffer else "before the response"
-        return f"within the body ({self._have:,} bytes" + (
+        return f"within the body ({self._body.received:,} bytes" + (
             f" of {self._length:,})" if self._length is not None else ")"
         )
+
+    @property
+    def held(self) -> int:
+        """Bytes that it keeps."""
+        return len(self._buffer) + self._body.held
 
     def feed(self, data: bytes) -> Response | None:
         """The response when ``data`` ends it.
 
         Raises:
             Garbled: it is none.
+            TooLarge: it has more bytes than it may have.
         """
+        self._received += len(data)
+        if self._received > self._most + _MAX_HEAD:
+            raise too_large(self._most)
         if not self._status:
             rest = self._head(data)
             if rest is None:
@@ -72,14 +144,15 @@ class Reader:
             data = rest
         if self._chunked:
             return self._chunks(data)
-        self._pieces.append(data)
-        self._have += len(data)
-        if self._length is None or self._have < self._length:
+        if self._length is None:
+            self._body.feed(data)
             return None
-        if self._have > self._length:
-            self.reusable = False  # what comes after it, nobody asked for
-            return self._whole(b"".join(self._pieces)[: self._length])
-        return self._whole(b"".join(self._pieces) if len(self._pieces) > 1 else data)
+        left = self._length - self._body.received
+        if len(data) > left:
+            self.reusable = False  # what follows was not asked for
+            data = data[:left]
+        self._body.feed(data)
+        return self._whole() if len(data) == left else None
 
     def end(self) -> Response | None:
         """The connection has ended: the response, if that is what ends its body.
@@ -90,7 +163,7 @@ class Reader:
         if not self._status or self._chunked or self._length is not None:
             return None
         self.reusable = False
-        return self._whole(b"".join(self._pieces))
+        return self._whole()
 
     def _head(self, data: bytes) -> bytes | None:
         """What follows the headers in ``data``; None while they are not complete."""
@@ -126,6 +199,9 @@ class Reader:
             self.reusable = self.reusable and "content-length" not in headers
         elif (length := headers.get("content-length")) is not None:
             self._length = _length(length)
+            if self._length > self._most:
+                raise too_large(self._most)
+        self._body = Body(headers.get("content-encoding"), self._most)
         return data
 
     def _chunks(self, data: bytes) -> Response | None:
@@ -136,13 +212,15 @@ class Reader:
             if self._trailers:
                 if end == at:
                     self.reusable = self.reusable and len(buffer) == end + 2
-                    return self._whole(b"".join(self._pieces))
+                    return self._whole()
                 at = end + 2
                 continue
             size = buffer[at:end].partition(b";")[0].strip()
             if not 0 < len(size) <= 15 or size.strip(b"0123456789abcdefABCDEF"):
                 raise Garbled(f"a chunk of size {bytes(size[:40])!r}")
             count = int(size, 16)
+            if count > self._most:
+                raise too_large(self._most)
             if not count:
                 self._trailers = True
                 at = end + 2
@@ -152,8 +230,7 @@ class Reader:
                 break
             if buffer[begin + count : begin + count + 2] != b"\r\n":
                 raise Garbled("a chunk is longer than its size")
-            self._pieces.append(bytes(buffer[begin : begin + count]))
-            self._have += count
+            self._body.feed(buffer[begin : begin + count])
             at = begin + count + 2
         else:
             if len(buffer) - at > _MAX_HEAD:
@@ -161,11 +238,8 @@ class Reader:
         del buffer[:at]
         return None
 
-    def _whole(self, body: bytes) -> Response:
-        coding = self._headers.get("content-encoding")
-        if coding is not None and body:
-            body = _decoded(body, coding.strip().lower())
-        return Response(self._status, self._headers, body)
+    def _whole(self) -> Response:
+        return Response(self._status, self._headers, self._body.whole())
 
 
 def _parse_head(head: bytes) -> tuple[int, int, dict[str, str]]:
@@ -176,6 +250,8 @@ def _parse_head(head: bytes) -> tuple[int, int, dict[str, str]]:
         minor.isdecimal() and first[8:9] == " " and status.isdecimal() and len(status) == 3 and first[12:13] in " "
     ):
         raise Garbled(f"it begins with {first[:40]!r}")
+    if len(lines) > _MAX_HEADERS:
+        raise Garbled(f"it has more than {_MAX_HEADERS} headers")
     headers: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
@@ -192,18 +268,3 @@ def _length(value: str) -> int:
     if lengths or not (length.isascii() and length.isdecimal() and len(length) <= 18):
         raise Garbled(f"content length {value[:40]!r}")
     return int(length)
-
-
-def _decoded(body: bytes, coding: str) -> bytes:
-    if coding == "identity":
-        return body
-    if coding not in ("gzip", "x-gzip", "deflate"):
-        raise Garbled(f"content encoding {coding[:40]!r}")
-    inflate = zlib.decompressobj(47)  # 32 + 15: gzip or zlib, as its header says
-    try:
-        plain = inflate.decompress(body) + inflate.flush()
-    except zlib.error as error:
-        raise Garbled(f"{coding}: {error}") from error
-    if not inflate.eof:
-        raise Garbled(f"{coding}: it ends early")
-    return plain

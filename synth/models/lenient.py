@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from typing import Any
 
 from synth.models.contract import ChatReply
 
-__all__ = ["fenced", "read_json", "read_object", "refuses", "texts_of"]
+__all__ = ["fenced", "read_json", "read_object", "refuses", "texts_of", "whole"]
+
+_MAX_DEPTH = 64
+"""Objects and lists within one another: what is deeper is no one's arguments, and few readers bear it."""
+_MAX_CONTAINERS = 100_000
 
 _FENCE = re.compile(r"\A\s*```[\w-]*\s*\n?(.*?)\n?\s*```\s*\Z", re.S)
 _AFTER_JSON = re.compile(r"(?:<[|｜][^<>]{1,40}[|｜]>|</?s>|</tool_call>|\s|```)*")
@@ -43,6 +48,17 @@ def refuses(content: str) -> bool:
     return _REFUSAL.fullmatch(" ".join(content.replace("’", "'").casefold().split())) is not None
 
 
+def whole(text: str) -> str:
+    """Half of a surrogate pair (a server cut a character in two) becomes U+FFFD: no file could hold it."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def fenced(text: str) -> str | None:
     """What stands in the one code fence that ``text`` is, or None."""
     match = _FENCE.match(text)
@@ -51,11 +67,13 @@ def fenced(text: str) -> str | None:
 
 def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
     """The one JSON value in ``text`` and what had to be looked past: a fence, special tokens behind it, brackets too
-    many, Python's way of writing it.
+    many, Python's way of writing it. Any file can hold it: its numbers are finite, its texts whole, its depth bounded.
 
     Raises:
         ValueError: there is none, or more than one; the message says it in words for the model.
     """
+    if text.count("{") + text.count("[") > _MAX_CONTAINERS:
+        raise ValueError("it has too many parts")
     repaired: list[str] = []
     inner = fenced(text)
     if inner is not None:
@@ -67,7 +85,7 @@ def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
         raise ValueError("it is nested too deeply") from None
     except json.JSONDecodeError as error:
         try:
-            return _python(text), (*repaired, "python_literal")
+            return _sound(_python(text)), (*repaired, "python_literal")
         except ValueError:
             raise ValueError(f"it is not valid JSON ({error.msg} at character {error.pos})") from None
     rest = text[end:]
@@ -75,7 +93,7 @@ def read_json(text: str) -> tuple[Any, tuple[str, ...]]:
         if not _AFTER_JSON.fullmatch(rest.lstrip("]} \n")):
             raise ValueError(f"something stands behind the JSON: {rest.strip()[:60]!r}")
         repaired.append("trailing_text")
-    return value, tuple(repaired)
+    return _sound(value), tuple(repaired)
 
 
 def read_object(text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -108,7 +126,39 @@ def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_constant)
+def _integer(digits: str) -> int:
+    if len(digits) > 400:
+        raise ValueError(f"a number of {len(digits):,} digits stands in it")
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(f"{digits[:40]} is larger than any number")
+    return value
+
+
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_constant, parse_float=_number, parse_int=_integer
+)
+
+
+def _sound(value: Any, depth: int = 0) -> Any:
+    """``value`` with whole texts.
+
+    Raises:
+        ValueError: it is nested too deeply.
+    """
+    if isinstance(value, str):
+        return whole(value)
+    if not isinstance(value, dict | list):
+        return value
+    if depth == _MAX_DEPTH:
+        raise ValueError("it is nested too deeply")
+    if isinstance(value, list):
+        return [_sound(item, depth + 1) for item in value]
+    return _unique([(whole(name), _sound(item, depth + 1)) for name, item in value.items()])
 
 
 def _python(text: str) -> Any:

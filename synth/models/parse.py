@@ -8,12 +8,23 @@ field), in content as text or as parts. :func:`parse_chat` brings all of it to o
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from synth.identity import canonical_json
 from synth.models.contract import ChatReply, Finish, RawCall, Usage
+from synth.models.failures import one_line
+from synth.models.lenient import whole
 
-__all__ = ["MalformedReply", "ServerSaysError", "is_result", "parse_chat", "split_thought", "to_store", "usage_of"]
+__all__ = [
+    "MOST_LOGPROB",
+    "MalformedReply",
+    "ServerSaysError",
+    "is_result",
+    "parse_chat",
+    "split_thought",
+    "to_store",
+    "usage_of",
+]
 
 _FINISH = {
     "stop": Finish.STOP,
@@ -29,6 +40,14 @@ _FINISH = {
     "content_filter": Finish.CONTENT_FILTER,
 }
 
+_MAX_CONTAINERS = 1_000_000
+"""Objects and lists in a body: each takes a hundred bytes once it is read, and two in the text."""
+_MAX_TOKEN_ID = 2**31 - 1
+MOST_LOGPROB = 1e-3
+"""By so much may the logarithm of a probability lie above 0, as servers round."""
+_LEAST_LOGPROB = -1e39
+"""Servers write -9999 or the least 32-bit float for a probability of 0."""
+_STATUS = re.compile(r"[45][0-9]{2}")
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
@@ -57,6 +76,8 @@ def parse_chat(body: bytes, call: str = "?") -> ChatReply:
         MalformedReply: torn JSON, no object, no choices, or a message of no known form.
         ServerSaysError: an error object.
     """
+    if body.count(b"[") + body.count(b"{") > _MAX_CONTAINERS:
+        raise MalformedReply(f"the body has more than {_MAX_CONTAINERS:,} parts")
     try:
         data = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -77,6 +98,8 @@ def parse_chat(body: bytes, call: str = "?") -> ChatReply:
         return _reply(data, choice, message, usage, call)
     except _Odd as odd:
         raise MalformedReply(str(odd), usage) from None
+    except RecursionError:
+        raise MalformedReply("the body is nested too deeply", usage) from None
 
 
 def is_result(reply: ChatReply) -> bool:
@@ -94,7 +117,8 @@ def to_store(body: bytes) -> bytes:
         return body
     data = json.loads(body)
     for holder in (data, *data["choices"]):
-        holder.pop("prompt_token_ids", None)
+        if isinstance(holder, dict):
+            holder.pop("prompt_token_ids", None)
     return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
@@ -139,6 +163,9 @@ def _reply(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]
             content, reasoning = _text(rest), _text(inside)
     calls = _calls(message)
     finish = choice.get("finish_reason")
+    token_ids, logprobs = _token_ids(choice.get("token_ids")), _logprobs(choice.get("logprobs"))
+    if token_ids is not None and logprobs is not None and len(token_ids) != len(logprobs):
+        token_ids = logprobs = None
     return ChatReply(
         content=content,
         reasoning=reasoning,
@@ -148,8 +175,8 @@ def _reply(data: dict[str, Any], choice: dict[str, Any], message: dict[str, Any]
         usage=usage,
         model=_text(data.get("model")),
         fingerprint=_text(data.get("system_fingerprint")),
-        token_ids=_token_ids(choice.get("token_ids")),
-        logprobs=_logprobs(choice.get("logprobs")),
+        token_ids=token_ids,
+        logprobs=logprobs,
         call=call,
     )
 
@@ -169,7 +196,8 @@ def _content(value: Any) -> tuple[str | None, str | None]:
             said.append(part["text"])
         elif isinstance(part, dict) and "thinking" in part:
             inner = part["thinking"]
-            texts = [inner] if isinstance(inner, str) else [p.get("text") for p in inner or () if isinstance(p, dict)]
+            parts = inner if isinstance(inner, list) else [{"text": inner}]
+            texts = [inner_part.get("text") for inner_part in parts if isinstance(inner_part, dict)]
             thought += [text for text in texts if isinstance(text, str)]
         else:
             raise _Odd("content holds a part that is no text")
@@ -192,56 +220,49 @@ def _calls(message: dict[str, Any]) -> tuple[RawCall, ...]:
         if arguments is None:
             arguments = ""
         elif not isinstance(arguments, str):  # some servers send the object itself
-            arguments = canonical_json(arguments)
+            arguments = json.dumps(arguments, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         calls.append(
             RawCall(
-                id=_whole(ident) if isinstance(ident, str) else "",
-                name=_whole(name) if isinstance(name, str) else "",
-                arguments=_whole(arguments),
+                id=whole(ident) if isinstance(ident, str) else "",
+                name=whole(name) if isinstance(name, str) else "",
+                arguments=whole(arguments),
             )
         )
     return tuple(calls)
 
 
 def _token_ids(value: Any) -> tuple[int, ...] | None:
-    if isinstance(value, list) and value and all(type(item) is int for item in value):
+    if isinstance(value, list) and value and all(type(item) is int and 0 <= item <= _MAX_TOKEN_ID for item in value):
         return tuple(value)
     return None
 
 
 def _logprobs(value: Any) -> tuple[float, ...] | None:
-    """``{"content": [{"token", "logprob"}, ...]}`` -> the numbers; None unless every token has a finite one."""
+    """``{"content": [{"token", "logprob"}, ...]}`` -> the numbers; None unless every token has one that a log
+    probability can be."""
     content = value.get("content") if isinstance(value, dict) else None
     if not isinstance(content, list) or not content:
         return None
     numbers = [item.get("logprob") if isinstance(item, dict) else None for item in content]
-    if not all(isinstance(number, int | float) and abs(number) < float("inf") for number in numbers):
+    if not all(type(number) in (int, float) and _LEAST_LOGPROB <= number <= MOST_LOGPROB for number in numbers):
         return None
     return tuple(float(number) for number in numbers if number is not None)
 
 
 def _error_of(error: Any) -> ServerSaysError:
     code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, error)
-    if isinstance(code, str) and code.isdigit():
+    if isinstance(code, str) and _STATUS.fullmatch(code):
         code = int(code)
     status = code if type(code) is int and 400 <= code < 600 else 500
-    return ServerSaysError(status, str(message or error)[:300])
+    try:
+        return ServerSaysError(status, one_line(str(message or error)))
+    except RecursionError:
+        return ServerSaysError(status, "an error that is nested too deeply")
 
 
 def _text(value: Any) -> str | None:
     """A text that says something, stripped; else None."""
-    return _whole(value.strip()) or None if isinstance(value, str) else None
-
-
-def _whole(text: str) -> str:
-    """Half of a surrogate pair (a server cut a character in two) becomes U+FFFD: no file could hold it."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    return whole(value.strip()) or None if isinstance(value, str) else None
 
 
 def _count(value: Any) -> int | None:

@@ -12,6 +12,14 @@ __all__ = ["Bound", "PriceTable", "worst_case"]
 
 _TEMPLATE_TOKENS = 512
 """What a chat template may add to a conversation beside its text: role marks, a preamble for tools, a system prompt."""
+_REPLY_BYTES = 1 << 20
+"""What a reply may have beside what the model said."""
+_TOKEN_BYTES = 256
+"""What one token may take in a reply: the longest ones are 128 spaces."""
+_LOGPROB_BYTES = 1_024
+"""What a token's log probability may take, and that of each of its rivals."""
+_PROMPT_BYTES = 8
+"""What a server that sends the prompt's token ids may take for each."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,8 @@ class Bound:
     tokens: int
     cost: int
     """Nano-units."""
+    reply_bytes: int
+    """Of the response, packed and unpacked."""
 
 
 class PriceTable:
@@ -53,4 +63,12 @@ def worst_case(request: ChatRequest, body_bytes: int, table: PriceTable) -> Boun
     """
     prompt = body_bytes + _TEMPLATE_TOKENS
     completion = request.sampling.max_tokens
-    return Bound(tokens=prompt + completion, cost=table.most(prompt, completion))
+    token_bytes = _TOKEN_BYTES
+    if request.sampling.logprobs:
+        rivals = request.sampling.extra.get("top_logprobs")
+        token_bytes += _LOGPROB_BYTES * (1 + (rivals if isinstance(rivals, int) else 0))
+    return Bound(
+        tokens=prompt + completion,
+        cost=table.most(prompt, completion),
+        reply_bytes=_REPLY_BYTES + prompt * _PROMPT_BYTES + completion * token_bytes,
+    )

@@ -14,7 +14,7 @@ from synth.errors import InputError
 from synth.models.contract import FailureKind
 from synth.models.failures import Trouble
 from synth.models.http1 import ConnectTimeout, HttpClient, NotConnected, is_plain
-from synth.models.http_reader import Garbled, HttpFailure, Response
+from synth.models.http_reader import MOST_BYTES, Body, Garbled, HttpFailure, Response, TooLarge
 from synth.models.redacting import redacted
 from synth.redaction import Redactor
 
@@ -59,44 +59,66 @@ class Transport:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(
-        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: float, proxy: str | None = None
+        self, url: str, body: bytes, headers: Mapping[str, str], *, timeout: float, most: int, proxy: str | None = None
     ) -> Response:
-        """Send ``body``; ``timeout`` is in seconds, for all of it.
+        """Send ``body``; ``timeout`` is in seconds, for all of it, and ``most`` what the response may have, in bytes.
 
         Raises:
-            TransportFailed: refused, reset, cut off, or out of time.
+            TransportFailed: refused, reset, cut off, too large, or out of time.
         """
-        return await self._request("POST", url, headers, timeout, proxy, body)
+        return await self._request("POST", url, headers, timeout, proxy, body, most)
 
     async def get(self, url: str, headers: Mapping[str, str], *, timeout: float, proxy: str | None = None) -> Response:
-        """As :meth:`post`, without a body."""
+        """As :meth:`post`, without a body, for a small response."""
         return await self._request("GET", url, headers, timeout, proxy, None)
 
     async def _request(
-        self, method: str, url: str, headers: Mapping[str, str], timeout: float, proxy: str | None, body: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        timeout: float,
+        proxy: str | None,
+        body: bytes | None,
+        most: int = MOST_BYTES,
     ) -> Response:
         """What all text of a server comes through: no key is in it from here on."""
         try:
-            return redacted(await self._exchange(method, url, headers, timeout, proxy, body), self._redactor)
+            response = await self._exchange(method, url, headers, timeout, proxy, body, most)
         except TransportFailed as failed:
             detail = self._redactor.text(failed.trouble.detail)
             raise TransportFailed(replace(failed.trouble, detail=detail)) from None
+        return redacted(response, self._redactor)
 
     async def _exchange(
-        self, method: str, url: str, headers: Mapping[str, str], timeout: float, proxy: str | None, body: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        timeout: float,
+        proxy: str | None,
+        body: bytes | None,
+        most: int,
     ) -> Response:
         plain = self._plain.get(url)
         if plain is None:
             plain = self._plain[url] = is_plain(url)
         if proxy is not None or not plain:
-            return await self._by_aiohttp(method, url, headers, timeout, proxy, body)
+            return await self._by_aiohttp(method, url, headers, timeout, proxy, body, most)
         try:
-            return await self._direct.request(method, url, headers, body, timeout)
+            return await self._direct.request(method, url, headers, body, timeout, most)
         except (HttpFailure, TimeoutError, OSError, ValueError) as error:
             raise TransportFailed(_trouble(error, timeout)) from error
 
     async def _by_aiohttp(
-        self, method: str, url: str, headers: Mapping[str, str], timeout: float, proxy: str | None, body: bytes | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        timeout: float,
+        proxy: str | None,
+        body: bytes | None,
+        most: int,
     ) -> Response:
         import aiohttp
 
@@ -105,6 +127,7 @@ class Transport:
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 headers=_HEADERS,
+                auto_decompress=False,
             )
         limit = aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, _CONNECT_SECONDS))
         try:
@@ -112,7 +135,10 @@ class Transport:
                 method, url, data=body, headers=headers, timeout=limit, allow_redirects=False, proxy=proxy
             ) as response:
                 lower = {name.lower(): value for name, value in response.headers.items()}
-                return Response(response.status, lower, await response.read())
+                came = Body(lower.get("content-encoding"), most)
+                async for piece in response.content.iter_any():
+                    came.feed(piece)
+                return Response(response.status, lower, came.whole())
         except (
             aiohttp.ConnectionTimeoutError,
             aiohttp.ClientConnectorError,
@@ -122,7 +148,7 @@ class Transport:
             raise TransportFailed(_trouble(known(str(error)), timeout)) from error
         except (aiohttp.ClientResponseError, ValueError) as error:
             raise TransportFailed(_trouble(Garbled(_said(error)), timeout)) from error
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, HttpFailure, TimeoutError, OSError) as error:
             raise TransportFailed(_trouble(error, timeout)) from error
 
     async def close(self) -> None:
@@ -143,6 +169,8 @@ def _trouble(error: Exception, timeout: float) -> Trouble:
             return Trouble(FailureKind.TIMEOUT, detail, costs=True, overload=True, mend=_SLOW)
         case Garbled():
             return Trouble(FailureKind.MALFORMED, f"no HTTP response: {error}", costs=True)
+        case TooLarge():
+            return Trouble(FailureKind.MALFORMED, str(error), costs=True)
         case ValueError():
             return Trouble(FailureKind.MALFORMED, _said(error), costs=True)
         case HttpFailure():
