@@ -108,14 +108,9 @@ def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Envir
 
 
 def _options(path: Path) -> dict[str, Any]:
-    import yaml
+    from synth.inputs import parse_yaml, read_text
 
-    try:
-        value = yaml.safe_load(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"the file can't be read: {error.strerror}", where=str(path)) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"it is no YAML: {str(error).splitlines()[0]}", where=str(path)) from None
+    value = parse_yaml(read_text(path, mend="give a YAML file with `kind`"), str(path), mend="mend the line")
     if not isinstance(value, dict) or "kind" not in value or not all(isinstance(key, str) for key in value):
         raise InputError("it holds no object with `kind`", where=str(path))
     return value

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.errors import InputError
+from synth.inputs import read_input
 
 __all__ = ["FileTokenizer", "Tokenizer", "WordTokenizer", "open_tokenizer", "tokenizer_digest"]
 
@@ -93,11 +94,7 @@ class FileTokenizer:
 
 
 def _read(path: str | Path) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"the tokenizer file can't be read: {reason}", where=str(path)) from None
+    return read_input(path, mend="give the tokenizer.json of a model")
 
 
 def tokenizer_digest(path: str | Path | None) -> str | None:

@@ -11,6 +11,7 @@ from synth.efficacy.experiment import Results
 from synth.efficacy.plan import Plan, Purpose
 from synth.errors import InputError
 from synth.identity import digest
+from synth.inputs import read_input
 
 __all__ = ["chosen_seeds", "groups", "joined", "read_results"]
 
@@ -91,12 +92,10 @@ def joined(first: Results, second: Results) -> Results:
 
 
 def _read(file: Path) -> Results:
+    mend = "name a results.json that synth efficacy wrote"
     try:
-        return Results.model_validate_json(file.read_bytes())
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror}", where=str(file)) from None
+        return Results.model_validate_json(read_input(file, mend=mend))
     except ValidationError:
-        mend = "name a results.json that synth efficacy wrote"
         raise InputError("holds no results", where=str(file), mend=mend) from None
 
 

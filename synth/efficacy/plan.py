@@ -7,7 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from synth.efficacy.pair_rules import Rule
@@ -15,6 +14,7 @@ from synth.efficacy.sizes import DecoderConfig, TrainConfig
 from synth.efficacy.words import WordsConfig
 from synth.errors import InputError
 from synth.identity import digest
+from synth.inputs import parse_yaml, read_text
 
 __all__ = ["Arm", "Data", "Endpoint", "Place", "Plan", "Purpose", "Seeds", "Teach", "Tested", "load_plan"]
 
@@ -231,11 +231,13 @@ def load_plan(path: Path | None = None) -> Plan:
     """
     shipped = files("synth.efficacy")
     try:
-        source = shipped / _SHIPPED[path] if path in _SHIPPED else path
-        assert source is not None
-        given = yaml.safe_load(source.read_text(encoding="utf-8"))
+        if path is None or path in _SHIPPED:
+            given = _parsed((shipped / _SHIPPED[path]).read_text(encoding="utf-8"), path)
+        else:
+            mend = f"name a YAML file, or one that ships: {', '.join(str(name) for name in _SHIPPED if name)}"
+            given = _parsed(read_text(path, mend=mend), path)
         if isinstance(given, dict) and given.get("extends") == _SHIPPED[None]:
-            base = yaml.safe_load((shipped / _SHIPPED[None]).read_text(encoding="utf-8"))
+            base = _parsed((shipped / _SHIPPED[None]).read_text(encoding="utf-8"), None)
             keeps = given.pop("keeps", list(base["arms"]))
             if not isinstance(keeps, list) or any(name not in list(base["arms"]) for name in keeps):
                 mend = f"a list of some of {', '.join(base['arms'])}"
@@ -243,15 +245,14 @@ def load_plan(path: Path | None = None) -> Plan:
             base["arms"] = {name: arm for name, arm in base["arms"].items() if name in keeps}
             given = _merged(base, {key: value for key, value in given.items() if key != "extends"})
         return Plan.model_validate(given)
-    except OSError as error:
-        mend = f"name a YAML file, or one that ships: {', '.join(str(name) for name in _SHIPPED if name)}"
-        raise InputError(f"can't be read: {error.strerror}", where=str(path), mend=mend) from None
-    except yaml.YAMLError as error:
-        raise InputError(f"is no YAML: {error}", where=str(path)) from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         raise InputError(f"{first['msg']}", where=": ".join(filter(None, (str(path or "arms.yaml"), where)))) from None
+
+
+def _parsed(text: str, path: Path | None) -> Any:
+    return parse_yaml(text, str(path or _SHIPPED[None]), mend="mend the line")
 
 
 def _merged(base: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

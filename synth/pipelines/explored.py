@@ -12,7 +12,7 @@ from typing import Any
 from synth.environments.app.environment import open_app
 from synth.environments.app.reading import load_definition, source_text
 from synth.environments.explored import explored_options
-from synth.errors import InputError
+from synth.inputs import read_text
 from synth.recipe.model import Recipe
 from synth.recipe.reverse import AppSource, McpSource, ReverseQuestions, WebSource
 from synth.reverse.app.config import AppTasksConfig
@@ -121,10 +121,7 @@ def _text_of(book: str) -> str:
     """
     if "\n" in book:
         return book
-    try:
-        return Path(book).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{book!r} can't be read: {error}", where="questions.book", mend="name a YAML file") from None
+    return read_text(book, mend="name a YAML file in questions.book")
 
 
 _MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app, "mcp": _mcp, "web": _web}

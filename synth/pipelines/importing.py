@@ -6,7 +6,7 @@ and gold answers nobody judges the runs but who recorded them.
 
 from __future__ import annotations
 
-import json
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from synth.exporters.configs import config_named
 from synth.exporters.hub_layout import write_config
 from synth.exporters.importing.contract import Importer
 from synth.identity import digest
+from synth.inputs import input_lines, open_input, parse_json, read_input
 from synth.pipelines.recorded import Tasks, read_tasks, refused
 from synth.schemas.adp import Trajectory, error_lines
 from synth.schemas.arrow import to_arrow, trajectory_of
@@ -34,7 +35,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.screening.benchmarks import Benchmarks, given_benchmarks
 from synth.store import check_destination, publish
-from synth.store.files import file_sha256, remove_folder, store_errors, temporary_name
+from synth.store.files import remove_folder, store_errors, temporary_name
 
 __all__ = ["IMPORT_FILE", "ImportReport", "Imported", "import_file"]
 
@@ -122,7 +123,8 @@ def import_file(
     """
     check_destination(out, marker=IMPORT_FILE)
     values = _values(file)
-    sha = file_sha256(file)
+    with open_input(file, mend=_MEND, most=None) as opened:
+        sha = hashlib.file_digest(opened, "sha256").hexdigest()
     provenance = Provenance(
         dataset=file.stem,
         stage=STAGE,
@@ -295,30 +297,26 @@ def _reason(value: Any) -> Reason:
     return Reason.MALFORMED if isinstance(value, _NoJson) else Reason.INVALID_TRAJECTORY
 
 
+_MEND = "give a file of JSON Lines, or of one JSON list"
+
+
 def _values(file: Path) -> Iterator[tuple[str, Any]]:
     """(place, object) of a file, in order.
 
     Raises:
         InputError: it can't be read.
     """
-    try:
-        with open(file, "rb") as opened:
-            opened.read(1)
-    except OSError as error:
-        mend = "give a file of JSON Lines, or of one JSON list"
-        raise InputError(f"the file can't be read: {error.strerror}", where=str(file), mend=mend) from None
     return _whole(file) if file.suffix.lower() == ".json" else _lines(file)
 
 
 def _lines(file: Path) -> Iterator[tuple[str, Any]]:
-    with open(file, encoding="utf-8-sig", errors="replace", newline="\n") as opened:
-        for number, line in enumerate(opened, start=1):
-            if line.strip():
-                yield f"line {number}", _decoded(line)
+    for number, line in enumerate(input_lines(file, mend=_MEND), start=1):
+        if line.strip():
+            yield f"line {number}", _decoded(line)
 
 
 def _whole(file: Path) -> Iterator[tuple[str, Any]]:
-    value = _decoded(file.read_text(encoding="utf-8-sig", errors="replace"))
+    value = _decoded(read_input(file, mend=_MEND).decode("utf-8-sig", errors="replace"))
     values = value if isinstance(value, list) else [value]
     for number, one in enumerate(values, start=1):
         yield f"object {number}", one
@@ -326,8 +324,8 @@ def _whole(file: Path) -> Iterator[tuple[str, Any]]:
 
 def _decoded(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except ValueError as error:
         return _NoJson(f"no JSON: {error}")
 
 

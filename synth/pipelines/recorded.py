@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from synth.agents.trajectory import history_of
 from synth.environments.contract import Environment
 from synth.errors import InputError
 from synth.identity import digest
+from synth.inputs import parse_json, read_input
 from synth.schemas.adp import AdpError, Trajectory, parse
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
@@ -116,7 +116,7 @@ def read_tasks(
     if not isinstance(tasks, str | Path):
         return Tasks(tasks), []
     path = Path(tasks)
-    items = read_given(_bytes(path), path.name)
+    items = read_given(read_input(path, mend=_MEND), path.name)
     rejected = [item.model_copy(update={"stage": STAGE}) for item in items if isinstance(item, Rejection)]
     questions = [(number, item) for number, item in enumerate(items) if not isinstance(item, Rejection)]
     return Tasks(_given(item, number, provenance, licence) for number, item in questions), rejected
@@ -146,19 +146,22 @@ def _given(item: GivenQuestion, number: int, provenance: Provenance, licence: st
     )
 
 
+_MEND = "give a file of JSON Lines"
+
+
 def read_values(trajectories: Path | str | Iterable[Recorded]) -> tuple[list[Recorded | Rejection], str]:
     """The trajectories, and a hash of all of them."""
     if not isinstance(trajectories, str | Path):
         values: list[Recorded | Rejection] = list(trajectories)
         return values, digest("trajectories", [_plain(value) for value in values])
-    data = _bytes(Path(trajectories))
+    data = read_input(trajectories, mend=_MEND)
     values = []
     for number, line in enumerate(data.decode("utf-8-sig", errors="replace").split("\n"), start=1):
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            value = parse_json(line)
+        except ValueError as error:
             values.append(refused(f"line {number}", Reason.MALFORMED, f"no JSON: {error}"))
             continue
         values.append(value)
@@ -169,15 +172,6 @@ def read_values(trajectories: Path | str | Iterable[Recorded]) -> tuple[list[Rec
 
 def _plain(value: Recorded | Rejection) -> Any:
     return value.model_dump(mode="json") if isinstance(value, Row) else value
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"the file can't be read: {error.strerror}", where=str(path), mend="give a file of JSON Lines"
-        ) from None
 
 
 def refused(row_id: str, reason: Reason, detail: str) -> Rejection:

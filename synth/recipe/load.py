@@ -9,10 +9,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from synth.errors import InputError
+from synth.inputs import parse_yaml, read_text
 from synth.recipe.model import Recipe
 
 __all__ = ["builtin_names", "builtin_text", "load_recipe", "parse_recipe", "parse_setting"]
@@ -53,19 +53,7 @@ def load_recipe(
         InputError: unknown dataset, unreadable file, YAML that does not parse, a key or value that a recipe has not.
     """
     if file is not None:
-        path = Path(file)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise InputError(
-                "the recipe file does not exist", where=str(file), mend="`synth init FILE` writes one to begin with"
-            ) from None
-        except IsADirectoryError:
-            raise InputError("is a folder, not a recipe file", where=str(file), mend="name the YAML file") from None
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"the recipe can't be read ({error.__class__.__name__})", where=str(file), mend="give a UTF-8 YAML file"
-            ) from None
+        text = read_text(file, mend="give a recipe, a UTF-8 YAML file; `synth init FILE` writes one to begin with")
         where = str(file)
     elif dataset is not None:
         text, where = builtin_text(dataset), f"recipe {dataset}"
@@ -92,10 +80,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
         raise InputError(
             f"{text!r} is not key=value", where="--set", mend="write for example --set limits.max_turns=16"
         )
-    try:
-        return key.strip(), yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise InputError(f"the value of {text!r} is not YAML", where="--set", mend="quote it") from None
+    return key.strip(), parse_yaml(value, f"--set {key.strip()}", mend="quote the value")
 
 
 def parse_recipe(data: Mapping[str, Any], where: str) -> Recipe:
@@ -111,14 +96,7 @@ def parse_recipe(data: Mapping[str, Any], where: str) -> Recipe:
 
 
 def _mapping(text: str, where: str) -> dict[str, Any]:
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise InputError(
-            f"this is not YAML{place}", where=where, mend="mend the line or start from `synth init`"
-        ) from None
+    data = parse_yaml(text, where, mend="mend the line or start from `synth init`")
     if not isinstance(data, dict):
         raise InputError("a recipe is a mapping of keys to values", where=where, mend="start from `synth init`")
     return data

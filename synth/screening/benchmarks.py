@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, NamedTuple
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synth.errors import InputError
+from synth.inputs import parse_json, read_input
 from synth.retrieval.encoder import Encoder, hashed_encoder, sentence_encoder
 from synth.retrieval.vectors import ExactIndex
 from synth.schemas.rejections import Reason
@@ -230,12 +230,7 @@ def read_items(content: bytes, name: str, path: str, rules: Rules) -> list[Item]
 
 
 def _content(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"the benchmark can't be read ({error.strerror})", where=path, mend="see decontaminate.benchmarks"
-        ) from None
+    return read_input(path, mend="see decontaminate.benchmarks")
 
 
 def _rows(content: bytes, path: str) -> Iterator[Any]:
@@ -274,8 +269,8 @@ def _rows(content: bytes, path: str) -> Iterator[Any]:
 
 def _json(text: str, where: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return parse_json(text)
+    except ValueError as error:
         raise InputError(f"is no JSON ({error})", where=where) from None
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from synth.errors import InputError
+from synth.inputs import read_input
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
@@ -75,11 +75,4 @@ class GivenTasksStage(CandidateStage[GivenTasksConfig]):
 
 
 def _content(config: GivenTasksConfig) -> bytes:
-    try:
-        return Path(config.path).read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"the file of questions can't be read ({error.strerror})",
-            where=config.path,
-            mend="give a JSONL or CSV file with --tasks-file",
-        ) from None
+    return read_input(config.path, mend="give a JSONL or CSV file of questions with --tasks-file")

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from typing import Any
 
 from synth.errors import InputError
 from synth.identity import digest
+from synth.inputs import parse_json
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -94,8 +94,8 @@ def _json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any]] | Rejection
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            row = parse_json(line)
+        except ValueError as error:
             yield _bad(number, Reason.MALFORMED, f"no JSON: {error}", line)
             continue
         if isinstance(row, dict):

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from synth.environments.app.definition import Definition
 from synth.errors import InputError
+from synth.inputs import YamlLoader, parse_yaml, read_text
 
 __all__ = ["load_definition", "parse_definition", "shipped", "source_text"]
 
@@ -22,22 +23,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _CLOCK = re.compile(r"'now'|\bcurrent_(?:time|date|timestamp)\b", re.IGNORECASE)
 
 
-class _Loader(yaml.SafeLoader):
-    """Refuses a key that stands twice: YAML would keep the last and say nothing. Dates stay texts."""
+class _Loader(YamlLoader):
+    """Dates stay texts."""
 
 
-def _mapping(loader: _Loader, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-    seen: set[Any] = set()
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if isinstance(key, str) and key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", key_node.start_mark)
-        seen.add(key if isinstance(key, str) else repr(key))
-    loader.flatten_mapping(node)
-    return dict(yaml.SafeLoader.construct_mapping(loader, node, deep))
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 # YAML 1.1 reads `on`, `off`, `yes` and `no` as booleans and 2031-05-15 as a date: here they are words.
 _Loader.yaml_implicit_resolvers = {
     first: [
@@ -89,14 +78,7 @@ def source_text(name_or_file: str) -> str:
 
 
 def _text(name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError("the file does not exist", where=name, mend="check the path") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"the file can't be read ({type(error).__name__})", where=name, mend="give a UTF-8 YAML file"
-        ) from None
+    return read_text(name, mend="give a UTF-8 YAML file")
 
 
 def parse_definition(text: str, where: str) -> Definition:
@@ -106,13 +88,7 @@ def parse_definition(text: str, where: str) -> Definition:
     Raises:
         InputError: the first thing that is wrong.
     """
-    try:
-        data = yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        problem = getattr(error, "problem", None) or "this is not YAML"
-        raise InputError(f"{problem}{place}", where=where, mend="mend that line") from None
+    data = parse_yaml(text, where, mend="mend that line", loader=_Loader)
     if not isinstance(data, dict):
         raise InputError("an application is a mapping of keys to values", where=where, mend="begin with `name:`")
     try:

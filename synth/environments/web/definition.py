@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from synth.errors import InputError
+from synth.inputs import parse_yaml, read_text
 from synth.schemas.row import JsonObject
 
 __all__ = ["SITE_FILE", "FactWords", "RequestWords", "SiteDefinition", "SiteStart", "load_site"]
@@ -125,12 +125,9 @@ def load_site(site: str) -> tuple[Path, SiteDefinition]:
         mend = f"give a folder of pages, or a shipped site: {', '.join(shipped)}"
         raise InputError(f"there is no site {site!r}", where="environment.site", mend=mend)
     path = folder / SITE_FILE
-    if not path.is_file():
+    if not path.exists():
         return folder, SiteDefinition()
-    try:
-        loaded: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"no YAML: {' '.join(str(error).split())[:300]}", where=SITE_FILE) from None
+    loaded = parse_yaml(read_text(path, mend="write it as UTF-8 YAML"), SITE_FILE, mend="mend the line")
     try:
         return folder, SiteDefinition.model_validate(loaded if loaded is not None else {})
     except ValidationError as error:

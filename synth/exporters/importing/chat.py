@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.exporters.formats.llamafactory import BETWEEN, CALL, THINK
 from synth.exporters.importing.contract import Importer, final_details, list_of, made, needed, text_of, tool_functions
+from synth.inputs import parse_json
 from synth.schemas.adp import Trajectory
 
 __all__ = ["OPENAI", "SHAREGPT"]
@@ -71,8 +71,8 @@ def _call(call: Mapping[str, Any], where: str) -> tuple[str, str, dict[str, Any]
 
 def _json(text: str, where: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         raise ValueError(f"{where}: no JSON") from None
 
 

@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from synth.errors import InputError
+from synth.inputs import parse_yaml
 
 __all__ = ["HOLE", "Book", "Look", "Move", "Record", "holes", "load_book", "shipped_books"]
 
@@ -147,9 +147,7 @@ def load_book(text: str, where: str) -> Book:
         InputError: it is no book.
     """
     try:
-        return Book.model_validate(yaml.safe_load(text))
-    except yaml.YAMLError as error:
-        raise InputError(f"it is no YAML: {str(error).splitlines()[0]}", where=where) from None
+        return Book.model_validate(parse_yaml(text, where, mend="mend the line"))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])

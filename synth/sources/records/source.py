@@ -31,6 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.errors import InputError
 from synth.identity import split_of
+from synth.inputs import LINE_BYTES, open_input, parse_json
 from synth.schemas.documents import Document, Link
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -101,9 +102,11 @@ class RecordsSource:
                 os.path.relpath(os.path.join(folder, name), path).replace(os.sep, "/")
                 for folder, _, names in os.walk(path)
                 for name in names
+                if not os.path.exists(full := os.path.join(folder, name)) or os.path.isfile(full)
                 if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in config.pattern)
             ]
         elif os.path.exists(path):
+            open_input(path, mend="give a file or folder of records with --source", most=None).close()
             self._root, name = os.path.split(path)
             found = [name]
         else:
@@ -179,13 +182,13 @@ class RecordsSource:
                     continue
                 place = f"{path}#{number}"
                 try:
-                    record = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                    record = parse_json(line.decode("utf-8-sig" if number == 1 else "utf-8"))
                 except UnicodeDecodeError as error:
                     yield (
                         place,
                         self._rejection(place, Reason.NOT_TEXT, f"line {number} is no UTF-8 at byte {error.start}"),
                     )
-                except (ValueError, RecursionError) as error:
+                except ValueError as error:
                     preview = line[:500].decode("utf-8", errors="replace")
                     yield place, self._rejection(place, Reason.MALFORMED, f"line {number}: {error}", preview)
                 else:
@@ -344,6 +347,8 @@ def _compression(path: str) -> str | None:
 def _split_lines(stream: Any) -> Iterator[bytes]:
     rest = b""
     while chunk := stream.read(1 << 20):
+        if len(rest) > LINE_BYTES:
+            raise ValueError(f"a line has more than {LINE_BYTES:,} bytes")
         *lines, rest = (rest + chunk).split(b"\n")
         yield from lines
     if rest:
