@@ -153,6 +153,7 @@ class SearchEnvironment(Environment):
         context: int = 160,
         max_matches: int = 20,
         noise: Noise | None = None,
+        places: Mapping[str, int] | None = None,
         simulator: Simulator | None = None,
     ) -> None:
         """
@@ -165,6 +166,7 @@ class SearchEnvironment(Environment):
             context: Code points on each side of a match that ``find`` shows.
             max_matches: So many matches ``find`` shows; it says how many there are.
             noise: Which share of the results is replaced by pages that lead nowhere; None = none.
+            places: Number of each task on the curriculum of ``noise``, from 0; None = its candidate index.
             simulator: Writes the results, useful and noisy ones, in place of the index; None = nobody does.
         """
         self.index = index
@@ -176,6 +178,7 @@ class SearchEnvironment(Environment):
         self.context = context
         self.max_matches = max_matches
         self.noise = noise
+        self._places = places or {}
         self.simulator = simulator
         self.ids = DocumentIds(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
@@ -209,7 +212,7 @@ class SearchEnvironment(Environment):
         """The share of results that is replaced for ``task``."""
         if self.noise is None:
             return 0.0
-        return self.noise.share(index=task.candidate_index, hops=task.difficulty.hops)
+        return self.noise.share(index=self._places.get(task.id, task.candidate_index), hops=task.difficulty.hops)
 
     def document(self, document_id: str) -> Document | None:
         row = self.ids.row(document_id)
@@ -447,7 +450,12 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     from synth.retrieval.bm25 import Bm25Index
 
     if options.get("noise") is not None:
-        options["noise"] = Noise.model_validate(options["noise"])
+        noise = options["noise"] = Noise.model_validate(options["noise"])
+        if noise.by == "index" and noise.start != noise.end:
+            # Candidates are refused unevenly, so what counts is the place among the tasks that were kept. It stays
+            # what it is when a dataset grows.
+            tasks = inputs.table("tasks").arrow.select(["id", "candidate_index"]).sort_by("candidate_index")
+            options["places"] = {name: place for place, name in enumerate(tasks["id"].to_pylist())}
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
 
 

@@ -65,6 +65,8 @@ class _Inputs:
         self._dataset = dataset
 
     def table(self, name: str) -> Any:
+        if name == "tasks":
+            return _Rows(self._dataset.table("tasks"), Task)
         if name != "documents":
             raise InputError(
                 f"the environment needs {name}, which a dataset does not hold", where=str(self._dataset.path)

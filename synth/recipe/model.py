@@ -359,7 +359,20 @@ class Recipe(_Part):
             raise ValueError(
                 "environment of kind graph needs questions of kind world: others rest on pages, not on relations"
             )
+        self._settle_noise()
         return self
+
+    def _settle_noise(self) -> None:
+        """A curriculum of noise ends with the last task, unless the recipe says where."""
+        place = self.environment
+        if not isinstance(place, Search) or place.noise is None:
+            return
+        noise = place.noise
+        if self.tasks is not None:
+            noise = noise.for_tasks(self.tasks)
+        elif noise.over is None and noise.by == "index" and noise.start != noise.end:
+            raise ValueError("environment.noise.over: say at which task the share reaches its end, for tasks is empty")
+        object.__setattr__(self, "environment", place.model_copy(update={"noise": noise}))
 
     def _check_explored(self) -> None:
         """What is explored is asked about, and acted in, as a whole."""

@@ -19,6 +19,8 @@ _MOST = 20
 """Results that a search gives at most: ranks behind it are where noise is taken from."""
 _BEHIND = 40
 """So many of them."""
+_HOPS = 8
+"""Hops of the longest walks that are asked for."""
 
 
 class _Found(Protocol):
@@ -39,9 +41,10 @@ class Noise(BaseModel):
     end: float = Field(default=0.5, ge=0, le=1)
     """Share at the end; the same as ``start`` for noise without a curriculum."""
     by: Literal["index", "hops"] = "index"
-    """What it goes by: ``index`` the task's number among the candidates, ``hops`` the length of its walk."""
-    over: int = Field(default=1_000, ge=1)
-    """Where the end is reached: this index, or this many hops."""
+    """What it goes by: ``index`` the task's number among all tasks, ``hops`` the length of its walk."""
+    over: int | None = Field(default=None, ge=1)
+    """Where the end is reached: this index, or this many hops; empty = the recipe's number of tasks, or 8 hops. Say it
+    to let a dataset grow without rolling out its first tasks again."""
     base: float = Field(default=4.0, gt=0)
     """How the share grows: share = start + (base^(i/over) - 1) / (base - 1) * (end - start); 1 = evenly. ZeroSearch
     takes 4: slowly at first."""
@@ -54,9 +57,23 @@ class Noise(BaseModel):
             raise ValueError("noise.end is less than noise.start: a curriculum goes from little noise to much")
         return self
 
+    def for_tasks(self, tasks: int) -> Noise:
+        """The same over a build of so many tasks: the last of them has the share at the end."""
+        open_end = self.over is None and self.by == "index"
+        return self.model_copy(update={"over": max(tasks - 1, 1)}) if open_end else self
+
     def share(self, *, index: int, hops: int) -> float:
-        """The share for a task, 0 to 1."""
-        at = min((index if self.by == "index" else hops) / self.over, 1.0)
+        """The share for a task, 0 to 1.
+
+        Raises:
+            ValueError: it goes by index, and nothing says where the end is.
+        """
+        if self.start == self.end:
+            return self.end
+        over = self.over or (None if self.by == "index" else _HOPS)
+        if over is None:
+            raise ValueError("noise.over is not set: without a recipe, say at which index the end is reached")
+        at = min((index if self.by == "index" else hops) / over, 1.0)
         grown = at if self.base == 1 else (self.base**at - 1) / (self.base - 1)
         return self.start + grown * (self.end - self.start)
 
