@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from synth.efficacy.experiment import Measured, Results
-from synth.efficacy.plan import load_plan
+from efficacy_lab.experiment import Measured, Results
+from efficacy_lab.plan import load_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from synth.efficacy.experiment import Results
-from synth.efficacy.plan import Plan, Purpose
+from efficacy_lab.experiment import Results
+from efficacy_lab.plan import Plan, Purpose
 from synth.errors import InputError
 from synth.identity import digest
 
@@ -96,7 +96,7 @@ def _read(file: Path) -> Results:
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", where=str(file)) from None
     except ValidationError:
-        mend = "name a results.json that synth efficacy wrote"
+        mend = "name a results.json that efficacy_lab wrote"
         raise InputError("holds no results", where=str(file), mend=mend) from None
 
 
