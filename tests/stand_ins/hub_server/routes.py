@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from synth.testing.hub_server.repositories import Commit, Repo, RepoFile, Repositories
+from stand_ins.hub_server.repositories import Commit, Repo, RepoFile, Repositories
 
 __all__ = ["Answer", "Request", "answer"]
 
