@@ -14,6 +14,7 @@ TEST := $(VENV)/.installed-test
 GPU := .venv-gpu/.installed
 TRAIN := .venv-train/.installed
 EFFICACY_OUT ?= out/efficacy
+LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-gpu demo efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
@@ -64,16 +65,16 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
 
 efficacy: $(TRAIN) ## does it train? core arms, 2 development seeds; the same command goes on after a kill
-	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --seeds 2 --jobs 2 $(ARGS)
+	$(LAB) --out $(EFFICACY_OUT) --seeds 2 --jobs 2 $(ARGS)
 
 efficacy-gpu: $(TRAIN) ## the same question with a larger decoder on a GPU
-	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT)-gpu --plan large --device cuda $(ARGS)
+	$(LAB) --out $(EFFICACY_OUT)-gpu --plan large --device cuda $(ARGS)
 
 efficacy-full: $(TRAIN) ## does it train? all arms, the untouched seeds, all places: hours
-	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT) --final --arms full --places full --jobs 2 $(ARGS)
+	$(LAB) --out $(EFFICACY_OUT) --final --arms full --places full --jobs 2 $(ARGS)
 
 efficacy-faults: $(TRAIN) ## what checks and dedup are worth: a teacher that fails, runs that repeat; untouched seeds: over an hour
-	.venv-train/bin/synth efficacy --out $(EFFICACY_OUT)-faults --plan faults --final --jobs 2 $(ARGS)
+	$(LAB) --out $(EFFICACY_OUT)-faults --plan faults --final --jobs 2 $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile $(ARGS)

@@ -12,10 +12,10 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from synth.cli import build, efficacy, export, look, push, recipes, report, reward, rights, serve, upkeep
+from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
 from synth.errors import SynthError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run"]
 
 app = typer.Typer(
     name="synth",
@@ -62,7 +62,6 @@ app.command("restore")(rights.restore)
 app.command("report")(report.report)
 app.command("reward")(reward.reward)
 app.command("serve-env")(serve.serve_env)
-app.command("efficacy")(efficacy.efficacy)
 app.command("deploy")(upkeep.deploy)
 app.command("doctor")(upkeep.doctor)
 app.command("store")(upkeep.store)
@@ -71,9 +70,14 @@ app.command("store")(upkeep.store)
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 2 bad input, 3 build, 4 store, 5 dataset, 6 cap reached, 7 endpoint down,
     8 refused by the Hub, 130 interrupted."""
+    run(app, arguments)
+
+
+def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
+    """Run an application and exit as :func:`main` does."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        code = app(args=arguments, standalone_mode=False)
+        code = application(args=arguments, standalone_mode=False)
         if isinstance(code, int) and code:
             sys.exit(code)
     except TyperException as error:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -16,20 +17,29 @@ import jinja2
 __all__ = ["render_page"]
 
 
-def render_page(template: str, *, style: str, script: str | None = None, beside: bool = False, **values: Any) -> str:
-    """The page that ``template`` makes of ``values``; names are those of files in ``data_cards``.
+def render_page(
+    template: str,
+    *,
+    style: str,
+    script: str | None = None,
+    beside: bool = False,
+    package: str = "synth.data_cards",
+    **values: Any,
+) -> str:
+    """The page that ``template`` makes of ``values``; names are those of files in ``package``.
 
     Args:
         script: None = the page runs nothing.
         beside: Whether scripts from files beside the page may run, too.
     """
-    texts, rules = {"style": _file(style)}, ["default-src 'none'"]
+    read = partial(_file, package)
+    texts, rules = {"style": read(style)}, ["default-src 'none'"]
     if script is not None:
-        texts["script"] = _file(script)
+        texts["script"] = read(script)
         rules.append(f"script-src '{_hash(texts['script'])}'" + (" 'self' file:" if beside else ""))
     rules += [f"style-src '{_hash(texts['style'])}'", "base-uri 'none'", "form-action 'none'"]
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_file),
+        loader=jinja2.FunctionLoader(read),
         undefined=jinja2.StrictUndefined,
         autoescape=True,
         trim_blocks=True,
@@ -39,8 +49,8 @@ def render_page(template: str, *, style: str, script: str | None = None, beside:
     return environment.get_template(template).render(policy="; ".join(rules), **texts, **values)
 
 
-def _file(name: str) -> str:
-    return files("synth").joinpath("data_cards", name).read_text(encoding="utf-8")
+def _file(package: str, name: str) -> str:
+    return files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

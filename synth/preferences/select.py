@@ -41,7 +41,7 @@ class Selection(BaseModel):
     answers: bool = True
     """False: of verified pairs, only those whose chosen side calls a tool. A right answer is verified with
     certainty wherever the run has seen it, so answers crowd verified pairs, and most correct a run that had gone too
-    far; in our benchmark (``synth efficacy``, development seeds) they taught to answer with something else than what
+    far; in our benchmark (``make efficacy``, development seeds) they taught to answer with something else than what
     was found last."""
     earliest: bool = False
     """Of verified pairs, only the earliest of each trajectory."""

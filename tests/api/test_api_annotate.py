@@ -8,6 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.planted import (
+    PlantedEnvironment,
+    PlantedExpert,
+    PlantedPolicy,
+    PlantedScorer,
+    failed_run,
+    is_critical,
+    planted_task,
+)
 
 import synth
 from synth.agents.loop import Limits, rollout
@@ -25,15 +34,6 @@ from synth.schemas.steps import LabelReason, PairKind
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.planted import (
-    PlantedEnvironment,
-    PlantedExpert,
-    PlantedPolicy,
-    PlantedScorer,
-    failed_run,
-    is_critical,
-    planted_task,
-)
 
 DOCUMENTS = small_documents()
 ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))

@@ -17,11 +17,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from synth.efficacy.experiment import Results
-from synth.efficacy.parts import read_results
-from synth.efficacy.plan import Plan, load_plan
-from synth.efficacy.statistics import Compared, Interval, compare, interval
-from synth.efficacy.table import endpoints_of, few_text, mean_text
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from efficacy_lab.experiment import Results
+from efficacy_lab.parts import read_results
+from efficacy_lab.plan import Plan, load_plan
+from efficacy_lab.statistics import Compared, Interval, compare, interval
+from efficacy_lab.table import endpoints_of, few_text, mean_text
 
 KEPT = Path(__file__).parent / "efficacy"
 PLANS = {"arms": None, "faults": Path("faults")}

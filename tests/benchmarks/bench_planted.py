@@ -11,13 +11,17 @@ candidate: any verified step is false, and counted are the trajectories that get
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 from synth.critical.config import CriticalConfig
 from synth.critical.intervals import wilson
 from synth.critical.search import Searched, search_trajectory
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.testing.planted import (
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from stand_ins.planted import (
     PlantedEnvironment,
     PlantedExpert,
     PlantedPolicy,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from stand_ins.planted import generators
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
@@ -17,7 +18,6 @@ from synth.identity import derive_generator
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.testing.corpus import PROVENANCE, small_tasks
-from synth.testing.planted import generators
 
 ENVIRONMENT = open_app(application="ledger", failures={"rate": 0.2, "seed": 4})
 LIMITS = Limits(max_turns=12)

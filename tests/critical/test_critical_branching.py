@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from stand_ins.planted import (
+    PlantedEnvironment,
+    PlantedPolicy,
+    failed_run,
+    generators,
+    planted_task,
+)
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
@@ -20,13 +27,6 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
 from synth.testing.environments import EnvironmentContract
-from synth.testing.planted import (
-    PlantedEnvironment,
-    PlantedPolicy,
-    failed_run,
-    generators,
-    planted_task,
-)
 
 CONFIG = CriticalConfig()
 ENVIRONMENT = PlantedEnvironment()

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from stand_ins.planted import (
+    PlantedEnvironment,
+    PlantedPolicy,
+    failed_run,
+    generators,
+    is_critical,
+    planted_task,
+)
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.critical.branching import Refusal
@@ -15,14 +23,6 @@ from synth.critical.search import open_pool
 from synth.critical.segments import find_segments, segment_trajectory
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.testing.planted import (
-    PlantedEnvironment,
-    PlantedPolicy,
-    failed_run,
-    generators,
-    is_critical,
-    planted_task,
-)
 
 CONFIG = CriticalConfig(first_error_samples=24, first_error_budget=200)
 ENVIRONMENT = PlantedEnvironment()

@@ -8,6 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from critical_baselines import cso, monte_carlo
+from stand_ins.planted import (
+    PlantedEnvironment,
+    PlantedExpert,
+    PlantedPolicy,
+    PlantedScorer,
+    failed_run,
+    generators,
+    is_critical,
+    planted_task,
+    record_run,
+    tally,
+)
 
 from synth.agents.contract import Turn
 from synth.critical.actions import action_key
@@ -21,18 +33,6 @@ from synth.environments.contract import ToolCall
 from synth.schemas.adp import ApiAction
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.testing.planted import (
-    PlantedEnvironment,
-    PlantedExpert,
-    PlantedPolicy,
-    PlantedScorer,
-    failed_run,
-    generators,
-    is_critical,
-    planted_task,
-    record_run,
-    tally,
-)
 
 CONFIG = CriticalConfig()
 ENVIRONMENT = PlantedEnvironment()

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efficacy_lab.own import asks_models, own_plan
+from efficacy_lab.plan import Plan, load_plan
 
 from synth.cli.app import main
-from synth.efficacy.own import asks_models, own_plan
-from synth.efficacy.plan import Plan, load_plan
 from synth.recipe.load import builtin_names, load_recipe, parse_recipe
 
 PLAN = load_plan()

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efficacy_lab.drawing import Point, curve, scale_of, strip
+from efficacy_lab.experiment import Measured, Results
+from efficacy_lab.page import page_of, write_findings
+from efficacy_lab.plan import Arm, Endpoint, Plan, Purpose, Teach, load_plan
+from efficacy_lab.statistics import interval
+from efficacy_lab.table import endpoints_of, table_of
 from lxml import html
-
-from synth.efficacy.drawing import Point, curve, scale_of, strip
-from synth.efficacy.experiment import Measured, Results
-from synth.efficacy.page import page_of, write_findings
-from synth.efficacy.plan import Arm, Endpoint, Plan, Purpose, Teach, load_plan
-from synth.efficacy.statistics import interval
-from synth.efficacy.table import endpoints_of, table_of
 
 EVIL = "</style></svg><script>alert('owned')</script><img src=x onerror=\"alert('owned')\">"
 SPREAD = (0.0, 0.012, -0.012, 0.004, -0.004, 0.008, -0.008)
@@ -296,10 +295,10 @@ def test_without_results_nothing_is_finished(purpose: Purpose) -> None:
 
 def test_the_heading_says_what_the_seeds_are_good_for() -> None:
     plan = a_plan()
-    head = text_of(opened(page_of(plan, results_of(plan, CORE, 2), command="synth efficacy --seeds 2")))
+    head = text_of(opened(page_of(plan, results_of(plan, CORE, 2), command="efficacy_lab --seeds 2")))
     assert f"Plan {plan.key[:12]}, development seeds: no test of anything." in head
     assert "Seeds with results: 0, 1 (2 of 5: 0, 1, 2, 3, 4)." in head
-    assert "synth efficacy --seeds 2" in head
+    assert "efficacy_lab --seeds 2" in head
     assert plan.key in head
     final = text_of(opened(page_of(plan, results_of(plan, CORE, 7, purpose="final"))))
     assert "untouched seeds, run once. Seeds: all 7 of them, 101" in final
@@ -322,12 +321,12 @@ def test_all_three_files_are_of_the_same_results(tmp_path: Path) -> None:
     plan = a_plan()
     for seeds in (1, 2):
         results = results_of(plan, CORE, seeds)
-        write_findings(tmp_path / "development", plan, results, "synth efficacy")
+        write_findings(tmp_path / "development", plan, results, "efficacy_lab")
         files = {path.name: path.read_text() for path in (tmp_path / "development").iterdir()}
         assert files == {
             "results.json": results.model_dump_json(indent=1),
             "table.md": table_of(plan, results),
-            "report.html": page_of(plan, results, "synth efficacy"),
+            "report.html": page_of(plan, results, "efficacy_lab"),
         }
 
 

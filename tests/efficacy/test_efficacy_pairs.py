@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from efficacy_lab.pair_rules import Disagreement, choose, disagreements, pair_of, unlabelled_rows
+from efficacy_lab.rows import Pair, read_pairs
 
 import synth
-from synth.efficacy.pair_rules import Disagreement, choose, disagreements, pair_of, unlabelled_rows
-from synth.efficacy.rows import Pair, read_pairs
 from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
 

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efficacy_lab.experiment import Measured, Results
+from efficacy_lab.parts import chosen_seeds, groups, joined, read_results
+from efficacy_lab.plan import load_plan
+from efficacy_lab.table import table_of
 
 from synth.cli.app import main
-from synth.efficacy.experiment import Measured, Results
-from synth.efficacy.parts import chosen_seeds, groups, joined, read_results
-from synth.efficacy.plan import load_plan
-from synth.efficacy.table import table_of
 from synth.errors import InputError
 
 PLAN = load_plan()

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 import yaml
+from efficacy_lab.experiment import Measured, Results, TooFew, run_plan
+from efficacy_lab.plan import Arm, Plan, Teach, load_plan
+from efficacy_lab.table import endpoints_of, table_of
 
 import synth
-from synth.efficacy.experiment import Measured, Results, TooFew, run_plan
-from synth.efficacy.plan import Arm, Plan, Teach, load_plan
-from synth.efficacy.table import endpoints_of, table_of
 from synth.errors import InputError
 from synth.recipe.load import load_recipe, parse_recipe
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from efficacy_lab.statistics import compare, detectable, interval
 
-from synth.efficacy.statistics import compare, detectable, interval
 from synth.identity import derive_generator
 
 

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from efficacy_lab.rows import Pair, Row, encode_row, reply_of
+from efficacy_lab.words import AGENT, CALL, END, Conversation, SlotsUsedUp, Vocabulary, WordsConfig, join, split
 from hypothesis import given
 from hypothesis import strategies as st
-
-from synth.efficacy.rows import Pair, Row, encode_row, reply_of
-from synth.efficacy.words import AGENT, CALL, END, Conversation, SlotsUsedUp, Vocabulary, WordsConfig, join, split
 
 CALL_MESSAGE = {
     "role": "assistant",

@@ -13,8 +13,9 @@ from synth.testing.environments import EnvironmentContract
 
 pytest.importorskip("mcp", reason="extra mcp")
 
+from stand_ins.mcp_server import command
+
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
-from synth.testing.mcp_server import command
 
 
 class TestMcpEnvironment(EnvironmentContract):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from outside_locker import Locker
+from stand_ins.planted import generators
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
@@ -24,7 +25,6 @@ from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE
 from synth.testing.environments import EnvironmentContract
-from synth.testing.planted import generators
 
 
 def locker_task(code: tuple[int, int]) -> Task:

@@ -22,8 +22,9 @@ from synth.testing.corpus import small_tasks
 
 pytest.importorskip("mcp", reason="extra mcp")
 
+from stand_ins.mcp_server import command
+
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
-from synth.testing.mcp_server import command
 
 TASK = small_tasks()[0]
 
@@ -350,7 +351,7 @@ import sys
 from synth.environments.contract import ToolCall
 from synth.environments.mcp.environment import open_mcp
 from synth.testing.corpus import small_tasks
-from synth.testing.mcp_server import command
+from stand_ins.mcp_server import command
 
 episode = open_mcp(servers={"notes": {"command": command("all")}}).reset(small_tasks()[0])
 print(episode.step(ToolCall(id="1", name="spawn", arguments={})).content, flush=True)

@@ -24,8 +24,9 @@ from synth.testing.corpus import PROVENANCE, small_tasks
 
 pytest.importorskip("mcp", reason="extra mcp")
 
+from stand_ins.mcp_server import command
+
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
-from synth.testing.mcp_server import command
 
 TASK = small_tasks()[0]
 WRITE = ("write", {"title": "a", "text": "one"})

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from stand_ins.planted import PlantedEnvironment, planted_task
 
 from synth.environments.contract import Environment, ToolCall, ToolResult, ToolSchema
 from synth.environments.search import SearchEnvironment
@@ -18,7 +19,6 @@ from synth.episodes.sessions import NoSession, Sessions, Trouble
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.planted import PlantedEnvironment, planted_task
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search", {"query": "Arvel Torrin"}),

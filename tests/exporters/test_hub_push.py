@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from hub_pusher import ENVIRONMENT, job, run_jobs, texts_below
+from stand_ins.hub_server import Fault, FaultKind, HubServer
 
 from synth.exporters.reader import load
-from synth.testing.hub_server import Fault, FaultKind, HubServer
 
 TOKEN = "hf_" + "q7Wz" * 9
 REPO = "ann/world-search"

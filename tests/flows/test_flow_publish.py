@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from stand_ins.hub_server import HubServer
 
 from synth.errors import InputError
 from synth.flows import serve_push
-from synth.testing.hub_server import HubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "hf_" + "q7Wz" * 9

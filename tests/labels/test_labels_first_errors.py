@@ -11,11 +11,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 from bench_labels import Measured, built, measure
 from first_errors import UNDECIDED, Facts, first_error
+from stand_ins.planted import PlantedEnvironment, PlantedPolicy, planted_task, record_run
 
 from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
 from synth.testing.corpus import small_tasks
-from synth.testing.planted import PlantedEnvironment, PlantedPolicy, planted_task, record_run
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 OPEN = ("synth.flows.", "synth.testing.", "synth.training.")
 """Packages that outsiders import whole: deployments, tests of environments from outside, trainers."""
-SCRIPTS = {
-    "synth.environments.mcp.shipped.organizer": "the server of mcp-tools, which a recipe starts by its path",
-    "synth.efficacy.erring": "a teacher that the plan `faults` names",
-}
+SCRIPTS = {"synth.environments.mcp.shipped.organizer": "the server of mcp-tools, which a recipe starts by its path"}
 WAITING_MODULES = {
     "synth.critical.segments": "C7, Refinement: EEF selects segments of failed runs into SFT",
     "synth.reverse.exploring.app_feeds": "C7, Environments: ASTRA, applications from tool graphs",
@@ -32,7 +29,6 @@ INSTRUMENTS = {
     "characteristics": "the exact power of a design of critical steps, from the module's own tables",
     "compute_score": "verl calls it by its name",
     "contains_phrase": "what the tokenizer promises, exactly",
-    "draw_uncached": "sampling without a cache, to compare with",
     "read_journal": "reads what the engine wrote",
     "read_ledger": "reads what the engine wrote",
     "read_sentence": "reads a sentence of a page back: the proof of the lexicon",

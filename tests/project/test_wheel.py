@@ -114,3 +114,11 @@ def test_the_command_of_the_wheel_lists_the_datasets(installed: Path, hostile: P
     shown = call(installed.parent / "synth", "list", cwd=hostile)
     assert "world-search" in shown
     assert "docs-search" in shown
+
+
+def test_the_wheel_holds_only_what_users_run(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    inner = ("efficacy", "planted", "hub_server", "mcp_server", "snapshots", "codelock")
+    assert not [name for name in names if any(word in name for word in inner)]
+    assert "synth/testing/environments.py" in names

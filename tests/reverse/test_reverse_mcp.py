@@ -20,6 +20,8 @@ from synth.testing.corpus import PROVENANCE
 
 pytest.importorskip("mcp", reason="extra mcp")
 
+from stand_ins.mcp_server import command
+
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
 from synth.reverse.mcp.book import Book, Record, load_book, shipped_books
 from synth.reverse.mcp.config import McpTasksConfig
@@ -28,7 +30,6 @@ from synth.reverse.mcp.moving import typed
 from synth.reverse.mcp.planning import leaves
 from synth.reverse.mcp.propose import McpProposer, book_for
 from synth.reverse.mcp.wording import request
-from synth.testing.mcp_server import command
 
 CONFIG = McpTasksConfig(fractions={"train": 1.0, "validation": 0.0, "test": 0.0}, writes={1: 1, 2: 1, 3: 1})
 

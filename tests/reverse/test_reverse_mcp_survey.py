@@ -10,12 +10,13 @@ from synth.tasks.contract import Checked
 
 pytest.importorskip("mcp", reason="extra mcp")
 
+from stand_ins.mcp_server import command
+
 from synth.environments.mcp.environment import open_mcp
 from synth.reverse.mcp.config import McpTasksConfig
 from synth.reverse.mcp.described import described_book, phrase
 from synth.reverse.mcp.propose import McpProposer
 from synth.reverse.mcp.survey import survey
-from synth.testing.mcp_server import command
 
 HINTS = {"title": ["Tides", "Boats", "Charts"], "text": ["High at noon", "Two were sold", "The north bay is missing"]}
 

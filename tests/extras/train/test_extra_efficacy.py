@@ -15,18 +15,18 @@ import pytest
 pytest.importorskip("torch", reason="the extra train is not installed")
 
 import torch
+from efficacy_lab.checkpoints import Trained, load_trained, save_trained
+from efficacy_lab.lazy import use_device
+from efficacy_lab.model import Weights, fresh, hidden_states, logits
+from efficacy_lab.optimizer import orthogonal
+from efficacy_lab.rows import Encoded, Row, encode_row
+from efficacy_lab.sampling import Prefixes, Wanted, draw, draw_uncached
+from efficacy_lab.server import TinyServer
+from efficacy_lab.sizes import DecoderConfig, TrainConfig
+from efficacy_lab.training import PairBatch, log_probabilities, train_pairs, train_rows
+from efficacy_lab.words import AGENT, Conversation, Vocabulary, WordsConfig
 
 import synth
-from synth.efficacy.checkpoints import Trained, load_trained, save_trained
-from synth.efficacy.lazy import use_device
-from synth.efficacy.model import Weights, fresh, hidden_states, logits
-from synth.efficacy.optimizer import orthogonal
-from synth.efficacy.rows import Encoded, Row, encode_row
-from synth.efficacy.sampling import Prefixes, Wanted, draw, draw_uncached
-from synth.efficacy.server import TinyServer
-from synth.efficacy.sizes import DecoderConfig, TrainConfig
-from synth.efficacy.training import PairBatch, log_probabilities, train_pairs, train_rows
-from synth.efficacy.words import AGENT, Conversation, Vocabulary, WordsConfig
 from synth.errors import InputError
 
 pytestmark = pytest.mark.extras

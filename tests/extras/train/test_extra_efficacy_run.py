@@ -14,15 +14,16 @@ import pytest
 pytest.importorskip("torch", reason="the extra train is not installed")
 
 import yaml
+from efficacy_lab.checkpoints import Trained, load_trained, save_trained
+from efficacy_lab.model import fresh
+from efficacy_lab.plan import Arm, load_plan
+from efficacy_lab.rows import read_rows, texts_of
+from efficacy_lab.serving import environment
+from efficacy_lab.sizes import DecoderConfig
+from efficacy_lab.words import Vocabulary
+from efficacy_lab.work import Trainer
 
 import synth
-from synth.efficacy.checkpoints import Trained, load_trained, save_trained
-from synth.efficacy.model import fresh
-from synth.efficacy.plan import Arm, load_plan
-from synth.efficacy.rows import read_rows, texts_of
-from synth.efficacy.sizes import DecoderConfig
-from synth.efficacy.words import Vocabulary
-from synth.efficacy.work import Trainer
 
 pytestmark = [pytest.mark.extras, pytest.mark.filterwarnings("default")]
 
@@ -43,10 +44,9 @@ def small() -> dict[str, Any]:
 
 
 def start(folder: Path, *more: str, arms: str = ARMS, out: str = "out") -> subprocess.Popen[str]:
-    code = "from synth.cli.app import main; main()"
-    arguments = ["efficacy", "--plan", str(folder / "plan.yaml"), "--out", str(folder / out), "--arms", arms]
-    command = [sys.executable, "-c", code, *arguments, *(more or ("--seeds", "1"))]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    arguments = ["--plan", str(folder / "plan.yaml"), "--out", str(folder / out), "--arms", arms]
+    command = [sys.executable, "-m", "efficacy_lab", *arguments, *(more or ("--seeds", "1"))]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
 
 
 def steps(errors: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Results as one page of HTML that opens without a network: endpoints first, then all that was seen, whichever way it
 fell.
 
-It says what the table says (``synth.efficacy.table``), with intervals and seeds drawn. The arm that others are held
+It says what the table says (``efficacy_lab.table``), with intervals and seeds drawn. The arm that others are held
 against, those that differ in the number of runs and those whose base learned otherwise are found by what the plan says
 of them, not by name.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-from synth.efficacy.drawing import Point, Scale, axis, curve, scale_of, strip
-from synth.efficacy.experiment import BY_HOPS, Measured, Results
-from synth.efficacy.plan import Arm, Endpoint, Plan, Teach
-from synth.efficacy.statistics import Compared, Interval, compare, interval
-from synth.efficacy.table import asked_text, few_text, kind_text, mean_text, table_of
+from efficacy_lab.drawing import Point, Scale, axis, curve, scale_of, strip
+from efficacy_lab.experiment import BY_HOPS, Measured, Results
+from efficacy_lab.plan import Arm, Endpoint, Plan, Teach
+from efficacy_lab.statistics import Compared, Interval, compare, interval
+from efficacy_lab.table import asked_text, few_text, kind_text, mean_text, table_of
 from synth.exporters.pages import render_page
 from synth.store.files import write_file
 
@@ -115,6 +115,7 @@ def page_of(plan: Plan, results: Results, command: str = "") -> str:
     return render_page(
         "efficacy.html.j2",
         style="efficacy.css",
+        package="efficacy_lab",
         results=results,
         kind=kind_text(results.purpose),
         seeds=view.seeds,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import fmean
 
-from synth.efficacy.experiment import BY_HOPS, Measured, Results
-from synth.efficacy.plan import Plan, Purpose
-from synth.efficacy.statistics import Compared, Interval, compare, interval
+from efficacy_lab.experiment import BY_HOPS, Measured, Results
+from efficacy_lab.plan import Plan, Purpose
+from efficacy_lab.statistics import Compared, Interval, compare, interval
 
 __all__ = ["asked_text", "endpoints_of", "few_text", "kind_text", "mean_text", "table_of"]
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from synth.efficacy.lazy import tensor_of, torch
-from synth.efficacy.model import Cache, Weights, hidden_states, logits
-from synth.efficacy.sizes import DecoderConfig
-from synth.efficacy.words import AGENT, END, PAD, TOOL, USER
+from efficacy_lab.lazy import tensor_of, torch
+from efficacy_lab.model import Cache, Weights, hidden_states, logits
+from efficacy_lab.sizes import DecoderConfig
+from efficacy_lab.words import AGENT, END, PAD, TOOL, USER
 from synth.identity import derive_generator
 
 __all__ = ["Drawn", "Prefixes", "Wanted", "draw", "draw_uncached"]

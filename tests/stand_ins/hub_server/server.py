@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from synth.testing.hub_server.faults import Fault, FaultKind, FaultPlan
-from synth.testing.hub_server.repositories import Repositories
-from synth.testing.hub_server.routes import Answer, Request, answer
-from synth.testing.hub_server.xet import XetStorage
+from stand_ins.hub_server.faults import Fault, FaultKind, FaultPlan
+from stand_ins.hub_server.repositories import Repositories
+from stand_ins.hub_server.routes import Answer, Request, answer
+from stand_ins.hub_server.xet import XetStorage
 
 __all__ = ["HubServer", "Record"]
 

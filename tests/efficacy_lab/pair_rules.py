@@ -24,7 +24,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from synth.efficacy.rows import Message, Pair, Row
+from efficacy_lab.rows import Message, Pair, Row
 from synth.exporters.formats.contract import About
 from synth.exporters.formats.messages import as_chat, messages_of
 from synth.exporters.reader import Dataset

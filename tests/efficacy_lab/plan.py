@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from synth.efficacy.pair_rules import Rule
-from synth.efficacy.sizes import DecoderConfig, TrainConfig
-from synth.efficacy.words import WordsConfig
+from efficacy_lab.pair_rules import Rule
+from efficacy_lab.sizes import DecoderConfig, TrainConfig
+from efficacy_lab.words import WordsConfig
 from synth.errors import InputError
 from synth.identity import digest
 from synth.inputs import parse_yaml, read_text
@@ -132,7 +132,7 @@ class Plan(_Part):
     first_place: str
     """The place that the endpoints are about."""
     recipe: dict[str, Any]
-    """What all builds have in common. One that has a ``seed`` is somebody's own (``synth.efficacy.own``)."""
+    """What all builds have in common. One that has a ``seed`` is somebody's own (``efficacy_lab.own``)."""
     teacher: dict[str, Any]
     """The role ``teacher``."""
     arms: dict[str, Arm] = Field(min_length=1)
@@ -229,7 +229,7 @@ def load_plan(path: Path | None = None) -> Plan:
     Raises:
         InputError: it can't be read, or is no plan.
     """
-    shipped = files("synth.efficacy")
+    shipped = files("efficacy_lab")
     try:
         if path is None or path in _SHIPPED:
             given = _parsed((shipped / _SHIPPED[path]).read_text(encoding="utf-8"), path)

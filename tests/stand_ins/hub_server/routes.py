@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from synth.testing.hub_server.repositories import Commit, Repo, RepoFile, Repositories
-from synth.testing.hub_server.xet import XetStorage
+from stand_ins.hub_server.repositories import Commit, Repo, RepoFile, Repositories
+from stand_ins.hub_server.xet import XetStorage
 
 __all__ = ["Answer", "Request", "answer"]
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from synth.efficacy.lazy import functional, tensor_of, torch
-from synth.efficacy.model import Weights, hidden_states, logits
-from synth.efficacy.optimizer import Optimizer
-from synth.efficacy.rows import Encoded
-from synth.efficacy.sizes import DecoderConfig, TrainConfig
-from synth.efficacy.words import PAD
+from efficacy_lab.lazy import functional, tensor_of, torch
+from efficacy_lab.model import Weights, hidden_states, logits
+from efficacy_lab.optimizer import Optimizer
+from efficacy_lab.rows import Encoded
+from efficacy_lab.sizes import DecoderConfig, TrainConfig
+from efficacy_lab.words import PAD
 from synth.identity import derive_generator, digest
 from synth.store.files import write_file
 

@@ -6,10 +6,10 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
-from synth.efficacy.lazy import torch
-from synth.efficacy.model import Weights
-from synth.efficacy.sizes import DecoderConfig
-from synth.efficacy.words import Vocabulary
+from efficacy_lab.lazy import torch
+from efficacy_lab.model import Weights
+from efficacy_lab.sizes import DecoderConfig
+from efficacy_lab.words import Vocabulary
 from synth.errors import InputError
 from synth.identity import digest
 from synth.store.files import read_sealed_json, write_file, write_sealed_json

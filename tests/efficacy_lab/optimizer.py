@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from synth.efficacy.lazy import torch
-from synth.efficacy.model import Weights
-from synth.efficacy.sizes import TrainConfig
+from efficacy_lab.lazy import torch
+from efficacy_lab.model import Weights
+from efficacy_lab.sizes import TrainConfig
 
 __all__ = ["Optimizer", "orthogonal"]
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.efficacy.plan import Arm, Plan, Purpose, Teach
+from efficacy_lab.plan import Arm, Plan, Purpose, Teach
 from synth.errors import InputError
 from synth.identity import digest
 from synth.store.files import read_sealed_json, write_sealed_json

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from synth.efficacy.lazy import functional, tensor_of, torch
-from synth.efficacy.sizes import DecoderConfig
+from efficacy_lab.lazy import functional, tensor_of, torch
+from efficacy_lab.sizes import DecoderConfig
 from synth.identity import derive_generator
 
 __all__ = ["Cache", "Weights", "count", "fresh", "hidden_states", "logits"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from synth.efficacy.plan import Plan
+from efficacy_lab.plan import Plan
 from synth.recipe.model import Recipe
 
 __all__ = ["asks_models", "own_plan"]

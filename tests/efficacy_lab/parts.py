@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from synth.efficacy.experiment import Results
-from synth.efficacy.plan import Plan, Purpose
+from efficacy_lab.experiment import Results
+from efficacy_lab.plan import Plan, Purpose
 from synth.errors import InputError
 from synth.identity import digest
 from synth.inputs import read_input
@@ -92,7 +92,7 @@ def joined(first: Results, second: Results) -> Results:
 
 
 def _read(file: Path) -> Results:
-    mend = "name a results.json that synth efficacy wrote"
+    mend = "name a results.json that efficacy_lab wrote"
     try:
         return Results.model_validate_json(read_input(file, mend=mend))
     except ValidationError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,9 +11,15 @@ from pathlib import Path
 
 from synth.errors import BuildError
 
-__all__ = ["served"]
+__all__ = ["environment", "served"]
 
 _STOP_SECONDS = 20.0
+
+
+def environment() -> dict[str, str]:
+    """Of a process that runs a module of this package, wherever it is started."""
+    tests = str(Path(__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (tests, os.environ.get("PYTHONPATH"))))}
 
 
 @contextmanager
@@ -25,8 +32,10 @@ def served(model: Path, device: str = "cpu") -> Iterator[str]:
     Raises:
         BuildError: the server did not start; what it said stands on standard error.
     """
-    command = [sys.executable, "-m", "synth.efficacy.server", str(model), device]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-m", "efficacy_lab.server", str(model), device]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment()
+    ) as process:
         try:
             assert process.stdout is not None
             address = process.stdout.readline().strip()

@@ -7,7 +7,7 @@
 Its name holds the hash of its weights, so calls of two checkpoints are never taken for each other. The engine names the
 sample that it asks for in a header; equal names give equal turns. One thread draws for all requests that are waiting.
 
-    python -m synth.efficacy.server FOLDER
+    python -m efficacy_lab.server FOLDER
 
 listens on a free port of loopback, writes its address to standard output, and ends with its standard input.
 """
@@ -23,11 +23,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, ClassVar
 
-from synth.efficacy.checkpoints import Trained, load_trained
-from synth.efficacy.lazy import torch, use_device
-from synth.efficacy.rows import encode, reply_of
-from synth.efficacy.sampling import Drawn, Prefixes, Wanted, draw
-from synth.efficacy.words import AGENT, Conversation, SlotsUsedUp
+from efficacy_lab.checkpoints import Trained, load_trained
+from efficacy_lab.lazy import torch, use_device
+from efficacy_lab.rows import encode, reply_of
+from efficacy_lab.sampling import Drawn, Prefixes, Wanted, draw
+from efficacy_lab.words import AGENT, Conversation, SlotsUsedUp
 from synth.errors import InputError
 from synth.serving.json_http import JsonServer, WrongRequest
 
@@ -49,7 +49,7 @@ class _Asked:
 class TinyServer(JsonServer):
     """Serves one model. ``stop`` as every :class:`JsonServer`."""
 
-    title = "synth efficacy"
+    title = "efficacy_lab"
     headers_read: ClassVar[Mapping[str, str]] = {"X-Synth-Sample": _SAMPLE}
 
     def __init__(self, trained: Trained, port: int = 0, *, device: str = "cpu") -> None:

@@ -1,4 +1,4 @@
-"""``synth efficacy``: does the data train?"""
+"""``python -m efficacy_lab`` (with ``tests`` on the path): does the data train?"""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from efficacy_lab.serving import environment
+from synth.cli.app import run as run_application
 from synth.cli.options import Dataset, RecipeOption, SetOption
 
 if TYPE_CHECKING:
-    from synth.efficacy.experiment import Results
+    from efficacy_lab.experiment import Results
 
 __all__ = ["efficacy"]
 
@@ -74,14 +76,14 @@ def efficacy(
     With a dataset or --recipe it is asked of yours: the base learns from its teacher's runs of the split train, and
     arms are tested on its tasks of validation and test. What models replied to its build is not paid for again.
     """
+    from efficacy_lab.experiment import check_choice, run_plan
+    from efficacy_lab.own import asks_models, own_plan
+    from efficacy_lab.page import write_findings, write_results
+    from efficacy_lab.parts import chosen_seeds, groups, joined, read_results
+    from efficacy_lab.plan import Purpose, load_plan
+    from efficacy_lab.table import table_of
+    from efficacy_lab.work import Trainer
     from synth.api import default_store
-    from synth.efficacy.experiment import check_choice, run_plan
-    from synth.efficacy.own import asks_models, own_plan
-    from synth.efficacy.page import write_findings, write_results
-    from synth.efficacy.parts import chosen_seeds, groups, joined, read_results
-    from synth.efficacy.plan import Purpose, load_plan
-    from synth.efficacy.table import table_of
-    from synth.efficacy.work import Trainer
     from synth.errors import InputError
     from synth.recipe.load import load_recipe, parse_setting
 
@@ -109,7 +111,7 @@ def efficacy(
     given += own_words
     told_of = [*(["--only", only] if only else []), *(word for file in parts or () for word in ("--with", str(file)))]
     command = shlex.join(
-        ["synth", "efficacy", "--out", str(out), "--arms", arms, *given, *told_of, "--jobs", str(jobs)]
+        ["python", "-m", "efficacy_lab", "--out", str(out), "--arms", arms, *given, *told_of, "--jobs", str(jobs)]
     )
     every = found.seeds_for(purpose, seeds)
     held = read_results(parts or (), found, purpose, chosen, where)
@@ -149,13 +151,13 @@ def _in_processes(given: Sequence[str], work: Sequence[tuple[int, Sequence[str]]
     """
     from synth.errors import BuildError
 
-    command = [sys.executable, "-c", "from synth.cli import main; main()", "efficacy", *given, "--worker"]
+    command = [sys.executable, "-m", "efficacy_lab", *given, "--worker"]
     waiting, running = list(work), dict[int, tuple[int, subprocess.Popen[bytes]]]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 seed, arms = waiting.pop(0)
-                process = subprocess.Popen([*command, "--only", str(seed), "--arms", ",".join(arms)])
+                process = subprocess.Popen([*command, "--only", str(seed), "--arms", ",".join(arms)], env=environment())
                 running[process.pid] = seed, process
             for number, (seed, process) in list(running.items()):
                 with suppress(subprocess.TimeoutExpired):
@@ -168,3 +170,9 @@ def _in_processes(given: Sequence[str], work: Sequence[tuple[int, Sequence[str]]
             process.terminate()
         for _, process in running.values():
             process.wait()
+
+
+if __name__ == "__main__":
+    application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    application.command()(efficacy)
+    run_application(application)

@@ -12,17 +12,17 @@ from typing import Any, Literal
 
 import yaml
 
+from efficacy_lab.checkpoints import Trained, load_trained, save_trained
+from efficacy_lab.experiment import BY_HOPS, Measured, TooFew
+from efficacy_lab.lazy import torch, use_device
+from efficacy_lab.model import count, fresh
+from efficacy_lab.pair_rules import Rule, choose, disagreements, pair_of, unlabelled_rows
+from efficacy_lab.plan import Arm, Place, Plan, Teach
+from efficacy_lab.rows import Encoded, Pair, Row, encode_row, read_pairs, read_rows, texts_of
+from efficacy_lab.serving import served
+from efficacy_lab.training import PairBatch, train_pairs, train_rows
+from efficacy_lab.words import SlotsUsedUp, Tables, Vocabulary
 from synth import api
-from synth.efficacy.checkpoints import Trained, load_trained, save_trained
-from synth.efficacy.experiment import BY_HOPS, Measured, TooFew
-from synth.efficacy.lazy import torch, use_device
-from synth.efficacy.model import count, fresh
-from synth.efficacy.pair_rules import Rule, choose, disagreements, pair_of, unlabelled_rows
-from synth.efficacy.plan import Arm, Place, Plan, Teach
-from synth.efficacy.rows import Encoded, Pair, Row, encode_row, read_pairs, read_rows, texts_of
-from synth.efficacy.serving import served
-from synth.efficacy.training import PairBatch, train_pairs, train_rows
-from synth.efficacy.words import SlotsUsedUp, Tables, Vocabulary
 from synth.errors import InputError
 from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
@@ -36,7 +36,7 @@ _TOKENS = 48
 
 
 class Trainer:
-    """A worker (``synth.efficacy.experiment.Worker``): one thread, so that sums come out the same everywhere."""
+    """A worker (``efficacy_lab.experiment.Worker``): one thread, so that sums come out the same everywhere."""
 
     def __init__(self, plan: Plan, store: Path, *, every: int = 50, device: str = "cpu") -> None:
         """

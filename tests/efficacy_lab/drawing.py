@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 
-from synth.efficacy.statistics import Interval
+from efficacy_lab.statistics import Interval
 
 __all__ = ["Point", "Scale", "axis", "curve", "scale_of", "strip"]
 

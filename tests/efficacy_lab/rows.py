@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from synth.efficacy.words import AGENT, CALL, END, TOOL, USER, Conversation, Tables
+from efficacy_lab.words import AGENT, CALL, END, TOOL, USER, Conversation, Tables
 from synth.errors import InputError
 from synth.identity import canonical_json
 
