@@ -106,7 +106,11 @@ class Chooser:
         rated = selection.rating is not None or selection.drawn is not None
         self._rated = _rated(selection.rating or 0.0, selection.drawn, dataset) if rated else None
 
-    def __call__(self, item: Item) -> bool:
+    def __call__(self, item: Item) -> str | None:
+        """The first condition that leaves ``item`` out; None where it is taken."""
+        return next((name for name, holds in self._conditions(item) if not holds), None)
+
+    def _conditions(self, item: Item) -> Iterator[tuple[str, bool]]:
         wanted = self._selection
         row: Any = item
         success: bool | None = None
@@ -115,27 +119,19 @@ class Chooser:
             run = item if isinstance(item, Run) else item.run
             row = run.row
             success, runs = row.success, (row.id,)
-            if row.duplicate_of is not None and not wanted.duplicates:
-                return False
-            if wanted.role is not None and row.role not in wanted.role:
-                return False
-            if (
-                isinstance(item, StepOf)
-                and wanted.label is not None
-                and str(item.step.label) not in map(str, wanted.label)
-            ):
-                return False
+            yield "duplicates", row.duplicate_of is None or bool(wanted.duplicates)
+            yield "role", wanted.role is None or row.role in wanted.role
+            if isinstance(item, StepOf):
+                yield "label", wanted.label is None or item.step.label in wanted.label
         elif isinstance(item, PreferenceRow):
             success, runs = item.from_success, (item.trajectory_id,)
-            if wanted.selected is not None and item.selected is not wanted.selected:
-                return False
-            if wanted.kind is not None and item.kind not in wanted.kind:
-                return False
-        if wanted.success is not None and success is not wanted.success:
-            return False
-        if self._tasks is not None and row.task_id not in self._tasks:
-            return False
-        return self._rated is None or all(run in self._rated for run in runs)
+            yield "selected", wanted.selected in (None, "any", item.selected)
+            yield "kind", wanted.kind is None or item.kind in wanted.kind
+        yield "success", wanted.success is None or success is wanted.success
+        by = "difficulty" if wanted.difficulty is not None else "chosen"
+        yield by, self._tasks is None or row.task_id in self._tasks
+        by = "rating" if wanted.rating is not None else "drawn"
+        yield by, self._rated is None or all(run in self._rated for run in runs)
 
 
 def _tasks(selection: Selection, dataset: Dataset) -> frozenset[str]:
