@@ -20,6 +20,7 @@ from synth.exporters.hub_layout import write_dataset
 from synth.registry import FORMATS, find
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.steps import PreferenceRow
+from synth.schemas.turns import turn_ranges
 
 HERE = sorted(set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env"})
 """The sample has no table ``rl``."""
@@ -130,7 +131,7 @@ def test_pairs_that_are_selected_are_the_default(
     assert done.exported == chosen
     assert done.left_out == {"selected": len(pairs) - chosen}
     assert "selected=any" in (tmp_path / "out" / "README.md").read_text()
-    whole = synth.export(small, name, tmp_path / "all", select=["selected=any"]).report
+    whole = synth.export(small, name, tmp_path / "all", select=["selected=any", "lengths=any"]).report
     assert whole.exported + sum(whole.inexpressible.values()) == len(pairs)
     assert whole.left_out == {}
     main(["export", str(small), "--to", name, "--out", str(tmp_path / "out")])
@@ -147,6 +148,31 @@ def test_where_no_pair_is_selected_one_line_says_so_and_how_to_get_all(tmp_path:
     assert f"--select selected=any exports all {len(pairs)} pairs" in str(error.value)
     assert not (tmp_path / "out").exists()
     assert synth.export(tmp_path / "set", "trl-dpo", tmp_path / "out", select=["selected=any"]).report.exported
+
+
+def test_lengths_of_whole_runs_are_even_in_an_export(tmp_path: Path) -> None:
+    tables = whole_tables(8, 0)
+    whole, others = [], []
+    for row in from_arrow(tables["preferences"], PreferenceRow):
+        (whole if row.kind == "trajectory" else others).append(row)
+    assert len(whole) > 2
+    first, *rest = whole
+    start = turn_ranges(first.chosen)[-1][0]
+    longer = [  # the rejected side of the first pair is cut down to its last turn, so that its chosen side is longer
+        first.model_copy(update={"rejected": first.rejected[turn_ranges(first.rejected)[-1][0] :]}),
+        *(row.model_copy(update={"chosen": row.chosen[start:]}) for row in rest),
+    ]
+    tables["preferences"] = to_arrow([*others, *longer], PreferenceRow)
+    write_dataset(tmp_path / "set", tables, sample_report(tables))
+    done = synth.export(tmp_path / "set", "trl-dpo", tmp_path / "out", select=["kind=trajectory"]).report
+    rows = [row for file in (tmp_path / "out").glob("*.parquet") for row in parquet(file)]
+    turns = [[sum(m["role"] == "assistant" for m in row[side]) for side in ("chosen", "rejected")] for row in rows]
+    gaps = [chosen - rejected for chosen, rejected in turns]
+    assert len(gaps) == 2
+    assert sum(gaps) == 0
+    assert done.left_out["lengths"] == len(whole) - 2
+    every = synth.export(tmp_path / "set", "trl-dpo", tmp_path / "all", select=["kind=trajectory", "lengths=any"])
+    assert every.report.exported == len(whole)
 
 
 def test_a_selection_is_part_of_the_report(small: Path, tmp_path: Path) -> None:

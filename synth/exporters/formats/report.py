@@ -29,6 +29,7 @@ LEFT_OUT = {
     "duplicates": "another run says the same (`--select duplicates=true` takes all)",
     "selected": "pairs outside the dataset's selection (`--select selected=any` takes all)",
     "kind": "pairs of another kind",
+    "lengths": "pairs of whole runs that would make one side longer on average (`--select lengths=any` takes all)",
 }
 """Condition -> why it leaves rows out, and where it is no user's own wish the option that takes them."""
 EXPORT_FILE = "export.json"

@@ -47,6 +47,9 @@ class Selection(BaseModel):
     kind: tuple[PairKind, ...] | None = None
     """Of pairs only: where they come from. Then all pairs of these kinds, in place of the ``selected`` ones that a
     format takes by itself."""
+    lengths: Literal["even", "any"] | None = None
+    """Of pairs of whole runs only: whether their lengths are evened out in each split (the default), so that the chosen
+    side is as often longer as shorter, by as many turns; ``any``: no pair is left out for that."""
 
     def over(self, base: Selection) -> Selection:
         """These conditions, and those of ``base`` that are not set here.
@@ -101,6 +104,8 @@ def parse_selection(given: Iterable[str]) -> Selection:
 def _value(key: str, value: str, where: str) -> Any:
     if key == "selected" and value == "any":
         return value
+    if key == "lengths":
+        return _words(value, ("even", "any"), where)[0]
     if key in _WORDS:
         return _words(value, _WORDS[key], where)
     if key in ("success", "chosen", "drawn", "selected", "duplicates"):

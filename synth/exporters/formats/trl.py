@@ -333,7 +333,8 @@ TRL_DPO = Format(
     'DPOTrainer("MODEL", args=DPOConfig(), train_dataset=data["train"]).train()\n```\n\n'
     "These are the pairs that the dataset selects, unless told otherwise verified steps whose sides do the same kind "
     "of action. `--select selected=any` exports all pairs, `--select kind=trajectory` those of whole runs, whose sides "
-    "hold what the tools said, too.",
+    "hold what the tools said, too. Lengths of whole runs are evened out: for each chosen side that is longer by some "
+    "turns there is one that is shorter by as many (`--select lengths=any` takes all).",
 )
 KTO = Format(
     name="kto",
