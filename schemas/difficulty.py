@@ -53,9 +53,9 @@ class DifficultyRow(Row):
     """Right answers of the policy without tools."""
     closed_book_rollouts: int
     """How often it was asked without tools and came to a reply."""
-    search_needed: bool
-    """False where the policy answered rightly without tools every time (AdaSearch, SAAS); a lucky guess is no
-    knowledge, and neither is never having come to a reply."""
+    search_needed: bool | None
+    """None where it was never asked without tools, or never came to a reply. False where the policy answered rightly
+    without tools every time (AdaSearch, SAAS); a lucky guess is no knowledge."""
     order: int
     """Place in the curriculum, from easy to hard by ``predicted``."""
     target: int | None = None

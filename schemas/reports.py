@@ -325,10 +325,12 @@ class DifficultyReport(Row):
     auc: float | None
     """Chance that a rollout that succeeded was predicted higher than one that failed, ties half; None where all ended
     alike."""
-    closed_book: float
-    """Share of the policy's answers without tools that were right, abstentions counted as wrong."""
-    search_needed: float
-    """Share of the tasks that the policy does not answer rightly every time without tools."""
+    closed_book: float | None
+    """Share of the policy's answers without tools that were right, abstentions counted as wrong; None where it was not
+    asked."""
+    search_needed: float | None
+    """Share of the tasks it was asked so that the policy does not answer rightly every time without tools; None where
+    it was not asked."""
     chosen: int
     """Tasks of the curriculum."""
     targets: tuple[TargetReport, ...] = ()

@@ -31,7 +31,7 @@ def export(
             "--select",
             metavar="KEY=VALUE",
             help="Which rows, may be given several times: split=train,test role=policy success=true label=1 rating=4 "
-            "difficulty=0.2..0.8 chosen=true selected=true kind=verified_step.",
+            "difficulty=0.2..0.8 chosen=true selected=any kind=verified_step.",
         ),
     ] = None,
     no_thoughts: Annotated[bool, typer.Option("--no-thoughts", help="Leave the agent's thoughts out.")] = False,
@@ -59,8 +59,8 @@ def _summary(done: Exported) -> str:
     for name, one in report.splits.items():
         parts = [f"{one.exported:,} of {one.rows:,} rows of {report.table}"]
         parts += [f"{one.records:,} records"] if one.records != one.exported else []
-        parts += [f"{one.left_out:,} not selected"] if one.left_out else []
         lines.append(f"  {name:<11} {', '.join(parts)}")
+    lines += [f"  {line}" for line in report.left_out_lines]
     for reason, count in report.inexpressible.items():
         lines.append(f"  {count:,} {reason}: {report.reasons[reason]}")
     if report.cut_rows:

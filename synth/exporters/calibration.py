@@ -16,6 +16,7 @@ from synth.tasks.difficulty import Bin, Target, expected_calibration_error, reli
 
 __all__ = ["Calibrations", "auc", "brier", "targets_of"]
 
+# The last one is null where it was not measured.
 _COLUMNS = ("predicted", "successes", "rollouts", "closed_book_successes", "closed_book_rollouts", "search_needed")
 
 
@@ -34,7 +35,7 @@ class Calibrations:
     def see(self, batch: pa.RecordBatch) -> None:
         columns = [batch.column(name).to_pylist() for name in _COLUMNS]
         for values in zip(*columns, strict=True):
-            if None not in values:  # ``validate`` looks at files that may hold anything
+            if None not in values[:-1]:  # ``validate`` looks at files that may hold anything
                 for name, value in zip(_COLUMNS, values, strict=True):
                     self._columns[name].append(value)
         of = batch.column("target").to_pylist()
@@ -51,6 +52,7 @@ class Calibrations:
         table = reliability(predicted, right, tried)
         mean = sum(right) / total
         asked = sum(self._columns["closed_book_rollouts"])
+        needed = [one for one in self._columns["search_needed"] if one is not None]
         return DifficultyReport(
             tasks=len(predicted),
             bins=tuple(map(_row, table)),
@@ -58,8 +60,8 @@ class Calibrations:
             brier=brier(predicted, right, tried),
             brier_of_mean=brier([mean] * len(predicted), right, tried),
             auc=auc(predicted, right, tried),
-            closed_book=round(sum(self._columns["closed_book_successes"]) / asked, 6) if asked else 0.0,
-            search_needed=round(sum(self._columns["search_needed"]) / len(predicted), 6),
+            closed_book=round(sum(self._columns["closed_book_successes"]) / asked, 6) if asked else None,
+            search_needed=round(sum(needed) / len(needed), 6) if needed else None,
             chosen=sum(self._chosen.values()),
             targets=tuple(
                 TargetReport(low=target.low, high=target.high, share=target.share, tasks=self._chosen[number])

@@ -66,7 +66,8 @@ class DifficultyCheck:
             wrong.append(f"predicted: {row.predicted} is no share")
         elif row.bin != min(9, int(row.predicted * 10)):
             wrong.append(f"bin: {row.bin}, and {row.predicted} is predicted")
-        if row.search_needed == (0 < row.closed_book_rollouts == row.closed_book_successes):
+        asked = row.closed_book_rollouts > 0
+        if row.search_needed != (row.closed_book_successes < row.closed_book_rollouts if asked else None):
             wrong.append("search_needed: does not follow from the answers without tools")
         if row.target is not None:
             wrong += self._wrong_target(row, row.target)

@@ -367,7 +367,7 @@ def _difficulty(found: DifficultyReport | None) -> list[RenderableType]:
     auc = "-" if found.auc is None else f"{found.auc:.3f}"
     summary = (
         f"calibration error {found.error:.3f}, Brier {found.brier:.3f} (of the mean {found.brier_of_mean:.3f}), "
-        f"AUC {auc}, right without tools {found.closed_book:.1%}, search needed {found.search_needed:.1%}, "
+        f"AUC {auc}, right without tools {_percent(found.closed_book)}, search needed {_percent(found.search_needed)}, "
         f"curriculum {found.chosen:,} tasks"
     )
     title = "difficulty: the policy's success as predicted from structure, and as measured"
@@ -380,6 +380,10 @@ def _difficulty(found: DifficultyReport | None) -> list[RenderableType]:
         ]
         parts.append(_table("curriculum", ("success", "share asked for", "tasks", "share"), asked))
     return parts
+
+
+def _percent(share: float | None) -> str:
+    return "not measured" if share is None else f"{share:.1%}"
 
 
 def _outcome(outcome: OutcomeReport) -> tuple[str, ...]:

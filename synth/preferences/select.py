@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.identity import digest
 from synth.schemas.row import Row
 from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.turns import action_kind, turn_ranges
@@ -59,8 +58,8 @@ class LengthBalance(Row):
     chosen_longer: int
     rejected_longer: int
     equal: int
-    mean_difference: float
-    """Turns of the chosen side minus those of the rejected one, mean over the pairs."""
+    mean_difference: float | None
+    """Turns of the chosen side minus those of the rejected one, mean over the pairs; None where there is none."""
 
 
 class SelectionReport(Row):
@@ -137,25 +136,25 @@ def length_balance(rows: Sequence[PreferenceRow]) -> LengthBalance:
         chosen_longer=sum(gap > 0 for gap in gaps),
         rejected_longer=sum(gap < 0 for gap in gaps),
         equal=sum(gap == 0 for gap in gaps),
-        mean_difference=sum(gaps) / len(gaps) if gaps else 0.0,
+        mean_difference=sum(gaps) / len(gaps) if gaps else None,
     )
 
 
-def balance_lengths(rows: Sequence[PreferenceRow]) -> tuple[tuple[PreferenceRow, ...], tuple[PreferenceRow, ...]]:
-    """(kept, surplus): of the pairs of whole runs, as many with a longer chosen side as with a longer rejected side.
+def balance_lengths(rows: Iterable[PreferenceRow]) -> frozenset[str]:
+    """Of the pairs of whole runs the surplus, by id: without it, for every chosen side that is longer by so many turns
+    there is one that is shorter by as many, and the mean difference is 0.
 
-    For whoever trains, on the finished table. A build does not do it: a pair would come and go with how many tasks are
-    asked for, and asking for more must keep every row.
-
-    Surplus goes by the largest difference first, then by a hash of the id; pairs of single steps and of equal length
-    all stay. Order is kept.
+    Pairs are matched in the order of ``rows``, the earliest first, so that rows behind them only ever free a pair from
+    the surplus: asking for more tasks keeps every pair. Pairs of single steps and of equal length are no surplus.
     """
-    longer = [row for row in rows if row.position == "whole" and _gap(row) > 0]
-    shorter = [row for row in rows if row.position == "whole" and _gap(row) < 0]
-    many, few = (longer, shorter) if len(longer) > len(shorter) else (shorter, longer)
-    ranked = sorted(many, key=lambda row: (abs(_gap(row)), digest("balance", row.id)))
-    surplus = {row.id for row in ranked[len(few) :]}
-    return tuple(row for row in rows if row.id not in surplus), tuple(row for row in rows if row.id in surplus)
+    waiting: defaultdict[int, deque[str]] = defaultdict(deque)
+    for row in rows:
+        gap = _gap(row) if row.position == "whole" else 0
+        if gap and waiting[-gap]:
+            waiting[-gap].popleft()
+        elif gap:
+            waiting[gap].append(row.id)
+    return frozenset(name for names in waiting.values() for name in names)
 
 
 def report(rows: Sequence[PreferenceRow]) -> SelectionReport:

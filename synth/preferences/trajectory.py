@@ -1,8 +1,8 @@
 """Success against failure on the same task, with length under control.
 
 Only the question is shared, so all that a student can tell the sides apart by is the run itself. Lengths are kept alike
-per pair (a ratio) and over all pairs (``balance_lengths`` in :mod:`synth.preferences.select`), since a preference for
-short or long runs is the easiest thing to learn from such pairs and the least useful.
+per pair (a ratio) and, in exports, over all pairs (``balance_lengths`` in :mod:`synth.preferences.select`), since a
+preference for short or long runs is the easiest thing to learn from such pairs and the least useful.
 """
 
 from __future__ import annotations

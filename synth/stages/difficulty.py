@@ -154,7 +154,7 @@ class Difficulties(TableStage[DifficultyConfig]):
                     rollouts=tried[task.id],
                     closed_book_successes=without.successes,
                     closed_book_rollouts=without.rollouts,
-                    search_needed=not 0 < without.rollouts == without.successes,
+                    search_needed=without.successes < without.rollouts if without.rollouts else None,
                     order=order[task.id],
                     target=chosen.get(task.id),
                     chosen=task.id in chosen,

@@ -53,8 +53,8 @@ class PreferencesConfig(StageConfig):
     trajectory_ratio: float = Field(default=1.5, ge=1)
     """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
     trajectories_per_task: int = Field(default=1, ge=0, le=10)
-    """Pairs of whole runs per task at most; 0 leaves them out. Lengths are kept alike in each pair; over all pairs of
-    the finished table ``synth.preferences.select.balance_lengths`` evens them out."""
+    """Pairs of whole runs per task at most; 0 leaves them out. Lengths are kept alike in each pair; over all pairs,
+    exports even them out."""
     repairer: Implementation | None = None
     """Who proposes repairs of runs that failed on a safety twin: the policy that made them. None = nobody."""
     repairs: int = Field(default=8, ge=0, le=64)

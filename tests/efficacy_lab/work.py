@@ -93,7 +93,7 @@ class Trainer:
         if len(failed) < len(runs):  # an export of nothing is a mistake to the exporter
             api.export(data.path, "trl-rft", folder / "rft", select=["split=train"], thoughts=False)
         if any(pair.kind is PairKind.TRAJECTORY for pair in data.rows("preferences")):
-            kind = ["split=train", "kind=trajectory"]
+            kind = ["split=train", "kind=trajectory", "lengths=any"]
             api.export(data.path, "trl-dpo", folder / "dpo", select=kind, thoughts=False)
         return {"runs": len(runs), "failed": len(failed), "failed_steps": sum(row.turns for row in failed)}
 

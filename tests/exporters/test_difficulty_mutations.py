@@ -62,8 +62,8 @@ def _context(inputs: _Inputs) -> Context:
     return Context(3, inputs, PROVENANCE, lambda *names: derive_generator(3, *names))
 
 
-def rows_of(tables: dict[str, pa.Table], **config: Any) -> list[DifficultyRow]:
-    """Through both stages, over the sample's tasks and runs."""
+def rows_of(tables: dict[str, pa.Table], *, replies: bool = True, **config: Any) -> list[DifficultyRow]:
+    """Through both stages, over the sample's tasks and runs. ``replies`` False: without tools none ever came."""
     tasks = _Table(tables["tasks"], Task)
     prompt = load_prompt("agents/search").ref
     policy = Implementation(
@@ -74,6 +74,8 @@ def rows_of(tables: dict[str, pa.Table], **config: Any) -> list[DifficultyRow]:
     )
     closed = ClosedBook(settings, _context(_Inputs(tasks=tasks)))
     answered = [row for task in tasks.rows() for row in closed.process(task).kept]
+    if not replies:
+        answered = [row.model_copy(update={"rollouts": 0, "successes": 0}) for row in answered]
     runs = [run for run in from_arrow(tables["trajectories"], TrajectoryRow) if run.role == "policy"]
     inputs = _Inputs(
         tasks=tasks,
@@ -103,6 +105,21 @@ MUTATIONS: dict[str, tuple[Break, str]] = {
     "place taken twice": (edit(ROWS, 0, lambda r: {"order": r.order + 1}), "not every place"),
     "other split": (edit(ROWS, 0, lambda r: {"split": "test"}), "split: test"),
 }
+
+
+def test_what_was_never_asked_without_tools_does_not_need_search(tmp_path: Path) -> None:
+    tables = sample_tables()
+    rows = rows_of(tables, replies=False)
+    assert {row.search_needed for row in rows} == {None}
+    tables["difficulty"] = to_arrow(rows, DifficultyRow)
+    write_dataset(tmp_path / "set", {name: iter(t.to_batches()) for name, t in tables.items()}, sample_report(tables))
+    assert validate(tmp_path / "set") == []
+    found = stats(tmp_path / "set").difficulty
+    assert found is not None
+    assert (found.tasks, found.closed_book, found.search_needed) == (20, None, None)
+    assert "| right answers without tools | - |" in (tmp_path / "set" / "README.md").read_text()
+    edit(ROWS, 0, lambda r: {"search_needed": True})(tmp_path / "set")
+    assert any("search_needed" in problem.what for problem in validate(tmp_path / "set"))
 
 
 def test_what_the_stage_makes_holds(whole: Path) -> None:

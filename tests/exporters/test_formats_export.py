@@ -8,13 +8,19 @@ from typing import Any
 
 import datasets
 import pytest
+from critical_samples import whole_tables
+from exporter_samples import sample_report
 from format_samples import lines, parquet, write_samples
 
 import synth
 from synth.cli import main
 from synth.errors import InputError, StoreError
 from synth.exporters.formats.selection import Selection, parse_selection
+from synth.exporters.hub_layout import write_dataset
 from synth.registry import FORMATS, find
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.steps import PreferenceRow
+from synth.schemas.turns import turn_ranges
 
 HERE = sorted(set(FORMATS) - {"trl-grpo", "trl-grpo-env", "verl", "verl-env"})
 """The sample has no table ``rl``."""
@@ -33,7 +39,7 @@ def test_nothing_vanishes_and_the_bytes_are_the_same(name: str, small: Path, tmp
     assert report.exported > 0
     for split, one in report.splits.items():
         assert one.rows == dataset.count(report.table, split)
-        assert one.exported + one.left_out + sum(one.inexpressible.values()) == one.rows
+        assert one.exported + sum(one.left_out.values()) + sum(one.inexpressible.values()) == one.rows
     assert sum(report.licences.values()) == report.exported
     assert set(report.reasons) == set(report.examples) == set(report.inexpressible)
     synth.export(small, name, tmp_path / "two")
@@ -73,8 +79,8 @@ def test_datasets_takes_no_export_for_another_in_a_folder_of_that_name(small: Pa
     assert "messages" in rows("a/out").column_names
     assert "chosen" in rows("b/out").column_names
     count = len(rows("b/out"))
-    synth.export(small, "trl-dpo", tmp_path / "b/out", select=["selected=true"])
-    assert 0 < len(rows("b/out")) < count
+    synth.export(small, "trl-dpo", tmp_path / "b/out", select=["selected=any"])
+    assert 0 < count < len(rows("b/out"))
 
 
 def test_llamafactory_is_told_where_everything_is(small: Path, tmp_path: Path) -> None:
@@ -112,6 +118,61 @@ def test_selections(small: Path, tmp_path: Path) -> None:
     assert exported("trl-dpo", "kind=trajectory") == sum(pair.kind == "trajectory" for pair in pairs)
     assert exported("kto", "label=-1") == sum(step.label == -1 for step in steps)
     assert exported("trl-sft", "role=policy") > 0, "a condition of the format is replaced, not added to"
+
+
+@pytest.mark.parametrize("name", ["trl-dpo", "llamafactory-dpo"])
+def test_pairs_that_are_selected_are_the_default(
+    name: str, small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = list(synth.load(small).rows("preferences"))
+    chosen = sum(pair.selected for pair in pairs)
+    done = synth.export(small, name, tmp_path / "out").report
+    assert 0 < chosen < len(pairs)
+    assert done.exported == chosen
+    assert done.left_out == {"selected": len(pairs) - chosen}
+    assert "selected=any" in (tmp_path / "out" / "README.md").read_text()
+    whole = synth.export(small, name, tmp_path / "all", select=["selected=any", "lengths=any"]).report
+    assert whole.exported + sum(whole.inexpressible.values()) == len(pairs)
+    assert whole.left_out == {}
+    main(["export", str(small), "--to", name, "--out", str(tmp_path / "out")])
+    assert f"{len(pairs) - chosen:,} left out: pairs outside the dataset's selection" in capsys.readouterr().out
+
+
+def test_where_no_pair_is_selected_one_line_says_so_and_how_to_get_all(tmp_path: Path) -> None:
+    tables = whole_tables(4, 0)
+    pairs = [row.model_copy(update={"selected": False}) for row in from_arrow(tables["preferences"], PreferenceRow)]
+    tables["preferences"] = to_arrow(pairs, PreferenceRow)
+    write_dataset(tmp_path / "set", tables, sample_report(tables))
+    with pytest.raises(InputError, match="no pair of the dataset is selected") as error:
+        synth.export(tmp_path / "set", "trl-dpo", tmp_path / "out")
+    assert f"--select selected=any exports all {len(pairs)} pairs" in str(error.value)
+    assert not (tmp_path / "out").exists()
+    assert synth.export(tmp_path / "set", "trl-dpo", tmp_path / "out", select=["selected=any"]).report.exported
+
+
+def test_lengths_of_whole_runs_are_even_in_an_export(tmp_path: Path) -> None:
+    tables = whole_tables(8, 0)
+    whole, others = [], []
+    for row in from_arrow(tables["preferences"], PreferenceRow):
+        (whole if row.kind == "trajectory" else others).append(row)
+    assert len(whole) > 2
+    first, *rest = whole
+    start = turn_ranges(first.chosen)[-1][0]
+    longer = [  # the rejected side of the first pair is cut down to its last turn, so that its chosen side is longer
+        first.model_copy(update={"rejected": first.rejected[turn_ranges(first.rejected)[-1][0] :]}),
+        *(row.model_copy(update={"chosen": row.chosen[start:]}) for row in rest),
+    ]
+    tables["preferences"] = to_arrow([*others, *longer], PreferenceRow)
+    write_dataset(tmp_path / "set", tables, sample_report(tables))
+    done = synth.export(tmp_path / "set", "trl-dpo", tmp_path / "out", select=["kind=trajectory"]).report
+    rows = [row for file in (tmp_path / "out").glob("*.parquet") for row in parquet(file)]
+    turns = [[sum(m["role"] == "assistant" for m in row[side]) for side in ("chosen", "rejected")] for row in rows]
+    gaps = [chosen - rejected for chosen, rejected in turns]
+    assert len(gaps) == 2
+    assert sum(gaps) == 0
+    assert done.left_out["lengths"] == len(whole) - 2
+    every = synth.export(tmp_path / "set", "trl-dpo", tmp_path / "all", select=["kind=trajectory", "lengths=any"])
+    assert every.report.exported == len(whole)
 
 
 def test_a_selection_is_part_of_the_report(small: Path, tmp_path: Path) -> None:
@@ -191,7 +252,7 @@ def test_nothing_is_cut_unless_told_to(small: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_prints_what_was_done(small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["export", str(small), "--to", "llamafactory-dpo", "--out", str(tmp_path / "out")])
+    main(["export", str(small), "--to", "llamafactory-dpo", "--out", str(tmp_path / "out"), "--select", "selected=any"])
     text = capsys.readouterr().out
     assert "several_messages: A side of the pair" in text
     main(["export", str(small), "--to", "sts", "--out", str(tmp_path / "out"), "--json"])

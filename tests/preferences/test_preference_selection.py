@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from typing import Literal
 
@@ -118,10 +119,10 @@ def test_whole_runs_of_a_real_world(world: PreferenceWorld) -> None:
         assert answers[pair.trajectory_id] is True
         assert answers[pair.other_trajectory_id or ""] is False
         assert adp_problems(pair, pair.chosen) == () == adp_problems(pair, pair.rejected)
-    kept, surplus = balance_lengths(rows)
-    balance = length_balance(kept)
+    surplus = balance_lengths(rows)
+    balance = length_balance([row for row in rows if row.id not in surplus])
     assert balance.chosen_longer == balance.rejected_longer
-    assert len(kept) + len(surplus) == len(rows)
+    assert balance.pairs + len(surplus) == len(rows)
 
 
 def test_a_run_that_knows_too_much_is_no_chosen_side() -> None:
@@ -234,14 +235,27 @@ def test_without_answers_nothing_else_goes(rows: list[PreferenceRow]) -> None:
 
 @given(rows=PAIRS)
 def test_lengths_are_balanced(rows: list[PreferenceRow]) -> None:
-    kept, surplus = balance_lengths(rows)
-    assert sorted(row.id for row in (*kept, *surplus)) == sorted(row.id for row in rows)
+    surplus = balance_lengths(rows)
+    kept = [row for row in rows if row.id not in surplus]
     after, before = length_balance(kept), length_balance(rows)
-    assert after.chosen_longer == after.rejected_longer == min(before.chosen_longer, before.rejected_longer)
+    assert after.chosen_longer == after.rejected_longer
     assert after.equal == before.equal
-    assert all(row.position == "whole" for row in surplus)
-    gaps = [len(turn_ranges(row.chosen)) - len(turn_ranges(row.rejected)) for row in kept if row.position == "whole"]
-    assert after.mean_difference == (sum(gaps) / len(gaps) if gaps else 0.0)
+    assert all(row.position == "whole" for row in rows if row.id in surplus)
+    assert after.mean_difference == (0.0 if after.pairs else None)
+    left = Counter(gap(row) for row in rows if row.id in surplus)
+    assert not any(left[-size] for size in left), "no two of the surplus would even each other out"
+
+
+def gap(row: PreferenceRow) -> int:
+    return len(turn_ranges(row.chosen)) - len(turn_ranges(row.rejected))
+
+
+@given(rows=PAIRS)
+def test_more_pairs_take_none_of_the_balanced_ones_away(rows: list[PreferenceRow]) -> None:
+    for count in range(len(rows)):
+        first = rows[:count]
+        kept = {row.id for row in first} - balance_lengths(first)
+        assert kept <= {row.id for row in rows} - balance_lengths(rows)
 
 
 @given(rows=PAIRS)

@@ -148,18 +148,19 @@ def _split(
     cut: Cutter | None,
     tally: _Tally,
 ) -> SplitReport:
-    rows = left_out = exported = records = 0
+    rows = exported = records = 0
     reasons: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     if wanted.split is not None and split not in wanted.split:
         rows = dataset.count(format_.source, split) if split in dataset.splits(format_.source) else 0
-        return SplitReport(rows=rows, left_out=rows, exported=0, records=0, inexpressible={})
+        return SplitReport(rows=rows, left_out={"split": rows}, exported=0, records=0, inexpressible={})
     writer = open_writer(format_, folder, split)
     index = _Index(folder / "index" / f"{split}.jsonl") if format_.index else None
     try:
         for item in items_of(dataset, format_.source, split):
             rows += 1
-            if not choose(item):
-                left_out += 1
+            if (condition := choose(item)) is not None:
+                left_out[condition] += 1
                 continue
             try:
                 fitting, cuts = (item, 0) if cut is None else cut(item)
@@ -182,7 +183,11 @@ def _split(
         if index is not None:
             index.close()
     return SplitReport(
-        rows=rows, left_out=left_out, exported=exported, records=records, inexpressible=dict(sorted(reasons.items()))
+        rows=rows,
+        left_out=dict(sorted(left_out.items())),
+        exported=exported,
+        records=records,
+        inexpressible=dict(sorted(reasons.items())),
     )
 
 
@@ -239,7 +244,7 @@ def _report(
     folder: Path,
 ) -> ExportReport:
     for split, one in splits.items():
-        if one.exported + one.left_out + sum(one.inexpressible.values()) != one.rows:
+        if one.exported + sum(one.left_out.values()) + sum(one.inexpressible.values()) != one.rows:
             raise DatasetError(f"rows of {split} went astray on the way", where=about.dataset)
     there = [split for split, one in splits.items() if one.records]
     if format_.beside is not None and there:
@@ -297,7 +302,10 @@ def _hashes(folder: Path, *, sessions: bool) -> dict[str, str]:
 
 def _nothing(dataset: Dataset, report: ExportReport) -> InputError:
     rows = sum(one.rows for one in report.splits.values())
-    left = sum(one.left_out for one in report.splits.values())
+    left = sum(report.left_out.values())
+    if report.left_out.get("selected") == rows and report.selection.get("selected") is True:
+        mend = f"--select selected=any exports all {rows:,} pairs, --select kind=trajectory those of whole runs"
+        raise InputError("no pair of the dataset is selected", where=str(dataset.path), mend=mend)
     why = [f"{count:,} {reason}" for reason, count in report.inexpressible.items()]
     parts = [f"the selection leaves out {left:,} of {rows:,} rows of {report.table}", *why]
     chosen = " ".join(f"{name}={value}" for name, value in report.selection.items())

@@ -14,6 +14,7 @@ from synth.errors import DatasetError, InputError
 from synth.exporters.formats.contract import Item, Run, SourceTable, StepOf
 from synth.exporters.formats.selection import Selection
 from synth.exporters.reader import Dataset
+from synth.preferences.select import balance_lengths
 from synth.schemas.steps import PreferenceRow, StepRow
 from synth.schemas.verdicts import VerdictKind
 
@@ -78,11 +79,13 @@ class Chooser:
             InputError: a condition can't hold for these rows, or a table that it needs is not there.
         """
         self._selection = selection
+        by_task = {"split", "difficulty", "chosen"}
+        of_runs = by_task | {"success", "rating", "drawn"}
         fitting = {
-            "trajectories": {"split", "role", "success", "rating", "drawn", "difficulty", "chosen", "duplicates"},
-            "steps": {"split", "role", "success", "label", "rating", "drawn", "difficulty", "chosen", "duplicates"},
-            "preferences": {"split", "success", "rating", "drawn", "difficulty", "chosen", "selected", "kind"},
-            "rl": {"split", "difficulty", "chosen"},
+            "trajectories": of_runs | {"role", "duplicates"},
+            "steps": of_runs | {"role", "duplicates", "label"},
+            "preferences": of_runs | {"selected", "kind", "lengths"},
+            "rl": by_task,
         }[source]
         for name in selection.set():
             if name not in fitting:
@@ -100,8 +103,20 @@ class Chooser:
         self._tasks = _tasks(selection, dataset) if selection.by_task else None
         rated = selection.rating is not None or selection.drawn is not None
         self._rated = _rated(selection.rating or 0.0, selection.drawn, dataset) if rated else None
+        self._surplus: frozenset[str] = frozenset()
+        if source == "preferences" and selection.lengths != "any":
+            splits = selection.split or dataset.splits(source)
+            self._surplus = frozenset().union(*(self._uneven(dataset, split) for split in splits))
 
-    def __call__(self, item: Item) -> bool:
+    def __call__(self, item: Item) -> str | None:
+        """The first condition that leaves ``item`` out; None where it is taken."""
+        return next((name for name, holds in self._conditions(item) if not holds), None)
+
+    def _uneven(self, dataset: Dataset, split: str) -> frozenset[str]:
+        """Of the pairs that are taken otherwise, those that must be left out for lengths to be even."""
+        return balance_lengths(row for row in dataset.rows("preferences", split) if self(row) is None)
+
+    def _conditions(self, item: Item) -> Iterator[tuple[str, bool]]:
         wanted = self._selection
         row: Any = item
         success: bool | None = None
@@ -110,27 +125,20 @@ class Chooser:
             run = item if isinstance(item, Run) else item.run
             row = run.row
             success, runs = row.success, (row.id,)
-            if row.duplicate_of is not None and not wanted.duplicates:
-                return False
-            if wanted.role is not None and row.role not in wanted.role:
-                return False
-            if (
-                isinstance(item, StepOf)
-                and wanted.label is not None
-                and str(item.step.label) not in map(str, wanted.label)
-            ):
-                return False
+            yield "duplicates", row.duplicate_of is None or bool(wanted.duplicates)
+            yield "role", wanted.role is None or row.role in wanted.role
+            if isinstance(item, StepOf):
+                yield "label", wanted.label is None or item.step.label in wanted.label
         elif isinstance(item, PreferenceRow):
             success, runs = item.from_success, (item.trajectory_id,)
-            if wanted.selected is not None and item.selected is not wanted.selected:
-                return False
-            if wanted.kind is not None and item.kind not in wanted.kind:
-                return False
-        if wanted.success is not None and success is not wanted.success:
-            return False
-        if self._tasks is not None and row.task_id not in self._tasks:
-            return False
-        return self._rated is None or all(run in self._rated for run in runs)
+            yield "selected", wanted.selected in (None, "any", item.selected)
+            yield "kind", wanted.kind is None or item.kind in wanted.kind
+        yield "success", wanted.success is None or success is wanted.success
+        by = "difficulty" if wanted.difficulty is not None else "chosen"
+        yield by, self._tasks is None or row.task_id in self._tasks
+        by = "rating" if wanted.rating is not None else "drawn"
+        yield by, self._rated is None or all(run in self._rated for run in runs)
+        yield "lengths", not isinstance(item, PreferenceRow) or item.id not in self._surplus
 
 
 def _tasks(selection: Selection, dataset: Dataset) -> frozenset[str]:

@@ -176,6 +176,7 @@ LLAMAFACTORY_DPO = Format(
     source="preferences",
     layout="jsonl",
     convert=_dpo,
+    default=Selection(selected=True),
     beside=lambda dataset, splits, tools: _info(dataset, splits, ranking=True),
-    usage=_usage("dpo"),
+    usage=_usage("dpo") + " These are the pairs that the dataset selects; `--select selected=any` exports all.",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import yaml
@@ -15,19 +17,34 @@ from synth.schemas.row import JsonObject
 
 __all__ = ["EXPORT_FILE", "ExportReport", "SplitReport", "export_card"]
 
+LEFT_OUT = {
+    "split": "of another split",
+    "role": "by another role (`--select role=...`)",
+    "success": "the run did not end as asked for (`--select success=...`)",
+    "label": "another label (`--select label=...`)",
+    "rating": "rated lower, or not rated",
+    "drawn": "not drawn by its rating",
+    "difficulty": "the task is easier or harder, or its difficulty is unknown",
+    "chosen": "the task is not in the curriculum",
+    "duplicates": "another run says the same (`--select duplicates=true` takes all)",
+    "selected": "pairs outside the dataset's selection (`--select selected=any` takes all)",
+    "kind": "pairs of another kind",
+    "lengths": "pairs of whole runs that would make one side longer on average (`--select lengths=any` takes all)",
+}
+"""Condition -> why it leaves rows out, and where it is no user's own wish the option that takes them."""
 EXPORT_FILE = "export.json"
 """The file by which a folder is known as an export, which a new export may replace."""
 
 
 class SplitReport(BaseModel):
-    """One split: ``exported`` + all of ``inexpressible`` + ``left_out`` = ``rows``."""
+    """One split: ``exported`` + all of ``inexpressible`` + all of ``left_out`` = ``rows``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     rows: int
     """Rows of the source table."""
-    left_out: int
-    """Rows that the selection leaves out."""
+    left_out: dict[str, int]
+    """Rows that the selection leaves out, by the first condition that does."""
     exported: int
     """Rows that became records."""
     records: int
@@ -89,11 +106,24 @@ class ExportReport(BaseModel):
     @property
     def inexpressible(self) -> dict[str, int]:
         """Rows that could not be held, by reason, over all splits; the most frequent reason first."""
-        total: dict[str, int] = {}
-        for split in self.splits.values():
-            for reason, count in split.inexpressible.items():
-                total[reason] = total.get(reason, 0) + count
-        return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
+        return _total(split.inexpressible for split in self.splits.values())
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Rows that the selection leaves out, by condition, over all splits; the most frequent one first."""
+        return _total(split.left_out for split in self.splits.values())
+
+    @property
+    def left_out_lines(self) -> tuple[str, ...]:
+        """How many rows were left out, why, and which option takes them."""
+        return tuple(f"{count:,} left out: {LEFT_OUT[name]}" for name, count in self.left_out.items())
+
+
+def _total(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(sorted(total.items(), key=lambda item: (-item[1], item[0])))
 
 
 def export_card(report: ExportReport, format_: Format) -> str:
@@ -123,15 +153,16 @@ def export_card(report: ExportReport, format_: Format) -> str:
         "| split | rows | left out | exported | records | could not be held |",
         "|---|---|---|---|---|---|",
         *(
-            f"| {name} | {one.rows:,} | {one.left_out:,} | {one.exported:,} | {one.records:,} | "
+            f"| {name} | {one.rows:,} | {sum(one.left_out.values()):,} | {one.exported:,} | {one.records:,} | "
             f"{sum(one.inexpressible.values()):,} |"
             for name, one in report.splits.items()
         ),
         "",
     ]
+    lines += [f"* {line}" for line in report.left_out_lines]
     for reason, count in report.inexpressible.items():
         lines.append(f"* {count:,} `{reason}`: {report.reasons[reason]}")
-    if report.inexpressible:
+    if report.inexpressible or report.left_out:
         lines.append("")
     if report.unmeasured_steps:
         lines += [f"{report.unmeasured_steps:,} steps in these records were not measured and have no label.", ""]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -41,18 +41,24 @@ class Selection(BaseModel):
     duplicates: bool | None = None
     """Whether runs that another run stands for (``duplicate_of``) are exported too. Of steps and trajectories only; not
     unless it is set."""
-    selected: bool | None = None
-    """Of pairs only: whether they are in the default selection (verified steps of failed runs, same kind of action)."""
+    selected: bool | Literal["any"] | None = None
+    """Of pairs only: whether they are in the dataset's selection (by default verified steps of failed runs, same kind
+    of action); ``any``: whether or not."""
     kind: tuple[PairKind, ...] | None = None
-    """Of pairs only: where they come from."""
+    """Of pairs only: where they come from. Then all pairs of these kinds, in place of the ``selected`` ones that a
+    format takes by itself."""
+    lengths: Literal["even", "any"] | None = None
+    """Of pairs of whole runs only: whether their lengths are evened out in each split (the default), so that the chosen
+    side is as often longer as shorter, by as many turns; ``any``: no pair is left out for that."""
 
     def over(self, base: Selection) -> Selection:
         """These conditions, and those of ``base`` that are not set here.
 
         Runs drawn by their rating are taken whether they succeeded or not, unless it is said: the draw is in place of
-        that filter.
+        that filter. So are kinds of pairs that are named, whether they are selected or not.
         """
-        freed = {"success": None} if self.drawn else {}
+        freed: dict[str, None] = {"success": None} if self.drawn else {}
+        freed |= {"selected": None} if self.kind is not None else {}
         return base.model_copy(update={**freed, **self.set()})
 
     def set(self) -> dict[str, Any]:
@@ -96,6 +102,10 @@ def parse_selection(given: Iterable[str]) -> Selection:
 
 
 def _value(key: str, value: str, where: str) -> Any:
+    if key == "selected" and value == "any":
+        return value
+    if key == "lengths":
+        return _words(value, ("even", "any"), where)[0]
     if key in _WORDS:
         return _words(value, _WORDS[key], where)
     if key in ("success", "chosen", "drawn", "selected", "duplicates"):

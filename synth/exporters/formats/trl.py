@@ -328,10 +328,13 @@ TRL_DPO = Format(
         ("rejected", JSONS),
         more={"kind": pa.string(), "family": pa.string(), "selected": pa.bool_()},
     ),
+    default=Selection(selected=True),
     usage=f"```python\n{_load('DPOConfig', 'DPOTrainer')}"
     'DPOTrainer("MODEL", args=DPOConfig(), train_dataset=data["train"]).train()\n```\n\n'
-    "`--select selected=true` exports the pairs that taught most: verified steps whose sides do the same kind of "
-    "action. Sides of whole runs hold what the tools said, too.",
+    "These are the pairs that the dataset selects, unless told otherwise verified steps whose sides do the same kind "
+    "of action. `--select selected=any` exports all pairs, `--select kind=trajectory` those of whole runs, whose sides "
+    "hold what the tools said, too. Lengths of whole runs are evened out: for each chosen side that is longer by some "
+    "turns there is one that is shorter by as many (`--select lengths=any` takes all).",
 )
 KTO = Format(
     name="kto",

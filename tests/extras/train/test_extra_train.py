@@ -125,7 +125,7 @@ def _learned(tokens: dict[str, Any], tokenizer: PreTrainedTokenizerFast) -> str:
 def test_pairs_train_with_dpo(
     built: BuildResult, tokenizer: PreTrainedTokenizerFast, model: str, tmp_path: Path
 ) -> None:
-    rows = opened(built, "trl-dpo", tmp_path)
+    rows = opened(built, "trl-dpo", tmp_path, "selected=any")
     assert len(rows) > 8
     args = trl.DPOConfig(output_dir=str(tmp_path / "run"), max_length=None, **QUICK)
     trainer = trl.DPOTrainer(model, args=args, train_dataset=rows, processing_class=tokenizer)
@@ -182,7 +182,7 @@ def test_one_step_of_grpo_is_rewarded_by_our_rules(
 def test_what_the_card_of_an_export_shows_runs(
     name: str, built: BuildResult, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    done = synth.export(built.path, name, tmp_path / "out")
+    done = synth.export(built.path, name, tmp_path / "out", select=["selected=any"] if name == "trl-dpo" else [])
     monkeypatch.chdir(tmp_path)  # trainers write where they are
     assert run_card(done.path, {"FOLDER": str(done.path), "MODEL": model, "DATASET": str(built.path)}) == 1
 
