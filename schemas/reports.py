@@ -19,6 +19,7 @@ __all__ = [
     "BuildReport",
     "CriticalReport",
     "DifficultyReport",
+    "FileReport",
     "LabelReport",
     "ModelUse",
     "OutcomeReport",
@@ -347,6 +348,13 @@ class SplitSize(Row):
     """Of the column data before compression."""
 
 
+class FileReport(Row):
+    """A file of the dataset, by its bytes."""
+
+    bytes: int
+    sha256: NonEmpty
+
+
 class WithheldReport(Row):
     """Text that stands in an edition of a dataset as references only, since nobody stated a licence for it."""
 
@@ -387,6 +395,11 @@ class BuildReport(Row):
     """Rows of the finished dataset: config -> split -> rows. An empty config has no splits. Set by the exporter."""
     sizes: dict[str, dict[str, SplitSize]] = {}
     """Config -> split -> size. Set by the exporter."""
+    files: dict[str, FileReport] = {}
+    """Path inside the folder -> every file of the dataset but this report. Set by the exporter."""
+    rows_sha256: dict[str, dict[str, str]] = {}
+    """Config -> split -> hash of its rows in their order, which stays when a file is written anew with the same rows.
+    Set by the exporter."""
     outcomes: tuple[OutcomeReport, ...] = ()
     """By role and number of hops. Set by the exporter."""
     task_yields: tuple[TaskYield, ...] = ()

@@ -18,7 +18,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rl import ExtraInfo, GroundTruth, Message, RewardModel
 from synth.schemas.tasks import Task
 
-__all__ = ["Candidate", "ContextMaker", "Page"]
+__all__ = ["Candidate", "ContextMaker", "Page", "preview_of"]
 
 LARGEST = 0.25
 """Share of the budget that a page may have which is no distractor of the task's own: a few long ones must not fill a
@@ -167,7 +167,7 @@ class ContextMaker:
         return ContextRow(
             id=name,
             task_id=task.id,
-            preview=_preview(task, items, made.tokens),
+            preview=preview_of(task.question, task.answer, items, made.tokens),
             data_source=self._provenance.dataset,
             prompt=(Message(role="user", content=made.message),),
             reward_model=RewardModel(ground_truth=truth),
@@ -196,12 +196,13 @@ _SHOWN = 40
 """Documents that a preview lists; gold ones are always among them."""
 
 
-def _preview(task: Task, items: Sequence[ContextItem], tokens: int) -> str:
+def preview_of(question: str, answer: str, items: Sequence[ContextItem], tokens: int) -> str:
+    """Question, answer and documents of a context, for a person."""
     kinds: dict[str, int] = {}
     for item in items:
         kinds[_TIERS[item.tier]] = kinds.get(_TIERS[item.tier], 0) + 1
     counts = ", ".join(f"{kinds[name]} {name}" for name in _TIERS.values() if name in kinds)
-    lines = [task.question, f"-> {task.answer}", f"{tokens:,} tokens, {len(items)} documents: {counts}"]
+    lines = [question, f"-> {answer}", f"{tokens:,} tokens, {len(items)} documents: {counts}"]
     hidden = 0
     for place, item in enumerate(items):
         if place < _SHOWN or item.tier == 0:

@@ -35,7 +35,8 @@ class Calibrations:
     def see(self, batch: pa.RecordBatch) -> None:
         columns = [batch.column(name).to_pylist() for name in _COLUMNS]
         for values in zip(*columns, strict=True):
-            if None not in values[:-1]:  # ``validate`` looks at files that may hold anything
+            # ``validate`` looks at files that may hold anything.
+            if None not in values[:-1] and 0 <= values[0] <= 1 and 0 <= values[1] <= values[2]:
                 for name, value in zip(_COLUMNS, values, strict=True):
                     self._columns[name].append(value)
         of = batch.column("target").to_pylist()

@@ -9,6 +9,7 @@ from pathlib import Path
 __all__ = [
     "CARD_FILE",
     "COLUMNS",
+    "MIX_FILE",
     "PLOTS",
     "RECIPE_FILE",
     "REPORT_FILE",
@@ -21,6 +22,8 @@ __all__ = [
 
 CARD_FILE = "README.md"
 REPORT_FILE = "report.json"
+MIX_FILE = "mix.json"
+"""What stands for the report in a mix; a new mix may replace a folder that holds it."""
 RECIPE_FILE = "recipe.yaml"
 PLOTS = "plots"
 """Folder of the card's plots."""

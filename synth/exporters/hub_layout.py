@@ -18,7 +18,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,19 +32,29 @@ from synth.exporters.criticals import Criticals
 from synth.exporters.files import CARD_FILE, REPORT_FILE, file_name
 from synth.exporters.licences import StatedLicences
 from synth.exporters.outcomes import Outcomes
+from synth.exporters.sealing import RowHash, stated_files
 from synth.exporters.yields import Yields
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, SplitSize
 from synth.store.failpoints import failpoint
 from synth.store.files import store_errors, sync_file, sync_folder, write_file
 
-__all__ = ["FILE_BYTES", "Rows", "write_config", "write_dataset"]
+__all__ = ["FILE_BYTES", "Rows", "Written", "write_config", "write_dataset"]
 
 FILE_BYTES = 256 * 1024 * 1024
 """A file is closed once it holds this many (compressed) bytes."""
 
 Rows: TypeAlias = pa.Table | Iterable[pa.RecordBatch]
 """Rows in their final order: one table, or batches of any size as they come."""
+
+
+class Written(NamedTuple):
+    """What was written of one split."""
+
+    rows: int
+    size: SplitSize
+    rows_sha256: str
+    """Hash of its rows in their order."""
 
 
 def write_dataset(
@@ -58,7 +68,7 @@ def write_dataset(
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
     Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
-    completed with what was counted on the way (``tables``, ``sizes``, ``outcomes``, ``task_yields``, ``labels``,
+    completed with what was counted on the way (``tables``, ``sizes``, ``files``, ``rows_sha256``, ``outcomes``, ``task_yields``, ``labels``,
     ``critical``, ``pairs``, ``difficulty``, ``document_licences``, ``row_licences``) and returned: what the card shows.
 
     Args:
@@ -94,17 +104,20 @@ def write_dataset(
     }
     counts: dict[str, dict[str, int]] = {}
     sizes: dict[str, dict[str, SplitSize]] = {}
+    hashes: dict[str, dict[str, str]] = {}
     for config in CONFIGS:
         batches = _batches(tables.get(config.name, ()), config)
         for see in watchers.get(config.name, ()):
             batches = _watched(batches, see)
         written = write_config(folder, config, batches, file_bytes=file_bytes)
-        counts[config.name] = {split: rows for split, (rows, _) in written.items()}
-        sizes[config.name] = {split: size for split, (_, size) in written.items()}
+        counts[config.name] = {split: done.rows for split, done in written.items()}
+        sizes[config.name] = {split: done.size for split, done in written.items()}
+        hashes |= {config.name: {split: done.rows_sha256 for split, done in written.items()}} if written else {}
     done = report.model_copy(
         update={
             "tables": counts,
             "sizes": sizes,
+            "rows_sha256": hashes,
             "outcomes": outcomes.reports(),
             "task_yields": yields.reports(),
             "labels": criticals.labels(),
@@ -117,26 +130,27 @@ def write_dataset(
     )
     done = complete(done)
     with store_errors(folder):
-        write_file(folder / REPORT_FILE, done.to_json().encode())
         for name, text in beside_card(done).items():
             (folder / name).parent.mkdir(exist_ok=True)
             write_file(folder / name, text.encode())
         write_file(folder / CARD_FILE, render_card(done).encode())
+        done = done.model_copy(update={"files": stated_files(folder)})
+        write_file(folder / REPORT_FILE, done.to_json().encode())
         sync_folder(folder)
     return done
 
 
 def write_config(
     folder: Path, config: Config, batches: Iterable[pa.RecordBatch], *, file_bytes: int = FILE_BYTES
-) -> dict[str, tuple[int, SplitSize]]:
-    """Write one config below ``folder``; rows and size per split come back, empty splits left out."""
+) -> dict[str, Written]:
+    """Write one config below ``folder``; what was written of each split comes back, empty splits left out."""
     with store_errors(folder):
         writers = {split: _SplitWriter(folder / config.name, split, config, file_bytes) for split in config.splits}
         for batch in batches:
             for split, part in _parts(batch, config):
                 writers[split].add(part)
         written = {split: writer.finish() for split, writer in writers.items()}
-    return {split: (rows, size) for split, (rows, size) in written.items() if rows}
+    return {split: done for split, done in written.items() if done.rows}
 
 
 def _batches(rows: Rows, config: Config) -> Iterator[pa.RecordBatch]:
@@ -179,6 +193,7 @@ class _SplitWriter:
         self.waiting: list[pa.RecordBatch] = []
         self.waiting_rows = 0
         self.rows = 0
+        self.hash = RowHash()
         self.parts: list[Path] = []
         self.sink: pa.OSFile | None = None
         self.writer: pq.ParquetWriter | None = None
@@ -197,7 +212,7 @@ class _SplitWriter:
         self.waiting = table.slice(start).to_batches()
         self.waiting_rows = table.num_rows - start
 
-    def finish(self) -> tuple[int, SplitSize]:
+    def finish(self) -> Written:
         """Close the files and give them their names."""
         if self.waiting_rows:
             self._group(pa.Table.from_batches(self.waiting, schema=self.schema))
@@ -216,7 +231,7 @@ class _SplitWriter:
             os.replace(part, self.folder / file_name(self.split, number, len(self.parts)))
         if self.parts:
             sync_folder(self.folder)
-        return self.rows, size
+        return Written(self.rows, size, self.hash.hexdigest())
 
     def _group(self, table: pa.Table) -> None:
         if self.writer is None or self.sink is None:
@@ -233,7 +248,10 @@ class _SplitWriter:
                 use_content_defined_chunking=True,
             )
         # One contiguous chunk per column: page borders would otherwise follow the borders of the input's chunks.
-        self.writer.write_table(table.combine_chunks(), row_group_size=self.config.rows_per_group)
+        whole = table.combine_chunks()
+        self.writer.write_table(whole, row_group_size=self.config.rows_per_group)
+        for batch in whole.to_batches():
+            self.hash.add(batch)
         self.rows += table.num_rows
         if self.sink.tell() >= self.file_bytes:
             self._close()

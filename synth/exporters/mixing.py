@@ -15,66 +15,24 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict
 
 from synth.dedup import Rules, find_duplicates
 from synth.dedup.corpus import Corpus
 from synth.errors import InputError
 from synth.exporters.configs import CONFIGS, Config
-from synth.exporters.files import REPORT_FILE
+from synth.exporters.files import MIX_FILE, REPORT_FILE
 from synth.exporters.hub_layout import write_config
 from synth.exporters.reader import Dataset
+from synth.exporters.sealing import stated_files
 from synth.identity import digest
 from synth.schemas.arrow import arrow_schema
+from synth.schemas.mixes import MixOrigin, MixPart, MixReport
 from synth.schemas.row import SCHEMA_VERSION
 from synth.screening.benchmarks import Benchmarks, given_benchmarks
 from synth.store import check_destination, publish
 from synth.store.files import remove_folder, store_errors, temporary_name
 
-__all__ = ["MIX_FILE", "MixPart", "MixReport", "Mixed", "mix_datasets"]
-
-MIX_FILE = "mix.json"
-"""The file by which a folder is known as a mix, which a new mix may replace."""
-
-
-class MixPart(BaseModel):
-    """One dataset of a mix."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    dataset: str
-    """Its name."""
-    weight: float
-    """Its share of the tasks; the shares of a mix sum to 1."""
-    available: int
-    """Tasks that it has."""
-    doubled: int
-    """Of those, tasks whose question an earlier dataset of the mix asks as well, or one that is near it where that was
-    asked for: they are never taken."""
-    contaminated: int = 0
-    """Of the others, tasks that overlap with a benchmark: they are never taken either."""
-    tasks: int
-    """Tasks that were taken."""
-
-
-class MixReport(BaseModel):
-    """What a mix is made of. It holds no time, host or path."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    schema_version: str
-    """Version of the tables."""
-    seed: int
-    """What the tasks were drawn with."""
-    parts: tuple[MixPart, ...]
-    """In the order in which they were given."""
-    near: float | None = None
-    """Share of n-grams of words from which two questions of different datasets were taken for one."""
-    benchmarks: dict[str, str] = {}
-    """Benchmarks that no task overlaps with: name of the file -> sha256."""
-    tables: dict[str, dict[str, int]]
-    """Rows by config and split."""
-
+__all__ = ["Mixed", "mix_datasets"]
 
 @dataclass(frozen=True)
 class Mixed:
@@ -121,17 +79,20 @@ def mix_datasets(
         staging.mkdir()
         try:
             tables: dict[str, dict[str, int]] = {}
+            hashes: dict[str, dict[str, str]] = {}
             for config in CONFIGS:
                 if config.sole_split is None:
                     written = write_config(staging, config, _batches(config, list(parts), chosen))
                     if written:
-                        tables[config.name] = {split: rows for split, (rows, _) in written.items()}
+                        tables[config.name] = {split: done.rows for split, done in written.items()}
+                        hashes[config.name] = {split: done.rows_sha256 for split, done in written.items()}
             report = MixReport(
                 schema_version=SCHEMA_VERSION,
                 seed=seed,
                 parts=tuple(
                     MixPart(
                         dataset=_name(dataset),
+                        origin=_origin(dataset),
                         weight=weight,
                         available=dataset.count("tasks"),
                         doubled=twice,
@@ -145,8 +106,10 @@ def mix_datasets(
                 near=near,
                 benchmarks=known,
                 tables=tables,
+                files=stated_files(staging),
+                rows_sha256=hashes,
             )
-            (staging / MIX_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            (staging / MIX_FILE).write_text(report.to_json(), encoding="utf-8")
             publish(staging, out, marker=MIX_FILE)
         finally:
             remove_folder(staging)
@@ -155,6 +118,13 @@ def mix_datasets(
 
 def _name(dataset: Dataset) -> str:
     return dataset.report.dataset if (dataset.path / REPORT_FILE).is_file() else dataset.path.resolve().name
+
+
+def _origin(dataset: Dataset) -> MixOrigin | None:
+    """What the rows of ``dataset`` must say of where they come from; None where it has no report."""
+    if not (dataset.path / REPORT_FILE).is_file():
+        return None
+    return MixOrigin.of(dataset.report)
 
 
 def _shares(parts: Mapping[Dataset, float]) -> list[float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,9 +19,10 @@ from pydantic import ValidationError
 
 from synth.errors import DatasetError, InputError
 from synth.exporters.configs import CONFIGS, Config, config_named
-from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
+from synth.exporters.files import CARD_FILE, MIX_FILE, REPORT_FILE, DataFile, data_files
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, from_arrow
+from synth.schemas.mixes import MixReport
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import SCHEMA_VERSION, Row
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Dataset", "load"]
+
+S = TypeVar("S", BuildReport, MixReport)
 
 
 def load(folder: str | Path) -> Dataset:
@@ -83,9 +86,21 @@ class Dataset:
         Raises:
             DatasetError: ``report.json`` is missing or damaged.
         """
-        path = self.path / REPORT_FILE
+        return self._stated(REPORT_FILE, BuildReport)
+
+    @cached_property
+    def mix(self) -> MixReport | None:
+        """What the mix is made of; None where the folder is no mix.
+
+        Raises:
+            DatasetError: ``mix.json`` is damaged.
+        """
+        return self._stated(MIX_FILE, MixReport) if (self.path / MIX_FILE).is_file() else None
+
+    def _stated(self, name: str, kind: type[S]) -> S:
+        path = self.path / name
         try:
-            return BuildReport.model_validate_json(path.read_bytes())
+            return kind.model_validate_json(path.read_bytes())
         except OSError as error:
             raise DatasetError(f"the report can't be read: {error.strerror}", where=str(path)) from error
         except ValidationError as error:

@@ -6,7 +6,8 @@ steps, branches or pairs, digests of the trajectories that these refer to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,21 +31,25 @@ from synth.exporters.distractor_checks import (
     GoldPages,
 )
 from synth.exporters.duplicate_checks import DuplicateCheck
-from synth.exporters.files import CARD_FILE, REPORT_FILE, DataFile, data_files
+from synth.exporters.files import CARD_FILE, MIX_FILE, REPORT_FILE, DataFile, data_files
 from synth.exporters.graph_checks import EntityCheck, FactCheck
 from synth.exporters.licences import StatedLicences
 from synth.exporters.outcomes import Outcomes
 from synth.exporters.pair_checks import PairCheck
 from synth.exporters.problems import Problem, Problems
-from synth.exporters.reader import load
+from synth.exporters.reader import Dataset, load
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
+from synth.exporters.rules import RuleCheck, known_of
+from synth.exporters.sealing import RowHash, check_files, split_hashes
 from synth.exporters.step_checks import BranchCheck, StepCheck
+from synth.exporters.table_rules import rules_of
 from synth.exporters.verdict_checks import VerdictCheck
 from synth.exporters.writing_checks import ModelCheckCheck, WordingCheck
 from synth.exporters.yields import Yields
 from synth.preferences.select import Selection
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
+from synth.schemas.mixes import MixReport
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import SCHEMA_VERSION, Row
 
@@ -66,16 +71,28 @@ def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
     dataset = load(folder)
     found = Problems(limit)
     files = _layout(dataset.path, found)
-    try:
-        report = dataset.report
-    except DatasetError as error:
-        found.add(REPORT_FILE, None, error.what)
-        report = None
-    counted = _rows(files, report, found)
+    report, mix = _stated(dataset, found)
+    counted = _rows(files, report, mix, found)
     if report is not None:
         _report(report, counted, found)
-    check_card(dataset.path / CARD_FILE, report, counted.rows, found)
+    if mix is not None:
+        _tables(MIX_FILE, mix.schema_version, mix.tables, counted, found)
+    else:
+        check_card(dataset.path / CARD_FILE, report, counted.rows, found)
+    if (stated := report or mix) is not None:
+        check_files(dataset.path, stated.files, stated.rows_sha256, split_hashes(counted.hashes), found)
     return found.listed()
+
+
+def _stated(dataset: Dataset, found: Problems) -> tuple[BuildReport | None, MixReport | None]:
+    """The report of a build or of a mix, whichever the folder has."""
+    try:
+        if (mix := dataset.mix) is not None:
+            return None, mix
+        return dataset.report, None
+    except DatasetError as error:
+        found.add(MIX_FILE if (dataset.path / MIX_FILE).is_file() else REPORT_FILE, None, error.what)
+    return None, None
 
 
 def _layout(folder: Path, found: Problems) -> list[DataFile]:
@@ -107,6 +124,7 @@ class _Counted:
     """What the files hold, counted anew: the report must say the same."""
 
     rows: dict[str, dict[str, int]] = field(default_factory=lambda: {config.name: {} for config in CONFIGS})
+    hashes: dict[tuple[str, str], RowHash] = field(default_factory=lambda: defaultdict(RowHash))
     outcomes: Outcomes = field(default_factory=Outcomes)
     yields: Yields = field(default_factory=Yields)
     criticals: Criticals = field(default_factory=Criticals)
@@ -129,7 +147,7 @@ class _Counted:
             self.licences.see(config, batch)
 
 
-def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) -> _Counted:
+def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | None, found: Problems) -> _Counted:
     targets = targets_of(report) if report else ()
     counted = _Counted(difficulty=Calibrations(targets))
     withheld = report is not None and report.withheld is not None
@@ -168,11 +186,15 @@ def _rows(files: list[DataFile], report: BuildReport | None, found: Problems) ->
         "duplicates": DuplicateCheck(found, documents, trajectories, pairs, listed=listed),
         "rejected": rejections,
     }
+    known = known_of(report, mix)
+    for name, check in checks.items():
+        checks[name] = Several(check, RuleCheck(found, rules_of(name, config_named(name).row_type), known))
     for config in map(config_named, checks):
         for file in (file for file in files if file.config == config.name):
             rows = 0
             for batch in _batches(file, config, found):
                 counted.see(config.name, batch)
+                counted.hashes[config.name, file.split].add(batch)
                 for place, row in _parsed(batch, config.row_type, file, rows, found):
                     checks[config.name].see(file, place, row)
                 rows += batch.num_rows
@@ -190,7 +212,8 @@ def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.Rec
         schema, footer = opened.schema_arrow, opened.metadata
         if not schema.equals(wanted):
             found.add(file.label, None, f"the Arrow schema is not that of {config.name}: {_difference(schema, wanted)}")
-            return
+            if not _as_wide(schema, wanted):
+                return
         stated = (schema.metadata or {}).get(b"synth.schema_version", b"").decode()
         if stated != SCHEMA_VERSION:
             found.add(file.label, None, f"schema version is {stated or 'not stated'}, not {SCHEMA_VERSION}")
@@ -202,9 +225,27 @@ def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.Rec
                 found.add(file.label, None, f"row group {group} holds {about.num_rows:,} rows: too many for a viewer")
             if not about.column(0).has_offset_index:
                 found.add(file.label, None, f"row group {group} has no page index")
-        yield from opened.iter_batches(batch_size=min(_BATCH, 4 * config.rows_per_group))
+        for batch in opened.iter_batches(batch_size=min(_BATCH, 4 * config.rows_per_group)):
+            yield batch if batch.schema.equals(wanted) else batch.cast(wanted)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         found.add(file.label, None, f"can't be read as Parquet: {error}")
+
+
+def _as_wide(schema: pa.Schema, wanted: pa.Schema) -> bool:
+    """Whether they differ in how strings and lists are laid out alone, as other tools write them."""
+    if schema.names != wanted.names:
+        return False
+    return all(_plain(one.type) == _plain(other.type) for one, other in zip(schema, wanted, strict=True))
+
+
+def _plain(kind: pa.DataType) -> Any:
+    if pa.types.is_struct(kind):
+        return [(field.name, _plain(field.type)) for field in kind]
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [_plain(kind.value_type)]
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    return kind
 
 
 def _difference(schema: pa.Schema, wanted: pa.Schema) -> str:
@@ -257,17 +298,21 @@ def _selection(report: BuildReport | None, found: Problems) -> Selection | None:
         return None
 
 
-def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
-    if report.schema_version != SCHEMA_VERSION:
-        found.add(REPORT_FILE, None, f"schema_version is {report.schema_version}, not {SCHEMA_VERSION}")
+def _tables(
+    name: str, version: str, tables: Mapping[str, Mapping[str, int]], counted: _Counted, found: Problems
+) -> None:
+    if version != SCHEMA_VERSION:
+        found.add(name, None, f"schema_version is {version}, not {SCHEMA_VERSION}")
     for config, splits in counted.rows.items():
-        stated = report.tables.get(config, {})
+        stated = tables.get(config, {})
         for split in dict.fromkeys([*stated, *splits]):
-            if stated.get(split, 0) != splits.get(split, 0):
-                what = (
-                    f"says {stated.get(split, 0):,} rows of {config}/{split}; the files hold {splits.get(split, 0):,}"
-                )
-                found.add(REPORT_FILE, None, f"tables: {what}")
+            said, held = stated.get(split, 0), splits.get(split, 0)
+            if said != held:
+                found.add(name, None, f"tables: says {said:,} rows of {config}/{split}; the files hold {held:,}")
+
+
+def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
+    _tables(REPORT_FILE, report.schema_version, report.tables, counted, found)
     if report.outcomes != counted.outcomes.reports():
         found.add(REPORT_FILE, None, "outcomes: the trajectories give other counts of successes by role and hops")
     if report.task_yields != counted.yields.reports():

@@ -5,7 +5,7 @@ The tables of steps, branches and pairs over it are in ``critical_samples``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
@@ -194,6 +194,18 @@ def sample_tables(tasks: int = 20, rejected: int = 4) -> dict[str, pa.Table]:
     }
 
 
+def _stages(tables_: Mapping[str, pa.Table]) -> Iterator[StageReport]:
+    """A stage run for each that the rows name."""
+    made = {
+        (one["stage"], one["stage_version"], one["fingerprint"])
+        for table in tables_.values()
+        if "provenance" in table.schema.names
+        for one in table.column("provenance").to_pylist()
+    }
+    for stage, version, fingerprint in sorted(made):
+        yield StageReport(label=stage, stage=stage, version=version, fingerprint=fingerprint, rows_in=0, kept=0)
+
+
 def sample_report(tables_: Mapping[str, pa.Table], /, **changes: object) -> BuildReport:
     tasks, rejected = tables_["tasks"].num_rows, tables_["rejected"].num_rows
     values: dict[str, object] = {
@@ -211,6 +223,7 @@ def sample_report(tables_: Mapping[str, pa.Table], /, **changes: object) -> Buil
             RoleReport(role="policy", backend="scripted"),
         ),
         "stages": (
+            *_stages(tables_),
             StageReport(
                 label="tasks",
                 stage="tasks",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hub_pusher import XET, job, run_jobs, texts_below
 
-from synth.testing.hub_server import Fault, FaultKind, HubServer
+from stand_ins.hub_server import Fault, FaultKind, HubServer
 
 TOKEN = "hf_" + "q7Wz" * 9
 REPO = "ann/world-search"
