@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from synth.errors import BuildError, InputError
+from synth.places import refuse_remote
 
 if TYPE_CHECKING:
     from synth.engine import Engine, Executor, Hub, ModelExecutor, Plan, StageStatus
@@ -81,6 +82,10 @@ class BuildRequest:
     """A file that gets a line for every unit of work that begins: what the fault tests count."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Dotted recipe key -> value, laid over everything else."""
+
+    def __post_init__(self) -> None:
+        for name in ("recipe", "source", "tasks_file", "out", "store", "ledger"):
+            refuse_remote(getattr(self, name), name)
 
 
 @dataclass(frozen=True)
@@ -381,6 +386,9 @@ def import_file(
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
     from synth.pipelines.importing import import_file as import_
+
+    for place in (file, tasks_file, *benchmarks):
+        refuse_remote(place, "import")
     from synth.registry import find
 
     return import_(
@@ -412,6 +420,8 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
     from synth.exporters.files import REPORT_FILE
     from synth.exporters.withholding import restore as put_back
 
+    refuse_remote(copy, "restore")
+    refuse_remote(out, "restore")
     dataset, place = load(path), Path(copy)
     if (place / REPORT_FILE).is_file():
         return put_back(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)

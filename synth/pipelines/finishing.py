@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from synth.distribution import version
 from synth.engine import Engine
 from synth.environments.explored import EXPLORED
 from synth.exporters.hub_layout import write_dataset
@@ -109,7 +109,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
     return BuildReport(
         dataset=recipe.name,
         title=recipe.name.replace("-", " ").capitalize(),
-        synth_version=metadata.version("synth"),
+        synth_version=version(),
         seed=recipe.seed,
         wanted=recipe.tasks,
         recipe=published_recipe(recipe),

@@ -397,13 +397,14 @@ class _Exchange:
         return self._met(after)
 
     def _uploading(self, commit: Callable[[], None]) -> None:
-        """``commit`` by Xet where that is on, until it fails once; from then on by LFS, whose errors ``classify`` knows.
+        """``commit`` by Xet where that is on, until it fails once; from then on by LFS.
 
         hf_xet raises builtin errors (``ConnectionError``, ``RuntimeError``, ``PermissionError``) without a status.
         """
         if self.xet and xet_is_on():
             try:
-                return commit()
+                commit()
+                return
             except Exception as error:
                 if classify(error) is not None:
                     raise
