@@ -117,6 +117,8 @@ class Prepared:
         self.recipe = recipe
         self.engine = engine
         self.out = out
+        self._remembered: set[str] = set()
+        """Keys that the store has the hashes of."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -153,9 +155,13 @@ class Prepared:
             InputError: a variable that is to hold a model's key is not set.
             BuildError: no document of the source can be used, so there is nothing to go on with.
         """
-        from synth.recipe.roles import check_keys
+        from synth.exporters.key_hashes import remember
+        from synth.recipe.roles import check_keys, keys_of
 
         check_keys(self.recipe.roles, os.environ)
+        if keys := keys_of(self.recipe.roles, os.environ) - self._remembered:
+            remember(self.engine.store.root, keys)
+            self._remembered |= keys
         report = self.engine.run_stage(label)
         if label in ("documents", "read") and not report.kept:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.rejected.items()))

@@ -13,6 +13,7 @@ from synth.distribution import version
 from synth.engine import Engine
 from synth.environments.explored import EXPLORED
 from synth.exporters.hub_layout import write_dataset
+from synth.exporters.key_hashes import carry
 from synth.models.naming import public_name
 from synth.pipelines.doubled import duplicate_notes, duplicate_tables, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
@@ -50,6 +51,7 @@ def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
     with engine.store.scratch("dataset") as scratch:
         staging = scratch / "dataset"
         done = write_dataset(staging, _tables(recipe, engine), report, file_bytes=recipe.file_bytes)
+        carry(engine.store.root, staging)
         publish(staging, out)
     return done
 
