@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +17,21 @@ from synth.errors import DatasetError
 from synth.exporters.hub.contents import contents
 from synth.exporters.hub.leaks import Machine, leaks, this_machine
 from synth.exporters.key_hashes import KEYS_FILE, carry, hashes_in
+from synth.identity import digest
 from synth.schemas.reports import BuildReport
 from synth.store.calls import CallStore
 from synth.store.calls_summary import CALLS_FILE
-from synth.testing.model_server import ModelServer, Reply, ServerOptions
-from synth.testing.model_server.players import Player
+from synth.testing.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 KEY = "bQ7-xkeWm4RtZp0c-9uLa"
 VARIABLE = "SYNTH_TEST_CREDENTIAL"
 
 
-class _Parrot(Player):
+def _parrot(request: Mapping[str, Any], sample: str | None) -> Reply:
     """Says the key in its thoughts, its answers and its errors."""
-
-    def reply(self, request: Any, sample: str) -> Reply:
-        if int(sample[:4] or "0", 16) % 5 == 0 if len(sample) == 32 else False:
-            raise RuntimeError(f"the key {KEY} is worn out")
-        return Reply(content=f"<answer>{KEY}</answer>", reasoning=f"I was called with {KEY}.")
+    if digest("worn", sample or "")[0] in "0123":
+        raise RuntimeError(f"the key {KEY} is worn out")
+    return Reply(content=f"<answer>{KEY}</answer>", reasoning=f"I was called with {KEY}.")
 
 
 def _texts(folder: Path) -> list[tuple[str, str]]:
@@ -54,11 +53,12 @@ def _texts(folder: Path) -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keys")
-    with pytest.MonkeyPatch.context() as patch, ModelServer(_Parrot(), ServerOptions(api_key=KEY)) as server:
+    with pytest.MonkeyPatch.context() as patch, ModelServer(FixedPlayer(_parrot), ServerOptions(api_key=KEY)) as server:
         patch.setenv(VARIABLE, KEY)
         role = {"backend": "openai", "model": "m", "base_url": server.url, "api_key_env": VARIABLE, "attempts": 2}
+        role["patience"] = {"first_delay": 0.01, "longest_delay": 0.02}
         settings = {"source.entities": 400, "critical": None, "preferences": None, "distractors": None}
-        settings |= {"contexts": None, "rl": False, "roles.policy": role, "difficulty.closed_book": 1}
+        settings |= {"contexts": None, "rl": False, "roles.policy": role, "difficulty": None}
         synth.build("world-search", tasks=4, out=folder / "out", store=folder / "store", settings=settings)
         assert server.log.records()
     return folder

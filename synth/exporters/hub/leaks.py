@@ -90,9 +90,10 @@ def leaks(files: Iterable[LocalFile], machine: Machine, *, limit: int = 20) -> l
             continue
         text = _text(file)
         if machine.keys is not None:
-            for place in machine.keys.places(text.encode()):
-                found.add(file.name, None, f"line {text.encode().count(b'\n', 0, place) + 1} holds {_BUILT_WITH}")
-                break
+            place = next(machine.keys.places(text.encode()), None)
+            if place is not None:
+                number = text.encode()[:place].count(b"\n") + 1
+                found.add(file.name, None, f"line {number} holds {_BUILT_WITH}")
         for what, pattern in {**wanted, "an absolute path": _PATH, "a private host": _HOST}.items():
             for number, line in enumerate(text.splitlines(), start=1):
                 if re.search(pattern, line):
