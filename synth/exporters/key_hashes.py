@@ -3,7 +3,7 @@
 A file beside the tables, never published, holds of every key and of its encodings the length, a fingerprint of 24
 bits and a salted scrypt hash (RFC 7914; N = 2**14, r = 8). Text is scanned by the fingerprint of each window of
 that length, a polynomial modulo 2**64 (Rabin and Karp 1987); what it hits, about one window of 16.8 million, is
-hashed. A key gives away 24 of its bits: keys of fewer than twelve characters, which could be guessed then, are left out.
+hashed. A key gives away 24 of its bits: keys of fewer than twelve characters, as could be guessed, are not kept.
 """
 
 from __future__ import annotations
