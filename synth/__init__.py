@@ -6,6 +6,7 @@ tasks = synth.load(result.path)["tasks"]
 """
 
 from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, mix, push, restore
+from synth.distribution import version
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "InputError",
     "StoreError",
     "SynthError",
+    "__version__",
     "annotate",
     "build",
     "export",
@@ -25,3 +27,5 @@ __all__ = [
     "push",
     "restore",
 ]
+
+__version__ = version()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from synth.errors import BuildError, InputError
+from synth.places import refuse_remote
 
 if TYPE_CHECKING:
     from synth.engine import Engine, Executor, Hub, ModelExecutor, Plan, StageStatus
@@ -82,6 +83,10 @@ class BuildRequest:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Dotted recipe key -> value, laid over everything else."""
 
+    def __post_init__(self) -> None:
+        for name in ("recipe", "source", "tasks_file", "out", "store", "ledger"):
+            refuse_remote(getattr(self, name), name)
+
 
 @dataclass(frozen=True)
 class BuildResult:
@@ -112,6 +117,8 @@ class Prepared:
         self.recipe = recipe
         self.engine = engine
         self.out = out
+        self._remembered: set[str] = set()
+        """Keys that the store has the hashes of."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -148,9 +155,13 @@ class Prepared:
             InputError: a variable that is to hold a model's key is not set.
             BuildError: no document of the source can be used, so there is nothing to go on with.
         """
-        from synth.recipe.roles import check_keys
+        from synth.exporters.key_hashes import remember
+        from synth.recipe.roles import check_keys, keys_of
 
         check_keys(self.recipe.roles, os.environ)
+        if keys := keys_of(self.recipe.roles, os.environ) - self._remembered:
+            remember(self.engine.store.root, keys)
+            self._remembered |= keys
         report = self.engine.run_stage(label)
         if label in ("documents", "read") and not report.kept:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.rejected.items()))
@@ -381,6 +392,9 @@ def import_file(
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
     from synth.pipelines.importing import import_file as import_
+
+    for place in (file, tasks_file, *benchmarks):
+        refuse_remote(place, "import")
     from synth.registry import find
 
     return import_(
@@ -412,6 +426,8 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
     from synth.exporters.files import REPORT_FILE
     from synth.exporters.withholding import restore as put_back
 
+    refuse_remote(copy, "restore")
+    refuse_remote(out, "restore")
     dataset, place = load(path), Path(copy)
     if (place / REPORT_FILE).is_file():
         return put_back(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)

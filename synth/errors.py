@@ -23,7 +23,7 @@ __all__ = ["BuildError", "DatasetError", "InputError", "Interrupted", "StoreErro
 
 
 class SynthError(Exception):
-    """An end that a user can do something about. ``str(error)`` is one line, and no URL in it holds a password or key."""
+    """An end that a user can do something about. ``str(error)`` is one line; URLs in it hold no password."""
 
     exit_code: ClassVar[int] = 1
 

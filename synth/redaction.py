@@ -13,7 +13,7 @@ SHORTEST = 8
 """Characters of a key. Shorter ones (``EMPTY``, ``none``) are placeholders, and words that replies are full of."""
 _REDACTED = b"[redacted]"
 _TORN = 12
-"""Characters of the beginning of a key that give it away where a text was cut, or half of the key where that is more."""
+"""Characters of its beginning (or half of it, if more) by which a key is known where a text was cut."""
 _SECRET_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)S?$", re.IGNORECASE)
 _ESCAPED = re.compile(rb"(?:\\+u00|%(?:25)*)([2-7][0-9A-Fa-f])|\\+([^\\A-Za-z0-9\s])")
 _CREDENTIALS = re.compile(r"(\w+://)[^\s/@'\"]+@")

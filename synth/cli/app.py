@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from importlib.metadata import version
 from types import FrameType
 from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
+from synth import distribution
 from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
 from synth.errors import SynthError
+from synth.places import refuse_remote
 
 __all__ = ["app", "main", "run"]
 
@@ -30,7 +31,7 @@ app = typer.Typer(
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        print(f"synth {version('synth')}")
+        print(f"synth {distribution.version()}")
         raise typer.Exit
 
 
@@ -77,6 +78,7 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
     """Run an application and exit as :func:`main` does."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
+        _refuse_remote(sys.argv[1:] if arguments is None else arguments)
         code = application(args=arguments, standalone_mode=False)
         if isinstance(code, int) and code:
             sys.exit(code)
@@ -97,6 +99,16 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
         # The reader (head, less) went away: not an error of ours, and nothing more can be written to it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+
+
+def _refuse_remote(arguments: list[str]) -> None:
+    """No command takes a URL; a ``Path`` would make a folder of it. What ``--set`` says is checked as a recipe."""
+    for before, given in zip(["", *arguments], arguments, strict=False):
+        option, equals, value = given.partition("=")
+        if option.startswith("-") and equals:
+            before, given = option, value
+        if before != "--set":
+            refuse_remote(given, before if before.startswith("--") else "command line")
 
 
 def _fail(line: str, code: int) -> None:

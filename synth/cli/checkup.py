@@ -12,6 +12,8 @@ from importlib import metadata, util
 from pathlib import Path
 from typing import Any, Literal
 
+from synth.distribution import install
+
 __all__ = ["Finding", "checkup"]
 
 _NEEDED = (
@@ -65,7 +67,7 @@ def _python() -> Iterator[Finding]:
 def _packages() -> Iterator[Finding]:
     for name in _NEEDED:
         if util.find_spec(name) is None:
-            yield Finding(name, "broken", "is not installed: install synth again")
+            yield Finding(name, "broken", "is not installed: install this package again")
         else:
             yield Finding(name, "ok", _version(name))
 
@@ -73,7 +75,7 @@ def _packages() -> Iterator[Finding]:
 def _extras() -> Iterator[Finding]:
     for extra, (name, gives) in _EXTRAS.items():
         if util.find_spec(name) is None:
-            yield Finding(f"extra {extra}", "absent", f"pip install 'synth[{extra}]' gives {gives}")
+            yield Finding(f"extra {extra}", "absent", f"{install(extra)} gives {gives}")
         else:
             yield Finding(f"extra {extra}", "ok", f"{name} {_version(name)}")
 

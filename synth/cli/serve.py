@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from synth.distribution import install
 from synth.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def serve_env(
     from synth.serving.http import loopback, serve
 
     if over is not Over.HTTP and find_spec("mcp") is None:
-        raise InputError("the library mcp is not installed", where=f"--over {over}", mend="pip install 'synth[mcp]'")
+        raise InputError("the library mcp is not installed", where=f"--over {over}", mend=install("mcp"))
     opened, tasks = _open(folder, environment, trust=trust)
     made = Sessions(opened, tasks, most=sessions, idle_seconds=idle, max_calls=calls)
     if over is not Over.MCP and not loopback(host):

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from synth.distribution import install
 from synth.errors import InputError
 from synth.inputs import read_input
 
@@ -71,7 +72,7 @@ class FileTokenizer:
             raise InputError(
                 "a tokenizer file needs the library tokenizers",
                 where="contexts.tokenizer",
-                mend="install it with `pip install 'synth[tokenizers]'`, or leave the file out",
+                mend=f"install it with `{install('tokenizers')}`, or leave the file out",
             ) from None
         try:
             self._tokenizer: Any = Loaded.from_buffer(data)

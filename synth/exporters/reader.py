@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from synth.errors import DatasetError, InputError
 from synth.exporters.configs import CONFIGS, Config, config_named
 from synth.exporters.files import CARD_FILE, MIX_FILE, REPORT_FILE, DataFile, data_files
+from synth.places import refuse_remote
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, from_arrow
 from synth.schemas.mixes import MixReport
@@ -40,6 +41,7 @@ def load(folder: str | Path) -> Dataset:
     Raises:
         InputError: there is no such folder, or no dataset in it.
     """
+    refuse_remote(folder, "dataset")
     path = Path(folder)
     if not path.is_dir():
         raise InputError(

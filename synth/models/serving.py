@@ -236,7 +236,7 @@ def _executable(options: ServeOptions) -> str:
 
 def _keys(arguments: Sequence[str]) -> Iterator[str]:
     """Values of ``--api-key``, in both ways of writing it."""
-    for name, value in zip(arguments, [*arguments[1:], ""], strict=True):
+    for name, value in zip(arguments, [*arguments[1:], ""], strict=False):
         option, equals, joined = name.partition("=")
         if option == "--api-key":
             yield joined if equals else value

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from synth.distribution import version
 from synth.engine import Engine
 from synth.environments.explored import EXPLORED
 from synth.exporters.hub_layout import write_dataset
+from synth.exporters.key_hashes import carry
 from synth.models.naming import public_name
 from synth.pipelines.doubled import duplicate_notes, duplicate_tables, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
@@ -50,6 +51,7 @@ def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
     with engine.store.scratch("dataset") as scratch:
         staging = scratch / "dataset"
         done = write_dataset(staging, _tables(recipe, engine), report, file_bytes=recipe.file_bytes)
+        carry(engine.store.root, staging)
         publish(staging, out)
     return done
 
@@ -109,7 +111,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
     return BuildReport(
         dataset=recipe.name,
         title=recipe.name.replace("-", " ").capitalize(),
-        synth_version=metadata.version("synth"),
+        synth_version=version(),
         seed=recipe.seed,
         wanted=recipe.tasks,
         recipe=published_recipe(recipe),

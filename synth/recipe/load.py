@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from importlib import resources
 from pathlib import Path
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from synth.errors import InputError
 from synth.inputs import parse_yaml, read_text
+from synth.places import refuse_remote
 from synth.recipe.model import Recipe
 
 __all__ = ["builtin_names", "builtin_text", "load_recipe", "parse_recipe", "parse_setting"]
@@ -89,10 +90,28 @@ def parse_recipe(data: Mapping[str, Any], where: str) -> Recipe:
     Raises:
         InputError: the first thing that is wrong, with its dotted key.
     """
+    for key, value in _places(data):
+        refuse_remote(value, f"{where}: {key}")
     try:
         return Recipe.model_validate(data)
     except ValidationError as error:
         raise InputError(_explain(error, data), where=where, mend=_mend(error, data)) from None
+
+
+_PATHS = frozenset({"application", "benchmarks", "book", "definition", "folder", "path", "state_path", "tokenizer"})
+"""Keys whose values are files or folders, wherever in a recipe they stand."""
+
+
+def _places(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Dotted key and value of every path of a recipe."""
+    if isinstance(value, Mapping):
+        for name, below in value.items():
+            yield from _places(below, f"{key}.{name}" if key else str(name))
+    elif isinstance(value, list | tuple):
+        for below in value:
+            yield from _places(below, key)
+    elif isinstance(value, str | Path) and key.rpartition(".")[2] in _PATHS:
+        yield key, str(value)
 
 
 def _mapping(text: str, where: str) -> dict[str, Any]:

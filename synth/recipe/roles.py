@@ -21,10 +21,22 @@ from synth.errors import InputError
 from synth.models.asking import AskConfig
 from synth.models.contract import Limits, Patience, Price, Runtime, Sampling, ServeOptions
 from synth.prompting import PromptRef, load_prompt
+from synth.redaction import password_of
 from synth.registry import factory_of
 from synth.stages.contract import Implementation
 
-__all__ = ["ACTORS", "PRIVATE", "Role", "RoleName", "assistant_of", "check_keys", "check_role", "job_of", "policy_of"]
+__all__ = [
+    "ACTORS",
+    "PRIVATE",
+    "Role",
+    "RoleName",
+    "assistant_of",
+    "check_keys",
+    "check_role",
+    "job_of",
+    "keys_of",
+    "policy_of",
+]
 
 RoleName = Literal[
     "teacher",
@@ -202,6 +214,12 @@ def check_keys(roles: Mapping[RoleName, Role], environment: Mapping[str, str]) -
                 where=f"roles.{role}.api_key_env",
                 mend=f"export {who.api_key_env}=... and run the same command",
             )
+
+
+def keys_of(roles: Mapping[RoleName, Role], environment: Mapping[str, str]) -> set[str]:
+    """The keys that ``roles`` are called with: values of their variables, passwords of their addresses."""
+    named = {environment.get(who.api_key_env or "", "").strip() for who in roles.values()}
+    return (named - {""}).union(*(password_of(address) for who in roles.values() for address in who.addresses))
 
 
 def policy_of(role: RoleName, who: Role, language: str) -> Implementation:

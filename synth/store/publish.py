@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 
 from synth.errors import StoreError
+from synth.places import refuse_remote
 from synth.store.failpoints import failpoint
 from synth.store.files import store_errors, sync_file, sync_folder
 from synth.store.locks import FileLock
@@ -27,7 +28,9 @@ def check_destination(out: Path | str, *, marker: str = DATASET_MARKER) -> None:
 
     Raises:
         StoreError: ``out`` holds something that is no dataset of ours, or can't be written.
+        InputError: ``out`` is a URL.
     """
+    refuse_remote(out, "out")
     out = Path(os.path.abspath(out))
     with store_errors(out):
         _check_replaceable(out, marker)

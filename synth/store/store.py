@@ -27,6 +27,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from synth.errors import StoreError
+from synth.places import refuse_remote
 from synth.store.files import (
     TEMPORARY,
     folder_bytes,
@@ -221,6 +222,7 @@ class Store:
     """
 
     def __init__(self, root: Path | str, *, ledger: Path | None = None) -> None:
+        refuse_remote(root, "store")
         self.root = Path(root).absolute()
         self.ledger = Ledger(ledger) if ledger else None
         self._open()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from synth import __version__
 from synth.cli import main
 
 Case = Callable[[Path], tuple[list[str], int, str]]
@@ -394,4 +394,4 @@ def test_there_are_at_least_thirty_kinds() -> None:
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--version"])
-    assert capsys.readouterr().out == f"synth {version('synth')}\n"
+    assert capsys.readouterr().out == f"synth {__version__}\n"

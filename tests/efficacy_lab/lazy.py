@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from synth.distribution import install
 from synth.errors import InputError
 
 __all__ = ["functional", "tensor_of", "torch", "use_device"]
@@ -22,9 +23,7 @@ class _Lazy:
         try:
             found = getattr(import_module(self._name), attribute)
         except ImportError:
-            raise InputError(
-                "training needs torch, and it is not installed", mend="pip install 'synth[train]'"
-            ) from None
+            raise InputError("training needs torch, and it is not installed", mend=install("train")) from None
         self.__dict__[attribute] = found
         return found
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from synth.distribution import install
 from synth.engine.executors.channel import Channel
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import BuildError, InputError
@@ -93,7 +94,7 @@ class RayExecutor:
         try:
             import ray
         except ImportError as error:
-            raise InputError("Ray is not installed", where="--executor ray", mend="pip install 'synth[ray]'") from error
+            raise InputError("Ray is not installed", where="--executor ray", mend=install("ray")) from error
         if ray.is_initialized():
             return
         if self._address is not None:

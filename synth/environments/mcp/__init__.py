@@ -2,7 +2,8 @@
 
 from importlib.util import find_spec
 
+from synth.distribution import install
 from synth.errors import InputError
 
 if find_spec("mcp") is None:
-    raise InputError("the library mcp is not installed", where="environment mcp", mend="pip install 'synth[mcp]'")
+    raise InputError("the library mcp is not installed", where="environment mcp", mend=install("mcp"))

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
+from synth.distribution import install
 from synth.errors import InputError
 
 __all__ = ["BROWSERS", "Browser", "BrowserGone", "find_browser", "shared_browser"]
@@ -54,9 +55,7 @@ def find_browser(executable: str | None) -> str:
         InputError: there is none, or no library to drive it with.
     """
     if find_spec("playwright") is None:
-        raise InputError(
-            "the library playwright is not installed", where="environment web", mend="pip install 'synth[web]'"
-        )
+        raise InputError("the library playwright is not installed", where="environment web", mend=install("web"))
     names = (executable,) if executable is not None else BROWSERS
     for name in names:
         found = shutil.which(name)

@@ -10,6 +10,7 @@ from pathlib import Path
 from synth.errors import DatasetError
 from synth.exporters.configs import CONFIGS
 from synth.exporters.files import CARD_FILE, REPORT_FILE, card_files, data_files, is_ours
+from synth.exporters.key_hashes import KEYS_FILE
 
 __all__ = ["LocalFile", "RemoteFile", "contents", "differences"]
 
@@ -57,7 +58,7 @@ def contents(folder: Path) -> tuple[list[LocalFile], list[str]]:
     beside = [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.relative_to(folder).as_posix() not in sent
+        if path.is_file() and path.relative_to(folder).as_posix() not in (*sent, KEYS_FILE)
     ]
     return [_hashed(name, path) for name, path in sent.items()], beside
 

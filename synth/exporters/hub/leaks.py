@@ -13,13 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from synth.errors import DatasetError
 from synth.exporters.hub.contents import LocalFile
+from synth.exporters.key_hashes import KeyHashes, hashes_in
 from synth.exporters.problems import Problem, Problems
+from synth.redaction import secrets_of
 from synth.sources.keys import PEM, issued
 
 __all__ = ["Machine", "leaks", "this_machine", "without_licence"]
@@ -34,7 +37,7 @@ _HOST = (
 )
 _SHORTEST = 12
 """Characters of a value of the environment that is taken for a secret: a shorter one would be found by chance."""
-_SECRET_NAMES = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)S?$", re.IGNORECASE)
+_BUILT_WITH = "a key that it was built with"
 _BATCH = 1_000
 
 
@@ -48,12 +51,14 @@ class Machine:
     """Absolute folders that are this machine's own."""
     host: str | None = None
     """Its name, where it is no everyday word."""
+    keys: KeyHashes | None = None
+    """What the dataset was built with, whether it is set any more or not."""
 
 
 def this_machine(folder: Path, token: str | None, environment: Mapping[str, str] | None = None) -> Machine:
     """What this process knows of its machine: secrets in its environment, the folders it works in, its host name."""
     values = dict(os.environ) if environment is None else environment
-    secrets = {value for name, value in values.items() if _SECRET_NAMES.search(name) and len(value) >= _SHORTEST}
+    secrets = secrets_of(values, _SHORTEST)
     if token:
         secrets.add(token)
     places = {Path.cwd(), Path.home(), folder.absolute().parent, folder.resolve().parent}
@@ -62,6 +67,7 @@ def this_machine(folder: Path, token: str | None, environment: Mapping[str, str]
         secrets=tuple(sorted(secrets)),
         paths=tuple(sorted(str(place) for place in places if len(place.parts) > 2)),
         host=host if len(host) >= 6 and re.search(r"[\d-]", host) else None,
+        keys=hashes_in(folder),
     )
 
 
@@ -80,9 +86,14 @@ def leaks(files: Iterable[LocalFile], machine: Machine, *, limit: int = 20) -> l
     }
     for file in files:
         if file.path.suffix == ".parquet":
-            _rows(file, wanted, found)
+            _rows(file, wanted, machine.keys, found)
             continue
         text = _text(file)
+        if machine.keys is not None:
+            place = next(machine.keys.places(text.encode()), None)
+            if place is not None:
+                number = text.encode()[:place].count(b"\n") + 1
+                found.add(file.name, None, f"line {number} holds {_BUILT_WITH}")
         for what, pattern in {**wanted, "an absolute path": _PATH, "a private host": _HOST}.items():
             for number, line in enumerate(text.splitlines(), start=1):
                 if re.search(pattern, line):
@@ -101,13 +112,15 @@ def _text(file: LocalFile) -> str:
         raise DatasetError(f"can't be read: {error}", where=str(file.path)) from error
 
 
-def _rows(file: LocalFile, wanted: Mapping[str, str], found: Problems) -> None:
+def _rows(file: LocalFile, wanted: Mapping[str, str], keys: KeyHashes | None, found: Problems) -> None:
     try:
         opened = pq.ParquetFile(file.path)
         for name, value in (opened.metadata.metadata or {}).items():
             for what, pattern in wanted.items():
                 if re.search(pattern.encode(), value):
                     found.add(file.name, None, f"the footer's {name.decode(errors='replace')} holds {what}")
+            if keys is not None and keys.holds(value):
+                found.add(file.name, None, f"the footer's {name.decode(errors='replace')} holds {_BUILT_WITH}")
         place = 0
         for batch in opened.iter_batches(batch_size=_BATCH):
             for column in batch.schema.names:
@@ -115,6 +128,9 @@ def _rows(file: LocalFile, wanted: Mapping[str, str], found: Problems) -> None:
                     row = _first(batch.column(column), pattern)
                     if row is not None:
                         found.add(file.name, place + row, f"{column} holds {what}")
+                row = None if keys is None else _first_key(batch.column(column), keys)
+                if row is not None:
+                    found.add(file.name, place + row, f"{column} holds {_BUILT_WITH}")
             place += batch.num_rows
     except (pa.ArrowException, OSError) as error:
         raise DatasetError(f"can't be read: {error}", where=str(file.path)) from error
@@ -126,6 +142,16 @@ def _first(array: pa.Array, pattern: str) -> int | None:
         hits = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(texts, pattern), False))
         if len(hits):
             return int(rows[hits[0].as_py()].as_py())
+    return None
+
+
+def _first_key(array: pa.Array, keys: KeyHashes) -> int | None:
+    """The first row of ``array`` (n_rows,) in which one of ``keys`` stands."""
+    for texts, rows in _texts(array, pa.array(range(len(array)), pa.int64())):
+        values = [text.encode() for text in pc.fill_null(texts, "").to_pylist()]
+        ends = np.cumsum([len(value) + 1 for value in values], dtype=np.int64)
+        for place in keys.places(b"\0".join(values)):
+            return int(rows[int(np.searchsorted(ends, place, side="right"))].as_py())
     return None
 
 

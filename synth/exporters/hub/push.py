@@ -27,6 +27,7 @@ from synth.exporters.reader import Dataset, load
 from synth.exporters.validate import validate
 from synth.exporters.withholding import withhold
 from synth.exporters.withholding.edition import unlicensed
+from synth.redaction import Redactor
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -301,7 +302,7 @@ class _Exchange:
                 wait = self.patience.wait(attempt, self.repo, failure.wait)
                 if wait > self.patience.longest_wait:
                     raise self._ended(failure) from None
-                self.say(f"{failure.what}: trying again in {wait:.0f} s")
+                self.say(f"{self._hidden(failure.what)}: trying again in {wait:.0f} s")
                 time.sleep(wait)
         raise AssertionError("every attempt returns or raises")
 
@@ -322,7 +323,7 @@ class _Exchange:
 
     def _hidden(self, text: str) -> str:
         token = self.api.token
-        return text.replace(token, "***") if isinstance(token, str) and token else text
+        return Redactor([token] if isinstance(token, str) else ()).text(text)
 
     def _read(self, branch: str | None = None) -> _Head | None:
         from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
@@ -397,13 +398,14 @@ class _Exchange:
         return self._met(after)
 
     def _uploading(self, commit: Callable[[], None]) -> None:
-        """``commit`` by Xet where that is on, until it fails once; from then on by LFS, whose errors ``classify`` knows.
+        """``commit`` by Xet where that is on, until it fails once; from then on by LFS.
 
         hf_xet raises builtin errors (``ConnectionError``, ``RuntimeError``, ``PermissionError``) without a status.
         """
         if self.xet and xet_is_on():
             try:
-                return commit()
+                commit()
+                return
             except Exception as error:
                 if classify(error) is not None:
                     raise

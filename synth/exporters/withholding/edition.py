@@ -12,6 +12,7 @@ import pyarrow as pa
 from synth.errors import DatasetError, InputError
 from synth.exporters.configs import CONFIGS, Config
 from synth.exporters.hub_layout import write_dataset
+from synth.exporters.key_hashes import carry
 from synth.exporters.reader import Dataset, load
 from synth.exporters.withholding.passages import LEAST, Passages
 from synth.exporters.withholding.references import escaped, filled, reference, references_in, whole
@@ -65,7 +66,9 @@ def withhold(folder: str | Path, out: str | Path) -> BuildReport:
     characters = sum(map(len, texts.values()))
     about = WithheldReport(documents=len(texts), characters=characters, least=LEAST)
     report = dataset.report.model_copy(update={"withheld": about})
-    return write_dataset(Path(out), tables, report, complete=work.complete)
+    done = write_dataset(Path(out), tables, report, complete=work.complete)
+    carry(dataset.path, Path(out))
+    return done
 
 
 class _Work:

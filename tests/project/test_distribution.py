@@ -1,0 +1,30 @@
+"""The package is called the same everywhere, and by a name that is ours on the index."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+import synth
+from synth.cli.checkup import checkup
+from synth.distribution import DISTRIBUTION, install
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_distribution_is_named_once() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["name"] == DISTRIBUTION != "synth"
+    assert set(packages_distributions()["synth"]) == {DISTRIBUTION}
+    assert synth.__version__ == version(DISTRIBUTION) == project["version"]
+
+
+def test_no_advice_installs_the_package_of_others() -> None:
+    theirs = re.compile(r"pip install ['\"]?synth(?:\[|['\"]?\s|['\"]?$)", re.MULTILINE)
+    files = [*ROOT.glob("*.md"), *(path for path in (ROOT / "synth").rglob("*") if path.suffix in (".py", ".md"))]
+    assert not [path for path in files if theirs.search(path.read_text(encoding="utf-8"))]
+    absent = [finding.detail for finding in checkup() if finding.state == "absent"]
+    assert all(DISTRIBUTION in detail for detail in absent)
+    assert install("ray") == f"pip install '{DISTRIBUTION}[ray]'"
