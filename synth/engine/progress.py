@@ -260,11 +260,12 @@ class Live:
         lines: list[RenderableType] = []
         for label, stage in list(self._stages.running.items()):
             words = [stage.count, stage.left, stage.calls.spent if stage.calls else ""]
+            numbers = Text(", ".join(filter(None, words)))
             row = Table.grid(padding=(0, 1))
             # The name gives way where the line is narrow, the numbers never do.
             row.add_column(no_wrap=True, overflow="ellipsis")
-            row.add_column(no_wrap=True)
-            row.add_row(Text(self._stages.named(label), style="bold"), Text(", ".join(filter(None, words))))
+            row.add_column(no_wrap=True, min_width=len(numbers))
+            row.add_row(Text(self._stages.named(label), style="bold"), numbers)
             lines.append(row)
             if stage.calls is not None:
                 lines.append(Text(f"  {stage.calls.line}", style="dim", no_wrap=True, overflow="ellipsis"))
