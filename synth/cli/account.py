@@ -70,7 +70,7 @@ def pilot_text(pilot: Pilot) -> str:
     from synth.cli.text import filled, table
     from synth.pipelines.pilot import CONFIDENCE
 
-    rows = [("calls models", "rows", "calls", "prompt tokens", "completion", "cost", "time")]
+    rows: list[tuple[str, ...]] = [("calls models", "rows", "calls", "prompt tokens", "completion", "cost", "time")]
     for stage in pilot.stages:
         known = short(stage.rows) if stage.rows_known else f"~{short(stage.rows)}"
         estimates = (stage.calls, stage.prompt_tokens, stage.completion_tokens)

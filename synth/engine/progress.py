@@ -254,19 +254,16 @@ class Live:
 
     def _drawn(self) -> RenderableType:
         from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
 
         lines: list[RenderableType] = []
         for label, stage in list(self._stages.running.items()):
             words = [stage.count, stage.left, stage.calls.spent if stage.calls else ""]
             numbers = Text(", ".join(filter(None, words)))
-            row = Table.grid(padding=(0, 1))
+            name = Text(self._stages.named(label), style="bold")
             # The name gives way where the line is narrow, the numbers never do.
-            row.add_column(no_wrap=True, overflow="ellipsis")
-            row.add_column(no_wrap=True, min_width=len(numbers))
-            row.add_row(Text(self._stages.named(label), style="bold"), numbers)
-            lines.append(row)
+            name.truncate(max(8, self._drawing.console.width - len(numbers) - 1), overflow="ellipsis")
+            lines.append(Text.assemble(name, " ", numbers, no_wrap=True, overflow="ellipsis"))
             if stage.calls is not None:
                 lines.append(Text(f"  {stage.calls.line}", style="dim", no_wrap=True, overflow="ellipsis"))
         return Group(*lines)
