@@ -153,7 +153,8 @@ class Prepared:
 
         Raises:
             InputError: a variable that is to hold a model's key is not set.
-            BuildError: no document of the source can be used, so there is nothing to go on with.
+            BuildError: no document of the source can be used, or no run of the teacher succeeded: there is nothing to
+                go on with.
         """
         from synth.exporters.key_hashes import remember
         from synth.recipe.roles import check_keys, keys_of
@@ -170,6 +171,10 @@ class Prepared:
                 where="source",
                 mend="look at the files, or set source.pattern to those that hold text",
             )
+        if label == "teacher":
+            from synth.pipelines.finishing import check_teacher
+
+            check_teacher(self.recipe, self.engine)
         return report
 
     def run(self) -> BuildResult:
@@ -242,7 +247,9 @@ def _models(request: BuildRequest, plan: Plan, store: Store) -> ModelExecutor:
 
         return StoreHub(store, plan.dataset, max_cost=request.max_cost, max_tokens=request.max_tokens)
 
-    return ModelExecutor(open_hub, in_flight=request.in_flight)
+    return ModelExecutor(
+        open_hub, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
+    )
 
 
 def _executor(request: BuildRequest) -> Executor:

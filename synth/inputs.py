@@ -159,7 +159,7 @@ class YamlLoader(yaml.SafeLoader):
         """Of every node that is read: values in it, aliases counted as what they stand for, and levels."""
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        event = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if self._above >= MOST_DEPTH and isinstance(event, yaml.CollectionStartEvent):
             _refuse(_TOO_DEEP, event.start_mark)
         self._above += 1
@@ -202,7 +202,7 @@ class _Refused(yaml.MarkedYAMLError):
     """YAML, but not what we read."""
 
 
-def _refuse(problem: str, mark: yaml.Mark | None) -> NoReturn:
+def _refuse(problem: str, mark: Any) -> NoReturn:
     raise _Refused(problem=problem, problem_mark=mark)
 
 

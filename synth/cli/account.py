@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from synth.engine.progress import money, short
+from synth.engine.progress import duration, money, short
 
 if TYPE_CHECKING:
-    from synth.pipelines.pilot import Estimate, Pilot, StageEstimate
+    from synth.pipelines.pilot import Estimate, Pilot
     from synth.store.calls_rows import Account
 
 __all__ = ["account_json", "account_text", "overruns_text", "pilot_json", "pilot_text"]
@@ -62,53 +62,69 @@ def pilot_json(pilot: Pilot) -> dict[str, Any]:
 
     from synth.pipelines.pilot import CONFIDENCE
 
-    return {"confidence": CONFIDENCE, **asdict(pilot)}
+    return {"confidence": CONFIDENCE, **asdict(pilot), "seconds": pilot.seconds}
 
 
 def pilot_text(pilot: Pilot) -> str:
-    """A table: what each stage will take, with intervals."""
-    from synth.cli.text import table
+    """A table: what each stage will take, intervals below; then success by role, and the whole."""
+    from synth.cli.text import filled, table
     from synth.pipelines.pilot import CONFIDENCE
 
-    rows = [("calls models", "rows", "calls", "prompt tokens", "completion tokens", "cost", "time")]
+    rows: list[tuple[str, ...]] = [("calls models", "rows", "calls", "prompt tokens", "completion", "cost", "time")]
     for stage in pilot.stages:
-        known = f"{stage.rows:,}" if stage.rows_known else f"about {stage.rows:,}"
-        tokens = (_range(stage.prompt_tokens), _range(stage.completion_tokens))
-        cost = _range(stage.cost, money) if stage.cost.expected else "-"
-        rows.append((stage.label, known, _range(stage.calls), *tokens, cost, _time(stage)))
-    rows += [(label, "no row in the pilot", "?", "?", "?", "?", "?") for label in pilot.unknown]
-    whole_cost = sum(stage.cost.expected for stage in pilot.stages)
-    calls = sum(stage.calls.expected for stage in pilot.stages)
-    whole_tokens = sum(stage.prompt_tokens.expected + stage.completion_tokens.expected for stage in pilot.stages)
+        known = short(stage.rows) if stage.rows_known else f"~{short(stage.rows)}"
+        estimates = (stage.calls, stage.prompt_tokens, stage.completion_tokens)
+        seconds = ("?", "") if stage.seconds is None else tuple(duration(one) for one in stage.seconds)
+        cost = (_price(stage.cost.expected), _range(stage.cost, _price)) if stage.cost.expected else ("-", "")
+        rows.append((stage.label, known, *(short(one.expected) for one in estimates), cost[0], seconds[0]))
+        below = (*(_range(one) for one in estimates), cost[1], f"to {seconds[1]}" if seconds[1] else "")
+        rows += [("", "", *below)] if any(below) else []
+    rows += [(label, "none", "?", "?", "?", "?", "?") for label in pilot.unknown]
+    interval = f"{100 * CONFIDENCE:.0f} %"
     lines = [
-        f"From a pilot of {pilot.tasks:,} of {pilot.tasks_total:,} tasks; in brackets, where {100 * CONFIDENCE:.0f} % "
-        "of builds end if tasks are alike and independent:",
+        *filled(
+            f"From a pilot of {pilot.tasks:,} of {pilot.tasks_total:,} tasks; below each figure, where {interval} of "
+            "builds end if tasks are alike and independent:"
+        ),
         *table(rows),
-        f"in all about {short(calls)} calls, {short(whole_tokens)} tokens"
-        + (f", cost {money(whole_cost)}" if whole_cost else ""),
-        "time: from waiting alone, with as many calls in flight as allowed, to all of it at the pilot's pace",
     ]
+    lines += filled(_whole(pilot))
+    for one in pilot.success:
+        rate = f"{100 * one.successes / one.runs:.0f} %" if one.runs else "no run was kept"
+        lines += filled(
+            f"{one.role} success: {rate} ({one.successes:,} of {one.runs:,} runs), {interval} interval "
+            f"[{100 * one.low:.0f} %, {100 * one.high:.0f} %]"
+        )
+        if one.role == "teacher" and not one.successes:
+            lines += filled("warning: no run of the teacher succeeded: the SFT table would be empty")
+    if pilot.unknown:
+        lines += filled(f"no row in the pilot, so not counted: {', '.join(pilot.unknown)}")
     if not all(stage.kept for stage in pilot.stages):
-        lines.append("rows of other stages than these are made again; their calls are found in the store")
+        lines += filled("rows of other stages than these are made again; their calls are found in the store")
     return "\n".join(lines)
 
 
+def _whole(pilot: Pilot) -> str:
+    calls = sum(stage.calls.expected for stage in pilot.stages)
+    tokens = sum(stage.prompt_tokens.expected + stage.completion_tokens.expected for stage in pilot.stages)
+    cost = sum(stage.cost.expected for stage in pilot.stages)
+    words = f"in all about {short(calls)} calls, {short(tokens)} tokens" + (f", cost {money(cost)}" if cost else "")
+    if pilot.seconds is None:
+        return f"{words}; time unknown: all calls of the pilot were in the store"
+    low, high = pilot.seconds
+    unmeasured = [stage.label for stage in pilot.stages if stage.seconds is None]
+    return (
+        f"{words}, time {duration(low)} (waiting alone, with as many calls in flight as allowed) to {duration(high)} "
+        "(at the pilot's pace)" + (f"; without {', '.join(unmeasured)}, not timed" if unmeasured else "")
+    )
+
+
 def _range(estimate: Estimate, show: Any = short) -> str:
+    """The interval; empty where nothing is estimated."""
     if estimate.low is None or estimate.high is None:
-        return f"{show(estimate.expected)} [?]"
-    if estimate.low == estimate.high:
-        return str(show(estimate.expected))
-    return f"{show(estimate.expected)} [{show(estimate.low)}, {show(estimate.high)}]"
+        return "?"
+    return "" if estimate.low == estimate.high else f"{show(estimate.low)}-{show(estimate.high)}"
 
 
-def _time(stage: StageEstimate) -> str:
-    if stage.seconds is None:
-        return "? (all calls of the pilot were in the store)"
-    return f"{_duration(stage.seconds[0])} to {_duration(stage.seconds[1])}"
-
-
-def _duration(seconds: float) -> str:
-    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {name}"
-    return f"{seconds:.1f} s"
+def _price(amount: float) -> str:
+    return short(amount) if amount >= 1000 else money(amount)

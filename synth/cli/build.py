@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -75,7 +76,10 @@ def build(
         result = api.prepare(request, progress="quiet" if as_json else "auto").run()
     if as_json:
         from synth.cli.account import account_json
+        from synth.cli.text import empty_sft_text
 
+        if line := empty_sft_text(result.report):
+            print(f"synth: {line}", file=sys.stderr)
         said = {"path": str(result.path), "report": json.loads(result.report.to_json())}
         print(json.dumps({**said, "account": account_json(result.account)}, indent=2))
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from synth.api import BuildResult, Outlook
     from synth.recipe.model import Recipe
+    from synth.schemas.reports import BuildReport
     from synth.store import StoreEntry
     from synth.store.calls_summary import CallsSummary
 
-__all__ = ["build_summary", "calls_text", "outlook_json", "outlook_text", "store_text", "table"]
+__all__ = [
+    "build_summary",
+    "calls_text",
+    "empty_sft_text",
+    "filled",
+    "outlook_json",
+    "outlook_text",
+    "store_text",
+    "table",
+]
 
 
 def build_summary(result: BuildResult) -> str:
@@ -29,6 +40,7 @@ def build_summary(result: BuildResult) -> str:
         mine = [outcome for outcome in report.outcomes if outcome.role == role]
         total, good = sum(o.trajectories for o in mine), sum(o.successes for o in mine)
         lines.append(f"  {role} success {100 * good / total:.1f} % of {total:,} trajectories")
+    lines += [f"  {line}" for line in [empty_sft_text(report)] if line]
     if result.account is not None:
         from synth.cli.account import account_text, overruns_text
 
@@ -46,6 +58,17 @@ def build_summary(result: BuildResult) -> str:
             f"  synth validate {path}      prove every row again",
             f'  python -c "import datasets; print(datasets.load_dataset({str(result.path)!r}, {_quote("tasks")}))"',
         ]
+    )
+
+
+def empty_sft_text(report: BuildReport) -> str:
+    """One line where no run of the teacher succeeded; empty otherwise."""
+    taught = [outcome for outcome in report.outcomes if outcome.role == "teacher"]
+    if any(outcome.successes for outcome in taught) or not any(role.role == "teacher" for role in report.roles):
+        return ""
+    return (
+        f"warning: the SFT table is empty: no run of the teacher succeeded ({sum(o.trajectories for o in taught):,} "
+        "were kept). Change roles.teacher and build again"
     )
 
 
@@ -122,9 +145,9 @@ def outlook_text(outlook: Outlook) -> str:
     head = f"{recipe.name}: {wanted}; {roles}"
     return "\n".join(
         [
-            head,
+            *filled(head),
             "",
-            *table(rows),
+            *table(rows, wrapped=True),
             "",
             *_calls_text(outlook),
             *_duplicates_text(recipe, [one.label for one in outlook.stages]),
@@ -193,14 +216,31 @@ def _calls_text(outlook: Outlook) -> list[str]:
         return [*lines, "All model calls are done: what is left costs nothing but time."]
     return [
         *lines,
-        f"Models are called by {', '.join(open_)}: how many calls, tokens and how much money that takes is unknown.",
+        *filled(
+            f"Models are called by {', '.join(open_)}: how many calls, tokens and how much money that takes is unknown."
+        ),
         "`synth plan --pilot 5` runs the first 5 tasks and estimates it; the build goes on from them.",
     ]
 
 
-def table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Lines with aligned columns; the first row is the head."""
+WIDTH = 100
+"""Columns of a terminal that plans fit into."""
+
+
+def filled(text: str) -> list[str]:
+    """The text as lines of at most ``WIDTH`` columns."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def table(rows: Sequence[tuple[str, ...]], *, wrapped: bool = False) -> list[str]:
+    """Lines with aligned columns; the first row is the head. With ``wrapped``, the last column goes on below itself
+    where a line would be longer than ``WIDTH``."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    if wrapped:
+        widths[-1] = max(20, WIDTH - sum(widths[:-1]) - 2 * len(widths[:-1]))
+        pairs = [(row, textwrap.wrap(row[-1], widths[-1], break_on_hyphens=False) or [""]) for row in rows]
+        blank = ("",) * (len(widths) - 1)
+        rows = [(*(blank if n else row[:-1]), line) for row, parts in pairs for n, line in enumerate(parts)]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
-from synth.engine.progress import CallsNow
+from synth.engine.progress import CallsNow, money, short
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import SynthError
 from synth.models.contract import BudgetReached, EndpointDown, Models
@@ -49,17 +49,29 @@ class ModelExecutor:
         open_hub: Called once, when the first stage run needs a model.
         in_flight: Rows that are worked on at once.
         grace: Seconds that rows in flight have to end when another one ended the run.
+        max_cost: The caps that the hub keeps, for the progress to show; None = none.
+        max_tokens: The same for tokens.
 
     Raises:
         ValueError: ``in_flight`` is less than 1.
     """
 
-    def __init__(self, open_hub: Callable[[], Hub], *, in_flight: int = 512, grace: float = GRACE) -> None:
+    def __init__(
+        self,
+        open_hub: Callable[[], Hub],
+        *,
+        in_flight: int = 512,
+        grace: float = GRACE,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+    ) -> None:
         if in_flight < 1:
             raise ValueError(f"in_flight is {in_flight}: at least 1")
         self._open_hub = open_hub
         self.in_flight = in_flight
         self._grace = grace
+        self._max_cost = max_cost
+        self._max_tokens = max_tokens
         self._hub: Hub | None = None
         self._loop: BuildLoop | None = None
 
@@ -89,6 +101,16 @@ class ModelExecutor:
             cost=float(from_nano(sum(role.cost for role in roles))),
         )
 
+    def _spent(self) -> str:
+        if self._hub is None or (self._max_cost is None and self._max_tokens is None):
+            return ""
+        account, words = self._hub.account(), []
+        if self._max_cost is not None:
+            words.append(f"{money(float(from_nano(account.cost_bound)))} of {money(self._max_cost)}")
+        if self._max_tokens is not None:
+            words.append(f"{short(account.tokens_spent)} of {short(self._max_tokens)} tokens")
+        return f"spent {', '.join(words)}"
+
     def latency(self) -> float | None:
         """Seconds from sending a call to its reply, the median by role, weighted by calls; None = none was sent."""
         sent = [] if self._hub is None else [role for role in self._hub.statistics().roles if role.p50 is not None]
@@ -117,7 +139,7 @@ class ModelExecutor:
         if self._loop is None:
             self._loop = BuildLoop()
         counting = _Counting(observer)
-        meter = _Meter(self.use, tell)
+        meter = _Meter(self.use, self._spent, tell)
         rows = Multiplexer(
             work,
             tasks,
@@ -164,8 +186,9 @@ class _Counting:
 class _Meter:
     """Calls of one stage run, and how many per second over the last few."""
 
-    def __init__(self, use: Callable[[], RunUse], tell: Callable[[CallsNow], None]) -> None:
+    def __init__(self, use: Callable[[], RunUse], spent: Callable[[], str], tell: Callable[[CallsNow], None]) -> None:
         self._use = use
+        self._spent = spent
         self._tell = tell
         self._before = use()
         self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), 0)], maxlen=_RATE_OVER)
@@ -175,7 +198,7 @@ class _Meter:
         now = time.monotonic()
         began, calls = self._seen[0]
         self._seen.append((now, use.calls))
-        self._tell(CallsNow(rows, (use.calls - calls) / max(now - began, 1e-3), use))
+        self._tell(CallsNow(rows, (use.calls - calls) / max(now - began, 1e-3), use, self._spent()))
 
 
 _RATE_OVER = 20

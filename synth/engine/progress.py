@@ -5,15 +5,27 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from synth.schemas.reports import RunUse, StageReport
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-__all__ = ["CallsNow", "Live", "Plain", "Progress", "Quiet", "money", "progress_for", "report_line", "short"]
+__all__ = [
+    "CallsNow",
+    "Live",
+    "Plain",
+    "Progress",
+    "Quiet",
+    "duration",
+    "money",
+    "progress_for",
+    "report_line",
+    "short",
+]
 
 
 @dataclass(frozen=True)
@@ -26,6 +38,8 @@ class CallsNow:
     """Calls answered per second, lately."""
     use: RunUse
     """So far in this run."""
+    spent: str = ""
+    """Of the caps, over all runs: ``spent 0.52 of 1.00``; empty without a cap."""
 
     @property
     def line(self) -> str:
@@ -49,11 +63,24 @@ def short(number: float) -> str:
 
 def money(amount: float) -> str:
     """Two digits after the point; four where the amount is small."""
+    if amount >= 100_000:
+        return short(amount)
     return f"{amount:,.2f}" if amount >= 1 else f"{amount:.4f}"
+
+
+def duration(seconds: float) -> str:
+    """``1.5 d``, ``2.0 h``, ``3.2 min`` or ``4.1 s``."""
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:,.1f} {name}"
+    return f"{seconds:.1f} s"
 
 
 class Progress(Protocol):
     """Told what happens, in the order in which it happens. Calls may come from several threads."""
+
+    def plan(self, labels: Sequence[str]) -> None:
+        """These stage runs there are, in this order."""
 
     def begin(self, label: str, units: int | None, reused: int) -> None:
         """A stage run has work to do: ``units`` more (None = nobody knows yet), ``reused`` are finished already."""
@@ -94,6 +121,8 @@ def report_line(report: StageReport) -> str:
 class Quiet:
     """Says nothing."""
 
+    def plan(self, labels: Sequence[str]) -> None: ...
+
     def begin(self, label: str, units: int | None, reused: int) -> None: ...
 
     def advance(self, label: str, units: int) -> None: ...
@@ -107,6 +136,55 @@ class Quiet:
     def close(self) -> None: ...
 
 
+class _Stage:
+    """A stage run under way: how far it is, and when it will be through at its pace in this run."""
+
+    def __init__(self, units: int | None, reused: int) -> None:
+        self.done = reused
+        self.total = None if units is None else units + reused
+        self.calls: CallsNow | None = None
+        self._reused = reused
+        self._began = time.monotonic()
+
+    @property
+    def count(self) -> str:
+        return f"{self.done:,}" + (f" of {self.total:,}" if self.total else "")
+
+    @property
+    def left(self) -> str:
+        """Empty while nothing is known."""
+        made = self.done - self._reused
+        if self.total is None or made <= 0 or self.done >= self.total:
+            return ""
+        return f"{duration((time.monotonic() - self._began) * (self.total - self.done) / made)} left"
+
+
+class _Stages:
+    """Where each stage run stands in the plan, and those under way."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, str] = {}
+        self.running: dict[str, _Stage] = {}
+
+    def plan(self, labels: Sequence[str]) -> None:
+        self._places = {label: f"stage {number} of {len(labels)}" for number, label in enumerate(labels, start=1)}
+
+    def named(self, label: str) -> str:
+        """``rollouts (stage 3 of 14)``"""
+        return f"{label} ({self._places[label]})" if label in self._places else label
+
+    def begin(self, label: str, units: int | None, reused: int) -> None:
+        self.running[label] = _Stage(units, reused)
+
+    def advance(self, label: str, units: int) -> None:
+        if label in self.running:
+            self.running[label].done += units
+
+    def calls(self, label: str, now: CallsNow) -> None:
+        if label in self.running:
+            self.running[label].calls = now
+
+
 class Plain:
     """One line when a stage begins, every ``seconds`` while it runs, and when it ends. For logs."""
 
@@ -114,9 +192,7 @@ class Plain:
         self._stream = stream if stream is not None else sys.stderr
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._done: dict[str, int] = {}
-        self._total: dict[str, int | None] = {}
-        self._calls: dict[str, str] = {}
+        self._stages = _Stages()
         self._spoke = time.monotonic()
 
     def _say(self, line: str) -> None:
@@ -124,31 +200,35 @@ class Plain:
         self._stream.write(line + "\n")
         self._stream.flush()
 
+    def plan(self, labels: Sequence[str]) -> None:
+        with self._lock:
+            self._stages.plan(labels)
+
     def begin(self, label: str, units: int | None, reused: int) -> None:
         with self._lock:
-            self._done[label] = reused
-            self._total[label] = None if units is None else units + reused
+            self._stages.begin(label, units, reused)
             kept = f", {reused:,} finished before" if reused else ""
-            self._say(f"{label}: {'runs' if units is None else f'{units:,} to do'}{kept}")
+            self._say(f"{self._stages.named(label)}: {'runs' if units is None else f'{units:,} to do'}{kept}")
 
     def advance(self, label: str, units: int) -> None:
         with self._lock:
-            self._done[label] = self._done.get(label, 0) + units
+            self._stages.advance(label, units)
             self._say_where(label)
 
     def calls(self, label: str, now: CallsNow) -> None:
         with self._lock:
-            self._calls[label] = now.line
+            self._stages.calls(label, now)
             self._say_where(label)
 
     def _say_where(self, label: str) -> None:
-        if time.monotonic() - self._spoke >= self._seconds:
-            total = self._total.get(label)
-            calls = f"; {self._calls[label]}" if label in self._calls else ""
-            self._say(f"{label}: {self._done.get(label, 0):,}" + (f" of {total:,}" if total else "") + calls)
+        stage = self._stages.running.get(label)
+        if stage is not None and time.monotonic() - self._spoke >= self._seconds:
+            words = [stage.count, stage.left, *((stage.calls.spent, stage.calls.line) if stage.calls else ())]
+            self._say(f"{self._stages.named(label)}: {'; '.join(filter(None, words))}")
 
     def end(self, report: StageReport) -> None:
         with self._lock:
+            self._stages.running.pop(report.label, None)
             self._say(report_line(report))
 
     def note(self, line: str) -> None:
@@ -159,50 +239,56 @@ class Plain:
 
 
 class Live:
-    """A table that is drawn anew while the build runs; finished stages stay above it as lines."""
+    """A table that is drawn anew while the build runs; finished stages stay above it as lines. Per stage run under way
+    it shows count, place in the plan, time left and what is spent of the cap; model calls on a line below."""
 
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bars
+        from rich.live import Live as Drawing
 
-        self._console = console or Console(stderr=True)
-        self._bars = Bars(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[calls]}", style="dim", markup=False),
-            console=self._console,
-            transient=True,
+        self._stages = _Stages()
+        self._drawing = Drawing(
+            console=console or Console(stderr=True), get_renderable=self._drawn, transient=True, refresh_per_second=4
         )
-        self._tasks: dict[str, int] = {}
-        self._bars.start()
+        self._drawing.start()
+
+    def _drawn(self) -> RenderableType:
+        from rich.console import Group
+        from rich.text import Text
+
+        lines: list[RenderableType] = []
+        for label, stage in list(self._stages.running.items()):
+            words = [stage.count, stage.left, stage.calls.spent if stage.calls else ""]
+            numbers = Text(", ".join(filter(None, words)))
+            name = Text(self._stages.named(label), style="bold")
+            # The name gives way where the line is narrow, the numbers never do.
+            name.truncate(max(8, self._drawing.console.width - len(numbers) - 1), overflow="ellipsis")
+            lines.append(Text.assemble(name, " ", numbers, no_wrap=True, overflow="ellipsis"))
+            if stage.calls is not None:
+                lines.append(Text(f"  {stage.calls.line}", style="dim", no_wrap=True, overflow="ellipsis"))
+        return Group(*lines)
+
+    def plan(self, labels: Sequence[str]) -> None:
+        self._stages.plan(labels)
 
     def begin(self, label: str, units: int | None, reused: int) -> None:
-        if label in self._tasks:
-            self._bars.remove_task(self._tasks.pop(label))  # type: ignore[arg-type]
-        total = None if units is None else units + reused
-        self._tasks[label] = int(self._bars.add_task(label, total=total, completed=reused, calls=""))
+        self._stages.begin(label, units, reused)
 
     def advance(self, label: str, units: int) -> None:
-        if label in self._tasks:
-            self._bars.advance(self._tasks[label], units)  # type: ignore[arg-type]
+        self._stages.advance(label, units)
 
     def calls(self, label: str, now: CallsNow) -> None:
-        if label in self._tasks:
-            self._bars.update(self._tasks[label], calls=now.line)  # type: ignore[arg-type]
+        self._stages.calls(label, now)
 
     def end(self, report: StageReport) -> None:
-        if report.label in self._tasks:
-            self._bars.remove_task(self._tasks.pop(report.label))  # type: ignore[arg-type]
-        self._bars.print(report_line(report), markup=False, highlight=False)
+        self._stages.running.pop(report.label, None)
+        self._drawing.console.print(report_line(report), markup=False, highlight=False)
 
     def note(self, line: str) -> None:
-        self._bars.print(line, markup=False, highlight=False, style="yellow")
+        self._drawing.console.print(line, markup=False, highlight=False, style="yellow")
 
     def close(self) -> None:
-        self._bars.stop()
+        self._drawing.stop()
 
 
 def progress_for(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:

@@ -51,6 +51,7 @@ class Engine:
         self.store = store
         self.executor = executor
         self.progress: Progress = progress if progress is not None else Quiet()
+        self.progress.plan([node.label for node in plan.nodes])
         self.models = models
         self._fingerprints = fingerprints(plan)
         self._views: dict[str, StageView] = {}

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from synth.distribution import version
 from synth.engine import Engine
+from synth.engine.usage import is_model_bound
 from synth.environments.explored import EXPLORED
+from synth.errors import BuildError
 from synth.exporters.hub_layout import write_dataset
 from synth.exporters.key_hashes import carry
 from synth.models.naming import public_name
@@ -28,7 +31,7 @@ from synth.sources.world.schema import HUB_TYPES
 from synth.store import StoredTable, publish
 from synth.tasks.docs.hubs import hub_documents
 
-__all__ = ["JUDGING", "ROLES", "finish", "published_recipe"]
+__all__ = ["JUDGING", "ROLES", "check_teacher", "finish", "published_recipe", "successes"]
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 """``owner/model`` or ``model``, as the Hub names models."""
@@ -38,6 +41,39 @@ ROLES = ("teacher", "policy")
 
 JUDGING = ("critical-steps", "teacher-ratings", "policy-ratings", "judged-pairs")
 """Stage runs that write verdicts, in the order of their rows in the dataset."""
+
+
+def check_teacher(recipe: Recipe, engine: Engine) -> None:
+    """Stop before more is paid when no run of the teacher succeeded. Where no later stage calls a model, or the recipe
+    says so, it is a note.
+
+    Raises:
+        BuildError: no run succeeded, and stages that call models are to come.
+    """
+    table = engine.table("teacher", "trajectories")
+    if successes(table):
+        return
+    reports = [engine.run_stage(label) for label in ("teacher-rollouts", "teacher")]
+    lost = [f"{count:,} {reason}" for report in reports for reason, count in sorted(report.rejected.items())]
+    runs = reports[0].rows_in * recipe.roles["teacher"].rollouts
+    what = f"no run of the teacher succeeded ({runs:,} runs" + (f"; rejected: {', '.join(lost)}" if lost else "") + ")"
+    labels = [node.label for node in engine.plan.nodes]
+    unpaid = [n.label for n in engine.plan.nodes[labels.index("teacher") + 1 :] if is_model_bound(n.config)]
+    if recipe.allow_empty_sft or not unpaid:
+        engine.progress.note(f"warning: {what}: the SFT table will be empty")
+        return
+    raise BuildError(
+        f"{what}, so the SFT table would be empty; stopped before {', '.join(unpaid)} "
+        f"{'is' if len(unpaid) == 1 else 'are'} paid for",
+        where="roles.teacher",
+        mend="change the teacher (model, sampling, limits) and run the same command: what was paid stays in the store; "
+        "or go on without SFT rows: --set allow_empty_sft=true",
+    )
+
+
+def successes(table: StoredTable) -> int:
+    """How many runs of a table of trajectories are right."""
+    return int(pc.sum(table.arrow.column("success")).as_py() or 0)
 
 
 def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:

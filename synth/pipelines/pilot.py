@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from synth.critical.intervals import wilson
 from synth.engine import Engine, ModelExecutor, StageNode
 from synth.engine.usage import implementations, is_model_bound
 from synth.errors import InputError
+from synth.pipelines.finishing import successes
 from synth.schemas.reports import ModelUse, RunUse, StageReport
 from synth.stages.contract import CandidateStage, RowStage, Stage
 
-__all__ = ["CONFIDENCE", "Estimate", "Pilot", "StageEstimate", "predict", "run_pilot"]
+__all__ = ["CONFIDENCE", "Estimate", "Pilot", "StageEstimate", "Success", "predict", "run_pilot"]
 
 CONFIDENCE = 0.9
 """Share of builds whose true total lies between ``low`` and ``high``, where tasks are alike and independent."""
@@ -57,6 +59,18 @@ class StageEstimate:
 
 
 @dataclass(frozen=True)
+class Success:
+    """How often a role that a model plays succeeded in the pilot."""
+
+    role: str
+    runs: int
+    successes: int
+    low: float
+    """Of the rate, with ``high``: Wilson's interval, in which tasks count and not their runs, which are alike."""
+    high: float
+
+
+@dataclass(frozen=True)
 class Pilot:
     tasks: int
     """Of the pilot."""
@@ -65,6 +79,14 @@ class Pilot:
     stages: tuple[StageEstimate, ...]
     unknown: tuple[str, ...]
     """Labels of stage runs that call a model and had no row in the pilot."""
+    success: tuple[Success, ...] = ()
+    """By role; runs that were rejected count as failures."""
+
+    @property
+    def seconds(self) -> tuple[float, float] | None:
+        """Of all stages together, as far as a time was measured; None where none was."""
+        known = [stage.seconds for stage in self.stages if stage.seconds is not None]
+        return (sum(low for low, _ in known), sum(high for _, high in known)) if known else None
 
 
 def run_pilot(engine: Engine, wanted: int | None, tasks: int) -> Pilot:
@@ -91,6 +113,7 @@ def run_pilot(engine: Engine, wanted: int | None, tasks: int) -> Pilot:
     )
     found: list[StageEstimate] = []
     unknown: list[str] = []
+    success: list[Success] = []
     try:
         for node in engine.plan.nodes:
             if is_model_bound(node.config):
@@ -99,9 +122,19 @@ def run_pilot(engine: Engine, wanted: int | None, tasks: int) -> Pilot:
                     unknown.append(node.label)
                 else:
                     found.append(estimate)
+                role = node.label.removesuffix("-rollouts")
+                if role != node.label:
+                    small.run_stage(role)
+                    runs = small.run_stage(node.label).rows_in * node.config.model_dump()["rollouts"]
+                    success.append(_success(role, runs, successes(small.table(role, "trajectories")), tasks))
     finally:
         small.release()
-    return Pilot(tasks, wanted, tuple(found), tuple(unknown))
+    return Pilot(tasks, wanted, tuple(found), tuple(unknown), tuple(success))
+
+
+def _success(role: str, runs: int, good: int, tasks: int) -> Success:
+    low, high = wilson(good / runs * tasks if runs else 0, tasks if runs else 0, CONFIDENCE)
+    return Success(role, runs, good, low, high)
 
 
 def _given(engine: Engine) -> int:

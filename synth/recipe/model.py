@@ -333,6 +333,9 @@ class Recipe(_Part):
     ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
     them as a second reader and tries to answer them without searching, ``reflector`` says what went wrong in the
     teacher's failed runs, which are then tried once more, ``editor`` proposes minimal edits that spoil right turns."""
+    allow_empty_sft: bool = False
+    """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
+    there, and nothing more is paid."""
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 

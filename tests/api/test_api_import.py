@@ -170,7 +170,7 @@ def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult,
 
 WRONG = {
     "unknown format": (["--from", "adpp"], "choose one of adp, atif, openai, sharegpt"),
-    "no file": (["--from", "adp"], "the file can't be read"),
+    "no file": (["--from", "adp"], "does not exist"),
     "another format": (["--from", "atif"], "is it really atif?"),
 }
 
@@ -225,7 +225,7 @@ def test_runs_that_overlap_with_a_benchmark_are_rejected_and_found(
     assert (rejected.row_id, rejected.reason) == ("line 2", "contaminated")
     assert "row 1 of held-out.jsonl" in rejected.detail
     assert not [one for one in audit(tmp_path / "clean", benchmarks=[benchmark]).violations if one.rule == "benchmark"]
-    with pytest.raises(InputError, match="can't be read"):
+    with pytest.raises(InputError, match="does not exist"):
         synth.import_file(file, "openai", tmp_path / "none", benchmarks=[tmp_path / "nowhere.jsonl"])
     assert not (tmp_path / "none").exists()
 

@@ -19,9 +19,10 @@ def test_plain_lines_say_what_became_of_the_rows(tmp_path: Path) -> None:
     with Engine(plan(20), Store(tmp_path), LocalExecutor(), Plain(stream, seconds=0)) as engine:
         engine.run()
     lines = stream.getvalue().splitlines()
-    assert lines[:2] == ["pages: 3 to do", "pages: 1 of 3"]
+    assert lines[0] == "pages (stage 1 of 5): 3 to do"
+    assert lines[1].startswith("pages (stage 1 of 5): 1 of 3; ")
     assert lines[4].startswith("pages: 51 kept of 60, 9 empty (")
-    assert "answers: 20 of 20" in lines
+    assert "answers (stage 4 of 5): 20 of 20" in lines
     assert "\x1b" not in stream.getvalue()
     again = io.StringIO()
     with Engine(plan(20), Store(tmp_path), LocalExecutor(), Plain(again)) as engine:
@@ -36,7 +37,7 @@ def test_a_build_that_goes_on_counts_from_where_it_was(tmp_path: Path) -> None:
     stream = io.StringIO()
     with Engine(plan(30), Store(tmp_path), LocalExecutor(), Plain(stream)) as engine:
         engine.run()
-    assert "answers: 14 to do, 16 finished before" in stream.getvalue().splitlines()
+    assert "answers (stage 4 of 5): 14 to do, 16 finished before" in stream.getvalue().splitlines()
 
 
 def test_the_kind_follows_the_stream() -> None:
@@ -84,7 +85,7 @@ def test_model_calls_are_told_while_they_run() -> None:
     plain.advance("rollouts", 5)
     assert stream.getvalue().splitlines()[1:] == [
         f"rollouts: 10 of 100; {now.line}",
-        f"rollouts: 15 of 100; {now.line}",
+        f"rollouts: 15 of 100; 0.0 s left; {now.line}",
     ]
 
 

@@ -33,7 +33,7 @@ def mistake(text: str) -> str:
         ("name: library", "name: [", "line 4, column 6"),
         ("name: library", "nmae: library", "nmae: there is no such key (did you mean name?)"),
         ("name: library", "names: [x]", "names: there is no such key"),
-        ("title: A lending library", "title: A\ntitle: B", "the key 'title' stands twice"),
+        ("title: A lending library", "title: A\ntitle: B", "key 'title' is given twice"),
         ("title: A lending library", "title: A\ncolour: red", "colour: there is no such key"),
         ("name: library", "name: My Library", "name: string should match"),
         ('"2030-01-10 12:00"', "noon", "clock.start: string should match"),
@@ -119,7 +119,7 @@ def test_files_and_names_that_there_are_not(tmp_path: Path) -> None:
     for name, said in [
         ("airlin", "Did you mean airline?"),
         ("zzz", "Shipped ones: airline, ledger, tracker"),
-        (str(tmp_path / "no.yaml"), "the file does not exist"),
+        (str(tmp_path / "no.yaml"), "does not exist"),
         (str(tmp_path), "there is no application"),
     ]:
         with pytest.raises(InputError, match=said.replace("?", r"\?")):

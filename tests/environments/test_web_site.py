@@ -89,7 +89,7 @@ def test_the_shipped_site_is_sound() -> None:
         ("tittle: x", "site.yaml.tittle"),
         ("address: https://x.test", "address must be"),
         ("address: http://example.org", "ends in .test"),
-        ("- [", "no YAML"),
+        ("- [", "not YAML"),
         ("requests: [{at: a, change: gone, words: [x]}]", "site.yaml.requests.0.change"),
     ],
 )

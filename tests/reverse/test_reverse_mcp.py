@@ -180,7 +180,7 @@ def test_books_are_checked() -> None:
         load_book(
             "servers: [x]\nprobes: [{tool: a}]\nmoves: [{tool: b, arguments: {c: '{ghost}'}, asks: [d]}]", "b.yaml"
         )
-    with pytest.raises(InputError, match="no YAML"):
+    with pytest.raises(InputError, match="not YAML"):
         load_book("servers: [x", "b.yaml")
     with pytest.raises(InputError, match="either a tool"):
         load_book("servers: [x]\nprobes: [{tool: a}]\nmoves: [{asks: [d]}]", "b.yaml")
