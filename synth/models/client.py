@@ -44,7 +44,7 @@ from synth.models.failures import Scope, Trouble, trouble_of
 from synth.models.home import Home, HomeGone
 from synth.models.pace import Pace, backoff
 from synth.models.parse import MalformedReply, ServerSaysError, is_result, parse_chat, to_store
-from synth.models.prices import Bound, PriceTable, too_few, too_many, worst_case
+from synth.models.prices import Bound, PriceTable, plausible, too_few, too_many, worst_case
 from synth.models.serving import Server, Servers
 from synth.models.statistics import EndpointStatistics, HubStatistics, Tally
 from synth.models.transport import Response, TransportFailed, check_address, proxy_for
@@ -358,7 +358,7 @@ class ModelHub:
         reason = None if is_result(reply) else _why_not(reply)
         body = to_store(response.body)
         served = await self._book(model, ident, bound, usage, body, reason)
-        return _plausible(reply, request, bound) if served is None or served == body else _read(served, request, bound)
+        return plausible(reply, request, bound) if served is None or served == body else _read(served, request, bound)
 
     async def _lost(
         self,
@@ -449,18 +449,10 @@ class _Flight:
         self.waiting = 0
 
 
-def _plausible(reply: ChatReply, request: ChatRequest, bound: Bound) -> ChatReply:
-    """``reply`` without a usage that can't be true."""
-    usage = reply.usage
-    if usage is None or not (too_many(usage, bound) or too_few(usage, request, reply)):
-        return reply
-    return reply.model_copy(update={"usage": None})
-
-
 def _read(body: bytes, request: ChatRequest, bound: Bound) -> ChatReply:
     """A reply from the store."""
     try:
-        return _plausible(parse_chat(body, request.key), request, bound)
+        return plausible(parse_chat(body, request.key), request, bound)
     except (MalformedReply, ServerSaysError) as error:  # stored by a version that read more forms than this one
         raise CallFailed(FailureKind.MALFORMED, f"stored reply: {error}") from error
 

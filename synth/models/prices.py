@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-
 from typing import Any
 
 from synth.models.contract import ChatReply, ChatRequest, Price, Usage
 
-__all__ = ["Bound", "PriceTable", "too_few", "too_many", "worst_case"]
+__all__ = ["Bound", "PriceTable", "plausible", "too_few", "too_many", "worst_case"]
 
 _CHARACTERS = 16
 """Of text per token at most. Vocabularies in use have 3 to 5, and 8 on code; only runs of one character have more. A
@@ -100,6 +99,14 @@ def too_few(usage: Usage, request: ChatRequest, reply: ChatReply | None) -> bool
     ]
     completion = usage.completion_tokens
     return completion * _CHARACTERS < _characters(said) or completion < len(reply.token_ids or reply.logprobs or ())
+
+
+def plausible(reply: ChatReply, request: ChatRequest, bound: Bound) -> ChatReply:
+    """``reply`` without a usage that can't be true."""
+    usage = reply.usage
+    if usage is None or not (too_many(usage, bound) or too_few(usage, request, reply)):
+        return reply
+    return reply.model_copy(update={"usage": None})
 
 
 def _characters(value: Any) -> int:

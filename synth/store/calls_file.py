@@ -269,11 +269,11 @@ class CallFile:
         for settlement in settlements:
             intent, state, tokens, cost = settlement.intent, settlement.state, settlement.tokens, settlement.cost
             sums = booked[intent.slot]
-            if tokens is not None and cost is not None:
-                if cost > intent.cost or tokens.prompt + tokens.completion > intent.tokens:
-                    state, tokens, cost = IntentState.UNKNOWN, None, None
-                    sums["overruns"] += 1
-                    self._stop(intent)
+            used = sum(tokens[:2]) if tokens is not None else 0
+            if used > intent.tokens or (cost or 0) > intent.cost:
+                state, tokens, cost = IntentState.UNKNOWN, None, None
+                sums["overruns"] += 1
+                self._stop(intent)
             sums["open"] -= 1
             sums["tokens_open"] -= intent.tokens
             sums["cost_open"] -= intent.cost
