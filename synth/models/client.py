@@ -476,11 +476,11 @@ def _budget(reached: CapReached) -> BudgetReached:
         unit = "tokens"
     if reached.overrun:
         return BudgetReached(
-            f"the server counted more {unit} for a call than it could need, so the cap of {cap} {unit} can't be kept with "
-            f"it; {spent} are booked, and nothing more is sent",
+            f"the server counted more {unit} for a call than it could need, so the cap of {cap} {unit} can't be kept "
+            f"with it; {spent} are booked, and nothing more is sent",
             where=f"account {reached.account}",
-            mend=f"see what the server charges, then raise --max-{unit} or leave it out, and run the same command again: "
-            "what is finished is kept",
+            mend=f"see what the server charges, then raise --max-{unit} or leave it out, and run the same command "
+            "again: what is finished is kept",
         )
     return BudgetReached(
         f"the cap of {cap} {unit} is reached: {spent} are used, and the next call may need {wanted}",
