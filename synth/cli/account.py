@@ -52,7 +52,7 @@ def overruns_text(account: Account) -> str:
         return ""
     return (
         f"warning: {account.overruns:,} of {account.calls:,} calls used more than could be reserved for them (the "
-        "server counts tokens that the request doesn't show, or ignores max_tokens): they are booked at what was reserved"
+        "server counts tokens that the request doesn't show, or ignores max_tokens): booked at what was reserved"
     )
 
 
