@@ -13,8 +13,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import synth
 from synth.exporters.validate import validate
 
@@ -41,7 +39,7 @@ roles:
     rollouts: 12
     attempts: 6
     timeout: 5
-    patience: {seconds: 60, attempts: 1000, first_delay: 0.001, longest_delay: 0.002}
+    patience: {seconds: 60, attempts: 1000, first_delay: 0.001, longest_delay: 0.002, longest_wait: 0.01}
     sampling: {max_tokens: 200, logprobs: true}
 """
 
