@@ -47,12 +47,12 @@ def account_text(account: Account) -> str:
 
 
 def overruns_text(account: Account) -> str:
-    """One line where calls used more than was reserved for them; empty where none did."""
+    """One line where calls used more than was reserved for them, by the server's count; empty where none did."""
     if not account.overruns:
         return ""
     return (
-        f"warning: {account.overruns:,} of {account.delivered:,} calls used more than could be reserved for them (the "
-        "server counts tokens that the request doesn't show, or ignores max_tokens): a cap may be exceeded by as much"
+        f"warning: {account.overruns:,} of {account.calls:,} calls used more than could be reserved for them (the "
+        "server counts tokens that the request doesn't show, or ignores max_tokens): booked at what was reserved"
     )
 
 

@@ -44,7 +44,7 @@ from synth.models.failures import Scope, Trouble, trouble_of
 from synth.models.home import Home, HomeGone
 from synth.models.pace import Pace, backoff
 from synth.models.parse import MalformedReply, ServerSaysError, is_result, parse_chat, to_store
-from synth.models.prices import Bound, PriceTable, worst_case
+from synth.models.prices import Bound, PriceTable, plausible, too_few, too_many, worst_case
 from synth.models.serving import Server, Servers
 from synth.models.statistics import EndpointStatistics, HubStatistics, Tally
 from synth.models.transport import Response, TransportFailed, check_address, proxy_for
@@ -73,6 +73,8 @@ _RATE_LIMITED_FOR_ONE = 4
 _HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """A server that we start has them too, and may say them."""
 _ALIVE_SECONDS = 10.0
+_KEPT_OF_MALFORMED = 65_536
+"""Bytes of a body that is no answer."""
 _MOVE_SECONDS = 0.005
 """Before a call whose loop ended under it looks for another one."""
 
@@ -260,13 +262,13 @@ class ModelHub:
 
     async def _one(self, model: BoundModel, request: ChatRequest) -> ChatReply:
         """Look up, or send until a reply is there."""
+        body = request.body.encode()
+        bound = worst_case(request, len(body), model.prices)
         stored = await self._calls.get(request.key)
         if stored is not None:
             model.tally.from_store += 1
-            return _read(stored.body, request.key)
+            return _read(stored.body, request, bound)
         loop = asyncio.get_running_loop()
-        body = request.body.encode()
-        bound = worst_case(request, len(body), model.prices)
         weight = 0
         number = 0
         first: float | None = None
@@ -355,11 +357,17 @@ class ModelHub:
             return await self._lost(model, ident, bound, self._trouble(model, error.status, response, error.detail))
         except MalformedReply as malformed:
             trouble = Trouble(FailureKind.MALFORMED, malformed.detail, costs=True)
-            return await self._lost(model, ident, bound, trouble, malformed.usage, response.body)
+            usage = malformed.usage
+            if usage is not None and too_few(usage, request, None):
+                usage = None
+            return await self._lost(model, ident, bound, trouble, usage, response.body[:_KEPT_OF_MALFORMED])
+        usage = reply.usage
+        if usage is not None and too_few(usage, request, reply):
+            usage = None
         reason = None if is_result(reply) else _why_not(reply)
         body = to_store(response.body)
-        served = await self._book(model, ident, bound, reply.usage, body, reason)
-        return reply if served is None or served == body else _read(served, request.key)
+        served = await self._book(model, ident, bound, usage, body, reason)
+        return plausible(reply, request, bound) if served is None or served == body else _read(served, request, bound)
 
     async def _lost(
         self,
@@ -385,7 +393,8 @@ class ModelHub:
         if usage is not None:
             cost = model.prices.cost(usage)
             count = TokenCount(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
-        model.tally.book(usage, cost)
+        over = usage is not None and (cost > bound.cost or too_many(usage, bound))
+        model.tally.book(None if over else usage, min(cost, bound.cost))
         stored = await self._calls.settle(
             ident,
             Outcome.UNKNOWN if usage is None else Outcome.DELIVERED,
@@ -449,10 +458,10 @@ class _Flight:
         self.waiting = 0
 
 
-def _read(body: bytes, key: str) -> ChatReply:
+def _read(body: bytes, request: ChatRequest, bound: Bound) -> ChatReply:
     """A reply from the store."""
     try:
-        return parse_chat(body, key)
+        return plausible(parse_chat(body, request.key), request, bound)
     except (MalformedReply, ServerSaysError) as error:  # stored by a version that read more forms than this one
         raise CallFailed(FailureKind.MALFORMED, f"stored reply: {error}") from error
 
@@ -474,6 +483,14 @@ def _budget(reached: CapReached) -> BudgetReached:
     else:
         cap, spent, wanted = (f"{number:,}" for number in (reached.cap, reached.spent, reached.wanted))
         unit = "tokens"
+    if reached.overrun:
+        return BudgetReached(
+            f"the server counted more {unit} for a call than it could need, so the cap of {cap} {unit} can't be kept "
+            f"with it; {spent} are booked, and nothing more is sent",
+            where=f"account {reached.account}",
+            mend=f"see what the server charges, then raise --max-{unit} or leave it out, and run the same command "
+            "again: what is finished is kept",
+        )
     return BudgetReached(
         f"the cap of {cap} {unit} is reached: {spent} are used, and the next call may need {wanted}",
         where=f"account {reached.account}",

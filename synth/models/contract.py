@@ -150,7 +150,8 @@ class ChatReply(Row):
     tool_calls: tuple[RawCall, ...] = ()
     finish: Finish
     usage: Usage | None
-    """None when the server gave none: the call is then booked at what it could cost at most."""
+    """None when the server gave none, or one that can't be true: the call is then booked at what it could cost at
+    most."""
     model: str | None = None
     """What the server says that it is."""
     fingerprint: str | None = None

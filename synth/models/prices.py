@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
-from synth.models.contract import ChatRequest, Price, Usage
+from synth.models.contract import ChatReply, ChatRequest, Price, Usage
 
-__all__ = ["Bound", "PriceTable", "worst_case"]
+__all__ = ["Bound", "PriceTable", "plausible", "too_few", "too_many", "worst_case"]
+
+_CHARACTERS = 16
+"""Of text per token at most. Vocabularies in use have 3 to 5, and 8 on code; only runs of one character have more. A
+count that this finds too low is not lost: the call is booked at its bound."""
 
 _TEMPLATE_TOKENS = 512
 """What a chat template may add to a conversation beside its text: role marks, a preamble for tools, a system prompt."""
@@ -72,3 +78,40 @@ def worst_case(request: ChatRequest, body_bytes: int, table: PriceTable) -> Boun
         cost=table.most(prompt, completion),
         reply_bytes=_REPLY_BYTES + prompt * _PROMPT_BYTES + completion * token_bytes,
     )
+
+
+def too_many(usage: Usage, bound: Bound) -> bool:
+    """Whether a server counted more than the request could need."""
+    return usage.prompt_tokens + usage.completion_tokens > bound.tokens
+
+
+def too_few(usage: Usage, request: ChatRequest, reply: ChatReply | None) -> bool:
+    """Whether a server counted less than was sent to it, or came of it: by our own count, which is a lower bound."""
+    if usage.prompt_tokens * _CHARACTERS < max(1, _characters(request.messages)):
+        return True
+    if reply is None:
+        return False
+    said = [
+        reply.content,
+        reply.reasoning,
+        reply.refusal,
+        *(f"{call.name}{call.arguments}" for call in reply.tool_calls),
+    ]
+    completion = usage.completion_tokens
+    return completion * _CHARACTERS < _characters(said) or completion < len(reply.token_ids or reply.logprobs or ())
+
+
+def plausible(reply: ChatReply, request: ChatRequest, bound: Bound) -> ChatReply:
+    """``reply`` without a usage that can't be true."""
+    usage = reply.usage
+    if usage is None or not (too_many(usage, bound) or too_few(usage, request, reply)):
+        return reply
+    return reply.model_copy(update={"usage": None})
+
+
+def _characters(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(map(_characters, value.values()))
+    return sum(map(_characters, value)) if isinstance(value, list | tuple) else 0

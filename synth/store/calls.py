@@ -166,7 +166,7 @@ class CallStore:
             cost: nano-units that it may cost at most.
 
         Raises:
-            CapReached: it can't fit, whatever becomes of the open calls.
+            CapReached: it can't fit, whatever becomes of the open calls; or what calls need is not known (``overrun``).
             StoreError: it can't be written; don't send it.
             ValueError: the request id is open already, or an amount is negative or absurd.
         """
@@ -204,7 +204,8 @@ class CallStore:
         Booked even if the caller is cancelled meanwhile.
 
         Args:
-            usage: tokens that it used; given exactly when it was delivered, as is ``cost``.
+            usage: tokens that it used; given exactly when it was delivered, as is ``cost``. When either is more than
+                was reserved, the call is booked at that, and no further one begins until the account's cap is raised.
             cost: nano-units that it did cost.
             reply: what is stored; None when there is none. A call without usage may have one.
             reason: why the reply must not be served (refusal, truncation, malformed); None = serve it.
@@ -222,9 +223,9 @@ class CallStore:
             raise ValueError("usage and cost are given exactly when the call was delivered")
         if (reply is None and reason is not None) or (reply is not None and outcome is Outcome.FREE):
             raise ValueError("a reason belongs to a reply, and a call with a reply was not free")
-        if usage is not None and not (min(usage) >= 0 and usage.cached <= usage.prompt and max(usage) <= MAX_AMOUNT):
+        if usage is not None and not (min(usage) >= 0 and usage.cached <= usage.prompt):
             raise ValueError(f"a call can't have used {usage}")
-        if cost is not None and not 0 <= cost <= MAX_AMOUNT:
+        if cost is not None and cost < 0:
             raise ValueError(f"a call can't have cost {cost} nano-units")
         if request_id not in self._open:
             raise ValueError(f"request {request_id} is not open")
@@ -397,7 +398,8 @@ class CallStore:
                 waiting.append(item)
                 continue
             slot = self._file.slot(item.account, item.role)
-            begun.append((item, IntentRow(number, item.request_id, item.key, slot, item.tokens, item.cost)))
+            caps = (room.cost_cap, room.tokens_cap)
+            begun.append((item, IntentRow(number, item.request_id, item.key, slot, item.tokens, item.cost, caps)))
             number += 1
         return begun, refused, waiting
 
@@ -430,6 +432,7 @@ class _Room:
         self.full = False
         capped = caps != (None, None)
         self.cost, self.cost_open, self.tokens, self.tokens_open = file.booked(account) if capped else (0, 0, 0, 0)
+        self.cost_stop, self.tokens_stop = file.stopped(account) if capped else (None, None)
 
     def take(self, item: _Begin) -> bool:
         """Whether ``item`` fits now; if so, its room is taken. After one that must wait, nobody fits.
@@ -437,6 +440,10 @@ class _Room:
         Raises:
             CapReached: it can't ever fit: what is spent never becomes less.
         """
+        if self.cost_cap is not None and self.cost_stop is not None and self.cost_cap <= self.cost_stop:
+            raise CapReached(self.account, "cost", self.cost_cap, self.cost, item.cost, overrun=True)
+        if self.tokens_cap is not None and self.tokens_stop is not None and self.tokens_cap <= self.tokens_stop:
+            raise CapReached(self.account, "tokens", self.tokens_cap, self.tokens, item.tokens, overrun=True)
         if self.full:
             return False
         if self.cost_cap is not None and self.cost + item.cost > self.cost_cap:

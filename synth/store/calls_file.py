@@ -48,6 +48,8 @@ class IntentRow(NamedTuple):
     """Row of ``accounts``."""
     tokens: int
     cost: int
+    caps: tuple[int | None, int | None] = (None, None)
+    """On cost and tokens, when it was begun."""
 
 
 class ReplyRow(NamedTuple):
@@ -238,8 +240,23 @@ class CallFile:
                 (*sums, slot),
             )
 
+    def _stop(self, intent: IntentRow) -> None:
+        """Inside a transaction: remember the caps under which ``intent`` was begun as ones that can't be kept."""
+        if intent.caps != (None, None):
+            self._connection.execute(
+                "INSERT OR REPLACE INTO stops (account, cost, tokens) SELECT account, ?, ? FROM accounts WHERE id = ?",
+                (*intent.caps, intent.slot),
+            )
+
+    def stopped(self, account: str) -> tuple[int | None, int | None]:
+        """Caps on cost and tokens under which a call of ``account`` used more than was reserved for it."""
+        query = "SELECT cost, tokens FROM stops WHERE account = ?"
+        row = self._connection.execute(query, (account,)).fetchone()
+        return (None, None) if row is None else (row[0], row[1])
+
     def settle(self, settlements: Iterable[Settlement]) -> list[IntentRow]:
-        """Inside a transaction: book what became of open intents, and store their replies.
+        """Inside a transaction: book what became of open intents, and store their replies. None is booked at more than
+        was reserved for it: one that says so is unknown, and the caps that it was begun under can't be kept.
 
         Returns:
             Intents whose reply was to be served, and another is already served under their key.
@@ -250,19 +267,23 @@ class CallFile:
         served: dict[int, IntentRow] = {}
         reply = int(self._connection.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0])
         for settlement in settlements:
-            intent, state, tokens = settlement.intent, settlement.state, settlement.tokens
+            intent, state, tokens, cost = settlement.intent, settlement.state, settlement.tokens, settlement.cost
             sums = booked[intent.slot]
+            used = sum(tokens[:2]) if tokens is not None else 0
+            if used > intent.tokens or (cost or 0) > intent.cost:
+                state, tokens, cost = IntentState.UNKNOWN, None, None
+                sums["overruns"] += 1
+                self._stop(intent)
             sums["open"] -= 1
             sums["tokens_open"] -= intent.tokens
             sums["cost_open"] -= intent.cost
             sums[state.value] += 1
-            if tokens is not None and settlement.cost is not None:
+            if tokens is not None and cost is not None:
                 sums["prompt_tokens"] += tokens.prompt
                 sums["completion_tokens"] += tokens.completion
                 sums["cached_tokens"] += tokens.cached
-                sums["cost_exact"] += settlement.cost
-                sums["overruns"] += settlement.cost > intent.cost or tokens.prompt + tokens.completion > intent.tokens
-                ends.append((_STATE_CODES[state], *tokens, settlement.cost, intent.id))
+                sums["cost_exact"] += cost
+                ends.append((_STATE_CODES[state], *tokens, cost, intent.id))
             else:
                 if state is IntentState.UNKNOWN:
                     sums["tokens_unknown"] += intent.tokens

@@ -63,7 +63,7 @@ class Outcome(StrEnum):
     """What became of a call that was sent."""
 
     DELIVERED = "delivered"
-    """The reply came with its usage: booked at what it cost."""
+    """The reply came with its usage: booked at what it cost; at its upper bound when that is less."""
     UNKNOWN = "unknown"
     """It may have cost: torn, reset, timed out, or no usage came. Booked at its upper bound."""
     FREE = "free"
@@ -147,7 +147,7 @@ class Account:
     """Reserved by open calls, as is ``cost_open``."""
     cost_open: int = 0
     overruns: int = 0
-    """Delivered calls that used more than was reserved for them: their upper bound was none."""
+    """Of ``unknown``: calls that used more than was reserved for them, by the server's count."""
 
     @property
     def calls(self) -> int:
@@ -185,9 +185,13 @@ def total(name: str, roles: Iterable[Account]) -> Account:
 class CapReached(Exception):
     """A call can't be begun within the cap, whatever becomes of the calls that are open."""
 
-    def __init__(self, account: str, unit: Literal["cost", "tokens"], cap: int, spent: int, wanted: int) -> None:
+    def __init__(
+        self, account: str, unit: Literal["cost", "tokens"], cap: int, spent: int, wanted: int, *, overrun: bool = False
+    ) -> None:
         super().__init__(f"account {account}: {spent} {unit} spent of {cap}, and the next call may need {wanted}")
         self.account = account
+        self.overrun = overrun
+        """Under this cap a call used more than was reserved for it: what calls need is not known."""
         self.unit = unit
         """Which cap: ``cost`` in nano-units, or ``tokens``."""
         self.cap = cap

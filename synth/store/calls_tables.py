@@ -4,6 +4,7 @@ accounts   (account, role) -> counters, kept equal to the sums over the intents
 intents    one row per attempt, in the order in which they were begun
 replies    one row per reply, in the order in which they came
 keys       reply -> key of the call that it answers, its last 16 bytes; of replies to one call only the first
+stops      account -> caps under which a call used more than was reserved for it: nothing is sent until they are raised
 owners     who has open intents: the name of a lock file that its process holds while it lives
 """
 
@@ -70,6 +71,7 @@ _TABLES_OF_ALL = (
 )
 _SERVED_2 = "CREATE TABLE served (key BLOB PRIMARY KEY, reply INTEGER NOT NULL) WITHOUT ROWID"
 _KEYS = "CREATE TABLE keys (reply INTEGER PRIMARY KEY, key BLOB NOT NULL)"
+_STOPS = "CREATE TABLE IF NOT EXISTS stops (account TEXT PRIMARY KEY, cost INTEGER, tokens INTEGER)"
 _TABLES = {2: (*_TABLES_OF_ALL, _SERVED_2), 3: (*_TABLES_OF_ALL, _KEYS)}
 """By format."""
 
@@ -125,6 +127,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {CALLS_FORMAT}")
+    connection.execute(_STOPS)
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:

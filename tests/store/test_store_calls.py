@@ -112,7 +112,7 @@ def test_each_outcome_is_booked_as_it_should_and_roles_apart(tmp_path: Path) -> 
                 await calls.begin(f"{role} {outcome}", key(outcome), "data", role, tokens=100, cost=1_000)
         await calls.begin("open", key("open"), "data", "judge", tokens=7, cost=70)
         for role in ("teacher", "judge"):
-            await calls.settle(f"{role} delivered", Outcome.DELIVERED, usage=TokenCount(60, 50), cost=900)
+            await calls.settle(f"{role} delivered", Outcome.DELIVERED, usage=TokenCount(60, 30), cost=900)
             await calls.settle(f"{role} unknown", Outcome.UNKNOWN, reply=b"no usage came")
             await calls.settle(f"{role} free", Outcome.FREE)
 
@@ -122,7 +122,7 @@ def test_each_outcome_is_booked_as_it_should_and_roles_apart(tmp_path: Path) -> 
         assert (judge.role, teacher.role) == ("judge", "teacher")
         for role in (judge, teacher):
             assert (role.delivered, role.unknown, role.free) == (1, 1, 1)
-            assert (role.tokens_spent, role.cost_spent, role.overruns) == (110 + 100, 900 + 1_000, 1)
+            assert (role.tokens_spent, role.cost_spent, role.overruns) == (90 + 100, 900 + 1_000, 0)
         assert (judge.open, judge.tokens_open, judge.cost_open, judge.calls) == (1, 7, 70, 4)
         total = calls.account("data")
         assert (total.role, total.calls, total.cost_exact, total.cost_bound) == (None, 7, 1_800, 3_870)
@@ -138,7 +138,7 @@ def test_each_outcome_is_booked_as_it_should_and_roles_apart(tmp_path: Path) -> 
         IntentState.DELIVERED,
         100,
         1_000,
-        TokenCount(60, 50),
+        TokenCount(60, 30),
         900,
     )
     assert [intent.state for intent in intents[1:3]] == [IntentState.UNKNOWN, IntentState.FREE]

@@ -50,6 +50,8 @@ class Call:
     state: IntentState = IntentState.OPEN
     usage: TokenCount | None = None
     paid: int | None = None
+    caps: tuple[int | None, int | None] = (None, None)
+    over: bool = False
 
     @property
     def request(self) -> str:
@@ -65,7 +67,6 @@ class Call:
 
     def booked(self) -> dict[str, int]:
         state, usage = self.state, self.usage
-        over = (self.paid or 0) > self.cost or self.spent("tokens") > self.tokens
         return {
             "delivered": state is IntentState.DELIVERED,
             "unknown": state is IntentState.UNKNOWN,
@@ -79,7 +80,7 @@ class Call:
             "cost_unknown": self.cost if state is IntentState.UNKNOWN else 0,
             "tokens_open": self.tokens if state is IntentState.OPEN else 0,
             "cost_open": self.cost if state is IntentState.OPEN else 0,
-            "overruns": usage is not None and over,
+            "overruns": self.over,
         }
 
 
@@ -96,6 +97,7 @@ class Calls(RuleBasedStateMachine):
         self.stores = [CallStore(self.path), CallStore(self.path)]
         self.caps: list[dict[str, tuple[int | None, int | None]]] = [{}, {}]
         self.calls: list[Call] = []
+        self.stops: dict[str, tuple[int | None, int | None]] = {}
         self.served: dict[str, bytes] = {}
         self.replies: list[tuple[str, StoredReply]] = []
 
@@ -112,8 +114,12 @@ class Calls(RuleBasedStateMachine):
         caps = dict(zip(("cost", "tokens"), self.caps[call.user].get(call.account, (None, None)), strict=True))
         wants = {"cost": call.cost, "tokens": call.tokens}
         rooms = []
+        stops = dict(zip(("cost", "tokens"), self.stops.get(call.account, (None, None)), strict=True))
         for unit, cap in caps.items():
             if cap is not None:
+                stop = stops[unit]
+                if stop is not None and cap <= stop:
+                    return "never"
                 spent = self.amount(call.account, unit, IntentState.DELIVERED, IntentState.UNKNOWN)
                 if spent + wants[unit] > cap:
                     return "never"
@@ -123,6 +129,7 @@ class Calls(RuleBasedStateMachine):
     @rule(target=open_calls, user=USERS, key=st.sampled_from(KEYS), to=st.sampled_from(ACCOUNTS), a=AMOUNTS, b=AMOUNTS)
     def begin(self, user: int, key: str, to: tuple[str, str], a: int, b: int) -> Any:
         call = Call(len(self.calls), user, key, *to, a, b)
+        call.caps = self.caps[user].get(to[0], (None, None))
         verdict = self.verdict(call)
         store = self.stores[user]
 
@@ -170,6 +177,10 @@ class Calls(RuleBasedStateMachine):
         found = self.runner.run(
             store.settle(call.request, outcome, usage=call.usage, cost=call.paid, reply=body, reason=reason)
         )
+        if call.spent("tokens") > call.tokens or call.spent("cost") > call.cost:
+            call.state, call.usage, call.paid, call.over = IntentState.UNKNOWN, None, None, True
+            if call.caps != (None, None):
+                self.stops[call.account] = call.caps
         if body is None:
             assert found is None
             return
