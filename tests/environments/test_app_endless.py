@@ -17,8 +17,9 @@ from synth.testing.corpus import small_tasks
 
 LIBRARY = yaml.safe_load((Path(__file__).parent / "library.yaml").read_text("utf-8"))
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-WIDE = "printf('%.*c', 200000, 'x')"
-SLOW = f"instr({WIDE}, printf('%.*c', 100000, 'x') || 'y')"
+LONG = "replace(printf('%9000s', 'x'), ' ', 'xxxxxxxxxx')"
+WIDE = f"{LONG} || {LONG}"
+SLOW = f"instr({WIDE}, {LONG} || 'y')"
 
 
 def library(**parts: Any) -> str:
@@ -42,7 +43,9 @@ def data(sql: str) -> str:
         (f"INSERT INTO notes {ENDLESS} SELECT 'a', max(i) FROM n", "too many steps"),
         (f"INSERT INTO notes {ENDLESS} SELECT 'a', max({SLOW}) FROM n", "too many steps"),
         (f"INSERT INTO notes {ENDLESS} SELECT i, {WIDE} FROM n ORDER BY i DESC", "too much memory"),
-        ("INSERT INTO notes SELECT 'a', replace(printf('%200000s', 'x'), ' ', 'xx')", "too big"),
+        ("INSERT INTO notes SELECT 'a', replace(printf('%9000s', 'x'), ' ', printf('%900s', 'x'))", "too big"),
+        ("INSERT INTO notes SELECT 'a', printf('%.*c', 2000000000, 'x')", "values that it can't take"),
+        ("INSERT INTO notes SELECT 'a', format('%2000000000d', 1)", "values that it can't take"),
         ("INSERT INTO notes SELECT 'a', zeroblob(2000000000)", "zeroblob"),
         ("VACUUM INTO '/tmp/synth-stolen.db'", "data."),
         ("ATTACH DATABASE '/etc/passwd' AS other", "data."),
@@ -52,6 +55,14 @@ def test_data_that_never_end_are_one_clear_line(sql: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as wrong:
         begin(data(sql))
     assert f"data.{len(LIBRARY['data'])}" in str(wrong.value)
+
+
+def test_a_file_that_grows_when_it_is_read_is_one_clear_line() -> None:
+    lists = "".join(f"  w{n}: &w{n} [{', '.join([f'*w{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    with pytest.raises(InputError, match="its aliases make more than"):
+        begin(f"{library()}\nlaughs:\n  w0: &w0 [a]\n{lists}")
+    with pytest.raises(InputError, match=r"words\.heavy: the weights come to over"):
+        begin(library(words={**LIBRARY["words"], "heavy": {"a": 10**12}}))
 
 
 def test_an_endless_invariant_is_one_clear_line() -> None:

@@ -70,7 +70,7 @@ class Database:
             self.connection.execute(f"PRAGMA {pragma}")
         self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         self.connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        add_functions(self.connection)
+        self._formatter = add_functions(self.connection)
         # The table-valued function declares its table at its first use, which the authorizer would refuse.
         self.connection.execute("SELECT 1 FROM json_each('[]')").fetchall()
         self.connection.set_authorizer(self._authorize)
@@ -78,6 +78,7 @@ class Database:
 
     def close(self) -> None:
         self.connection.close()
+        self._formatter.close()
 
     def serialize(self) -> bytes:
         return self.connection.serialize()

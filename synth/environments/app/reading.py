@@ -18,6 +18,9 @@ from synth.errors import InputError
 __all__ = ["load_definition", "parse_definition", "shipped", "source_text"]
 
 _SUFFIX = ".yaml"
+_MOST_WEIGHT = 100_000
+_MOST_NODES = 1_000_000
+"""Of a file whose aliases stand for what they name."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _CLOCK = re.compile(r"'now'|\bcurrent_(?:time|date|timestamp)\b", re.IGNORECASE)
 
@@ -107,6 +110,9 @@ def parse_definition(text: str, where: str) -> Definition:
         InputError: the first thing that is wrong.
     """
     try:
+        tree = yaml.compose(text, Loader=_Loader)
+        if tree is not None and _nodes(tree, {}) > _MOST_NODES:
+            raise InputError(f"its aliases make more than {_MOST_NODES:,} values", where=where, mend="write less")
         data = yaml.load(text, Loader=_Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -122,6 +128,16 @@ def parse_definition(text: str, where: str) -> Definition:
     for place, problem in _problems(definition):
         raise InputError(f"{place}: {problem}", where=where, mend="mend that part")
     return definition
+
+
+def _nodes(node: yaml.Node, known: dict[int, int]) -> int:
+    """Values below a node, an alias counted as what it names."""
+    if id(node) not in known:
+        known[id(node)] = 1  # of an alias to a part that holds it
+        inner = node.value if isinstance(node, yaml.CollectionNode) else ()
+        parts = [part for item in inner for part in (item if isinstance(item, tuple) else (item,))]
+        known[id(node)] = 1 + sum(_nodes(part, known) for part in parts)
+    return known[id(node)]
 
 
 def _first(errors: Sequence[Any]) -> Any:
@@ -172,6 +188,7 @@ def _said(error: Any) -> str:
 
 def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     yield from _names(definition)
+    yield from _word_problems(definition)
     yield from _table_problems(definition)
     yield from _rule_problems(definition)
     yield from _tool_problems(definition)
@@ -195,6 +212,12 @@ def _names(definition: Definition) -> Iterator[tuple[str, str]]:
     for name, tool in definition.tools.items():
         for reserved in {"now", "today", "page"} & set(tool.arguments):
             yield f"tools.{name}.arguments.{reserved}", "the engine gives this name a value of its own"
+
+
+def _word_problems(definition: Definition) -> Iterator[tuple[str, str]]:
+    for name, words in definition.words.items():
+        if isinstance(words, dict) and sum(words.values()) > _MOST_WEIGHT:
+            yield f"words.{name}", f"the weights come to over {_MOST_WEIGHT:,}"
 
 
 def _table_problems(definition: Definition) -> Iterator[tuple[str, str]]:
