@@ -15,6 +15,7 @@ class Reason(StrEnum):
 
     # documents
     UNREADABLE = "unreadable"
+    OUTSIDE = "outside"
     NOT_TEXT = "not_text"
     EMPTY = "empty"
     TOO_LARGE = "too_large"
@@ -92,6 +93,7 @@ class Reason(StrEnum):
 
 _SENTENCES: dict[Reason, str] = {
     Reason.UNREADABLE: "The file could not be read.",
+    Reason.OUTSIDE: "The file is a symbolic link that leads out of the folder.",
     Reason.NOT_TEXT: "The file is not text in an encoding that we know.",
     Reason.EMPTY: "No text was left once markup and boilerplate were gone.",
     Reason.TOO_LARGE: "The document is over the size that the recipe allows.",

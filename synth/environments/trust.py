@@ -22,6 +22,9 @@ _FLAGS = frozenset({"-I", "-S"})
 _LONGEST = 200
 """Characters of a value that a refusal quotes."""
 
+_LARGEST = 100
+"""Size of an application's data."""
+
 Check = Callable[[Any], str | None]
 """What opening a value would do beyond what ships with us; None = nothing."""
 
@@ -37,6 +40,10 @@ def _application(value: Any) -> str | None:
 
 def _site(value: Any) -> str | None:
     return None if value in _SITES else f"read the folder {_short(str(value))}"
+
+
+def _size(value: Any) -> str | None:
+    return None if isinstance(value, int) and value <= _LARGEST else f"make data of size {_short(str(value))[1:-1]}"
 
 
 def _runs(value: Any) -> str | None:
@@ -83,7 +90,11 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
         _plain,
     ),
     "graph": dict.fromkeys(("default_k", "page_size"), _plain),
-    "app": {"application": _application, **dict.fromkeys(("variant", "seed", "size", "failures", "user"), _plain)},
+    "app": {
+        "application": _application,
+        "size": _size,
+        **dict.fromkeys(("variant", "seed", "failures", "user"), _plain),
+    },
     "mcp": {
         "servers": _servers,
         **dict.fromkeys(("tools", "replay_safe", "call_seconds", "start_seconds", "max_chars"), _plain),

@@ -87,6 +87,10 @@ class HttpServer:
         Raises:
             InputError: the address can't be listened on.
         """
+
+        async def notify() -> None:
+            await asyncio.to_thread(every_second)
+
         self._socket = _listen(host, port)
         self.server_address: tuple[str, int] = self._socket.getsockname()[:2]
         """Host and port."""
@@ -104,7 +108,7 @@ class HttpServer:
             timeout_keep_alive=int(IDLE_SECONDS),
             timeout_graceful_shutdown=grace_seconds,
             timeout_notify=1,
-            callback_notify=lambda: asyncio.to_thread(every_second),
+            callback_notify=notify,
         )
         self._uvicorn = _Uvicorn(config, self._started.set)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from synth.environments.app.codes import code
-from synth.environments.app.database import Database
+from synth.environments.app.database import Database, TooMuchWork
 from synth.environments.app.ddl import VIOLATIONS, VIOLATIONS_TABLE, statements
 from synth.environments.app.definition import Boundary, Definition, Rule, Table
 from synth.environments.app.functions import add_makers
@@ -23,7 +23,10 @@ _SQLITE = (3, 38)
 """Strict tables came with 3.37, ``->>`` and JSON in every build with 3.38."""
 _NUMBERS = 2_000
 """The table ``numbers`` of ``data`` holds so many rows per unit of size, and as many again."""
-_FLAWS = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError)
+_FLAWS = (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError, TooMuchWork)
+_STEPS, _STEPS_OF_SIZE = 40_000_000, 2_000_000
+"""Steps of SQLite in which the data are made, and more of them per unit of size; the applications that ship take
+300,000 per unit."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ def empty_database(definition: Definition, rules: Iterable[Rule], where: str) ->
 def in_sql(error: BaseException) -> str:
     """What SQLite or a function of ours says, in one line."""
     text = " ".join(str(error).split())
+    if isinstance(error, TooMuchWork):
+        return f"it {text}: does it ever end?"
     if isinstance(error, sqlite3.OperationalError) and text == "user-defined function raised exception":
         return "a function was called with values that it can't take"
     if text == "not authorized" or text.startswith(("access to", "not authorized to use function")):
@@ -104,6 +109,7 @@ def _filled(database: Database, definition: Definition, seed: int, size: int, wh
     database.run("CREATE TEMP TABLE numbers (i INTEGER PRIMARY KEY)", mode="engine")
     database.run_many("INSERT INTO numbers VALUES (?)", [(i,) for i in range(_NUMBERS * (size + 1))])
     place = "data"
+    database.new_budget(_STEPS + _STEPS_OF_SIZE * size)
     try:
         with database.transaction():
             for number, sql in enumerate(definition.data):
@@ -114,18 +120,16 @@ def _filled(database: Database, definition: Definition, seed: int, size: int, wh
                 place = f"boundaries.{number}"
                 _move(database, boundary, bound, used, seed, number, where)
             place = "data (a reference leads nowhere)"
+        for invariant in definition.invariants:
+            place = f"invariants.{invariant.name}"
+            names, rows = database.run(invariant.none, bound, mode="read", limit=1)
+            if rows:
+                row = dict(zip(names, rows[0], strict=True))
+                what = f"the data break the invariant {invariant.name!r}: {canonical_json(row)}"
+                raise InputError(what, where=where, mend="mend `data`")
     except _FLAWS as error:
         what = problems[-1] if problems else in_sql(error)
         raise InputError(f"{place}: {what}", where=where, mend="mend the statement") from None
-    for invariant in definition.invariants:
-        names, rows = database.run(invariant.none, bound, mode="read", limit=1)
-        if rows:
-            row = dict(zip(names, rows[0], strict=True))
-            raise InputError(
-                f"the data break the invariant {invariant.name!r}: {canonical_json(row)}",
-                where=where,
-                mend="mend `data`",
-            )
     database.run("DROP TABLE numbers", mode="engine")
     database.run("UPDATE _engine SET armed = 1", mode="engine")
     content, rows_in_all = _content(database, tables_of(definition))

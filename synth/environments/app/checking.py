@@ -10,7 +10,7 @@ from typing import Any
 
 from synth.environments.app.build import empty_database, in_sql, tables_of
 from synth.environments.app.checking_requests import check_requests
-from synth.environments.app.database import Database, Mode
+from synth.environments.app.database import Database, Mode, TooMuchWork
 from synth.environments.app.definition import Definition, Listing, Rule
 from synth.environments.app.tools import CompiledTool, Rules
 from synth.environments.app.words import names_in
@@ -51,9 +51,10 @@ class _Checker:
         return InputError(f"{place}: {problem}", where=self.where, mend="mend that part")
 
     def run(self, place: str, sql: str, values: dict[str, Any], mode: Mode) -> tuple[str, ...]:
+        self.database.new_budget()
         try:
             return self.database.run(sql, values, mode=mode)[0]
-        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+        except (sqlite3.Error, sqlite3.Warning, ValueError, MemoryError, TooMuchWork) as error:
             problem = in_sql(error)
             unbound = re.search(r"supply a value for binding.*(:\w+)", problem)
             if unbound:

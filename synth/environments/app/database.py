@@ -3,12 +3,15 @@
 Defence in depth. No agent's text is ever part of a statement; beside that, an authorizer looks at every statement that
 is prepared: tools read and write tables of the application, call functions of a list, and nothing else (no ATTACH, no
 PRAGMA, no schema, no extension, no random number, no clock). A budget counts steps of SQLite's virtual machine, not
-seconds, so that the same call is stopped at the same place on any machine.
+seconds, so that the same call is stopped at the same place on any machine; steps that are uncommonly slow (a search in
+long texts) count for more. What takes too much memory is stopped, too.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -30,13 +33,19 @@ _BUILT_IN = frozenset(
     """.split()
 )
 _WRITES = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE}
-_LONGEST = 4_000_000
-"""Bytes of the longest text or blob that SQLite may make."""
-_EVERY = 2_000
+_LONGEST = 256_000
+"""Bytes of the longest text, blob or row that SQLite may make."""
+_EVERY = 200
+_SLOW_SECONDS = 0.0001
+"""Of processor time: so much of it counts as ``_EVERY`` steps, which usually take a tenth of that."""
+_LOOK_EVERY = 40
+"""Ticks from one look at the memory to the next."""
+_MOST_GROWTH = 512 * 1024 * 1024
+"""Bytes by which the process may grow during one call."""
 
 
 class TooMuchWork(Exception):
-    """A statement went over the budget."""
+    """A statement went over the budget, or took too much memory; ``str()`` says what it took."""
 
 
 class Database:
@@ -50,8 +59,8 @@ class Database:
         """
         self._mode: Mode = "engine"
         self._budget = budget // _EVERY
-        self._left = self._budget
-        self._exhausted = False
+        self._over = ""
+        self.new_budget()
         self.connection = sqlite3.connect(
             ":memory:", isolation_level=None, check_same_thread=False, cached_statements=1024
         )
@@ -61,7 +70,7 @@ class Database:
             self.connection.execute(f"PRAGMA {pragma}")
         self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         self.connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        add_functions(self.connection)
+        self._formatter = add_functions(self.connection)
         # The table-valued function declares its table at its first use, which the authorizer would refuse.
         self.connection.execute("SELECT 1 FROM json_each('[]')").fetchall()
         self.connection.set_authorizer(self._authorize)
@@ -69,6 +78,7 @@ class Database:
 
     def close(self) -> None:
         self.connection.close()
+        self._formatter.close()
 
     def serialize(self) -> bytes:
         return self.connection.serialize()
@@ -85,9 +95,11 @@ class Database:
                 self.run("ROLLBACK", mode="engine")
             raise
 
-    def new_budget(self) -> None:
-        """What follows is another call."""
-        self._left = self._budget
+    def new_budget(self, steps: int | None = None) -> None:
+        """What follows is another call, of ``steps`` where it has more than the usual ones."""
+        self._left = self._budget if steps is None else steps // _EVERY
+        self._clock = time.thread_time()
+        self._beginning = _resident()
 
     def run(
         self, sql: str, values: Mapping[str, Any] | Sequence[Any] = (), *, mode: Mode, limit: int | None = None
@@ -99,7 +111,7 @@ class Database:
             sqlite3.Error: SQLite or the authorizer refuses it.
         """
         before, self._mode = self._mode, mode
-        self._exhausted = False
+        self._over, self._clock = "", time.thread_time()
         try:
             cursor = self.connection.execute(sql, values)
             try:
@@ -108,8 +120,8 @@ class Database:
             finally:
                 cursor.close()
         except sqlite3.OperationalError:
-            if self._exhausted:
-                raise TooMuchWork from None
+            if self._over:
+                raise TooMuchWork(self._over) from None
             raise
         finally:
             self._mode = before
@@ -119,11 +131,16 @@ class Database:
         self.connection.executemany(sql, rows)
 
     def _tick(self) -> int:
-        if self._mode in ("engine", "make"):
+        if self._mode == "engine":
             return 0
-        self._left -= 1
-        self._exhausted = self._left < 0
-        return int(self._exhausted)
+        now = time.thread_time()
+        self._left -= 1 + int((now - self._clock) / _SLOW_SECONDS)
+        self._clock = now
+        if self._left < 0:
+            self._over = "takes too many steps"
+        elif self._left % _LOOK_EVERY == 0 and _resident() - self._beginning > _MOST_GROWTH:
+            self._over = "takes too much memory"
+        return int(bool(self._over))
 
     def _authorize(
         self, action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
@@ -150,3 +167,12 @@ class Database:
 def _ours(table: str) -> bool:
     """Tables that no statement of a definition may name."""
     return table.startswith(("_", "sqlite_")) or table == VIOLATIONS
+
+
+def _resident() -> int:
+    """Bytes of memory that the process holds; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

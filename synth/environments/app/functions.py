@@ -6,10 +6,12 @@ All are pure: equal arguments give equal results. ``roll``, ``word`` and ``code`
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
+from typing import Any
 
 from synth.environments.app.codes import code
 
@@ -67,8 +69,23 @@ def _fold(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
 
 
-def add_functions(connection: sqlite3.Connection) -> None:
-    """Add those that every statement may call."""
+_PADDING = re.compile(r"\*|\d{5}")
+"""Of a format: a width that is an argument, or has five digits."""
+
+
+def add_functions(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Add those that every statement may call. Gives a connection that they use, to be closed after ``connection``."""
+    # SQLite's own would work for seconds on a width of 10^9 before it finds the text too long.
+    own = sqlite3.connect(":memory:", check_same_thread=False)
+
+    def formatted(form: str | None, *values: Any) -> Any:
+        if form is not None and _PADDING.search(form):
+            raise ValueError("a width of over 9,999 characters")
+        marks = ", ".join("?" for _ in (form, *values))
+        return own.execute(f"SELECT printf({marks})", (form, *values)).fetchone()[0]
+
+    for name in ("format", "printf"):
+        connection.create_function(name, -1, formatted, deterministic=True)
     for name, arity, function in (
         ("add_minutes", 2, _add_minutes),
         ("add_days", 2, _add_days),
@@ -77,6 +94,7 @@ def add_functions(connection: sqlite3.Connection) -> None:
         ("contains", 2, _contains),
     ):
         connection.create_function(name, arity, function, deterministic=True)
+    return own
 
 
 def add_makers(

@@ -19,6 +19,7 @@ from synth.inputs import YamlLoader, parse_yaml, read_text
 __all__ = ["load_definition", "parse_definition", "shipped", "source_text"]
 
 _SUFFIX = ".yaml"
+_MOST_WEIGHT = 100_000
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 _CLOCK = re.compile(r"'now'|\bcurrent_(?:time|date|timestamp)\b", re.IGNORECASE)
 
@@ -148,6 +149,7 @@ def _said(error: Any) -> str:
 
 def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     yield from _names(definition)
+    yield from _word_problems(definition)
     yield from _table_problems(definition)
     yield from _rule_problems(definition)
     yield from _tool_problems(definition)
@@ -171,6 +173,12 @@ def _names(definition: Definition) -> Iterator[tuple[str, str]]:
     for name, tool in definition.tools.items():
         for reserved in {"now", "today", "page"} & set(tool.arguments):
             yield f"tools.{name}.arguments.{reserved}", "the engine gives this name a value of its own"
+
+
+def _word_problems(definition: Definition) -> Iterator[tuple[str, str]]:
+    for name, words in definition.words.items():
+        if isinstance(words, dict) and sum(words.values()) > _MOST_WEIGHT:
+            yield f"words.{name}", f"the weights come to over {_MOST_WEIGHT:,}"
 
 
 def _table_problems(definition: Definition) -> Iterator[tuple[str, str]]:

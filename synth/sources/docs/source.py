@@ -6,7 +6,6 @@ import errno
 import hashlib
 import os
 import posixpath
-import stat
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from synth.schemas.row import Split
 from synth.sources.docs.decode import NotTextError, decode
 from synth.sources.docs.html import MalformedError, Parsed, parse_html
 from synth.sources.docs.markdown import parse_markdown
+from synth.sources.files import leads_out, refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 
 __all__ = ["DocsConfig", "DocsSource", "content_digest", "read"]
@@ -66,8 +66,9 @@ class DocsConfig(BaseModel):
 class DocsSource:
     """The folder, listed once. Holds no file content.
 
-    Symbolic links: a link to a file is read like a file (its twin is then a duplicate); a link to a folder outside the
-    root is followed once; a link to a folder inside the root is not, because the folder itself is read. So loops end.
+    Symbolic links: a link to a file in the folder is read like a file (its twin is then a duplicate); a link to a
+    folder in it is not followed, because the folder itself is read, so loops end. A link that leads out of the folder
+    is rejected (``outside``): a folder that somebody gave you must not name files of yours.
 
     Raises:
         InputError: the folder is missing, is no folder, can't be listed, or holds no file of the pattern.
@@ -105,8 +106,6 @@ class DocsSource:
         """What was masked or rejected so far as private."""
 
     def _walk(self) -> Iterator[str]:
-        root = os.path.realpath(self._root)
-        entered = {root}
         pending = [""]
         while pending:
             folder = pending.pop()
@@ -117,14 +116,9 @@ class DocsSource:
                 continue
             for entry in entries:
                 path = f"{folder}/{entry.name}" if folder else entry.name
-                if _is_dir(entry):
-                    real = os.path.realpath(entry.path)
-                    inside = real == root or real.startswith(root + os.sep)
-                    if real in entered or (entry.is_symlink() and inside):
-                        continue
-                    entered.add(real)
+                if entry.is_dir(follow_symlinks=False):
                     pending.append(path)
-                elif self._wanted(path):
+                elif leads_out(self._root, path) if _is_dir(entry) else self._wanted(path):
                     yield path
 
     def _wanted(self, path: str) -> bool:
@@ -158,12 +152,12 @@ class DocsSource:
         if path != self._first[name]:
             return self._rejection(path, Reason.DUPLICATE_ID, f"{_printable(self._first[name])!r} has the same id")
         full = os.path.join(self._root, path)
+        if (refused := refusal(self._root, path)) is not None:
+            return self._rejection(path, *refused)
         try:
-            state = os.stat(full)
-            if not stat.S_ISREG(state.st_mode):
-                return self._rejection(path, Reason.UNREADABLE, "not a regular file")
-            if state.st_size > self.config.max_bytes:
-                detail = f"{state.st_size} bytes, more than max_bytes = {self.config.max_bytes}"
+            size = os.stat(full).st_size
+            if size > self.config.max_bytes:
+                detail = f"{size} bytes, more than max_bytes = {self.config.max_bytes}"
                 return self._rejection(path, Reason.TOO_LARGE, detail)
             with open(full, "rb") as file:
                 data = file.read(self.config.max_bytes + 1)
@@ -276,7 +270,7 @@ class DocsSource:
                 state = os.stat(os.path.join(self._root, path))
             except OSError:
                 continue
-            if stat.S_ISREG(state.st_mode) and 0 < state.st_size <= self.config.max_bytes:
+            if refusal(self._root, path) is None and 0 < state.st_size <= self.config.max_bytes:
                 by_size[state.st_size].append(path)
         twins: dict[str, str] = {}
         for group in by_size.values():
@@ -302,7 +296,7 @@ class DocsSource:
     def _hash(self, path: str) -> str | None:
         full = os.path.join(self._root, path)
         try:
-            if not stat.S_ISREG(os.stat(full).st_mode):
+            if refusal(self._root, path) is not None:
                 return None
             with open(full, "rb") as file:
                 return hashlib.file_digest(file, "sha256").hexdigest()

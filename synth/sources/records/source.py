@@ -35,6 +35,7 @@ from synth.inputs import LINE_BYTES, open_input, parse_json
 from synth.schemas.documents import Document, Link
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
+from synth.sources.files import refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 from synth.sources.records.triples import Triple, TripleError, locate
 
@@ -96,7 +97,9 @@ class RecordsSource:
         if not config.path:
             raise InputError("no file was given", where=where, mend="give a file or folder of records with --source")
         path = os.path.abspath(os.path.expanduser(config.path))
-        if os.path.isdir(path):
+        self._listed = os.path.isdir(path)
+        """Whether the files were found in a folder, and not given by name."""
+        if self._listed:
             self._root = path
             found = [
                 os.path.relpath(os.path.join(folder, name), path).replace(os.sep, "/")
@@ -125,6 +128,8 @@ class RecordsSource:
         total = hashlib.sha256()
         for path in self.files:
             try:
+                if self._refusal(path) is not None:
+                    raise OSError
                 with open(self._full(path), "rb") as file:
                     content = hashlib.file_digest(file, "sha256").hexdigest()
             except OSError:
@@ -161,11 +166,17 @@ class RecordsSource:
                 rejected += bad
         return Records(documents, triples, rejected, count)
 
+    def _refusal(self, path: str) -> tuple[Reason, str] | None:
+        return refusal(self._root, path) if self._listed else None
+
     def _full(self, path: str) -> str:
         return os.path.join(self._root, path)
 
     def _records(self, path: str) -> Iterator[tuple[str, dict[str, Any] | Rejection]]:
         """(place, record or why there is none): the place is ``<file>#<number>``."""
+        if (refused := self._refusal(path)) is not None:
+            yield path, self._rejection(path, *refused)
+            return
         try:
             yield from self._parquet(path) if path.lower().endswith(".parquet") else self._lines(path)
         except (OSError, ValueError) as error:  # Arrow's errors are subclasses of these
