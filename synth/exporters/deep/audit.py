@@ -18,7 +18,15 @@ from synth.exporters.deep.lure_rules import LURE_RULES, Lures
 from synth.exporters.deep.plan_rules import PLAN_RULES, PlanAudit
 from synth.exporters.deep.reading import graph_of, raw, rows
 from synth.exporters.deep.run_rules import RUN_RULES, answers_of, judge_runs
-from synth.exporters.deep.task_rules import EVIDENCE_RULES, TABLE_RULES, NOT_A_QUERY, Evidences, Tasks, asks_pages, is_given
+from synth.exporters.deep.task_rules import (
+    EVIDENCE_RULES,
+    NOT_A_QUERY,
+    TABLE_RULES,
+    Evidences,
+    Tasks,
+    asks_pages,
+    is_given,
+)
 from synth.exporters.reader import load
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow

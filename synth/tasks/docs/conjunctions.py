@@ -219,9 +219,7 @@ class Conjunctions:
         words = self._words_of(row)
         linked = {self._corpus.edges[n].object for numbers in self._corpus.out[row].values() for n in numbers}
         return {
-            e
-            for e in self._by_kind[kind]
-            if self._corpus.entities[e].name.rsplit(".", 1)[-1] in words or e in linked
+            e for e in self._by_kind[kind] if self._corpus.entities[e].name.rsplit(".", 1)[-1] in words or e in linked
         }
 
     def _words_of(self, row: int) -> frozenset[str]:

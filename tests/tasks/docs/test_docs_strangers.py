@@ -15,11 +15,11 @@ from synth.tasks.docs.strangers import strangers
 def test_pages_that_share_a_name_without_an_entry_make_no_pair(tmp_path: Path, stranger: str) -> None:
     shared = '<p>Then <a href="quarn.html#quarn.do_quarn">quarn.do_quarn()</a> and {} take over.</p>'
     files = site()
-    for page, other in (("velib", "tosk"), ("mirad", "plune")):
+    for page, other in (("wembly", "fennic"), ("mirad", "plune")):
         words = shared.format(f'<a href="{other}.html#{other}.do_{other}">{other}.do_{other}()</a>') + stranger
         files[f"lib/{page}.html"] = files[f"lib/{page}.html"].replace("</body>", f"{words}</body>")
     corpus = build(tmp_path, files).proposer().corpus
-    pages = {row for row, name in enumerate(corpus.columns.ids) if name in ("lib/velib.html", "lib/mirad.html")}
+    pages = {row for row, name in enumerate(corpus.columns.ids) if name in ("lib/wembly.html", "lib/mirad.html")}
     pairs = [
         found
         for groups in Conjunctions(corpus).by_signature.values()
