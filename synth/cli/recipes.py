@@ -41,11 +41,12 @@ def list_datasets(as_json: JsonOption = False) -> None:
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it.")] = Path("recipe.yaml"),
     dataset: Annotated[str, typer.Option("--from", help="The builtin dataset to begin with.")] = "world-search",
+    full: Annotated[bool, typer.Option("--full", help="Write every key with its default and its meaning.")] = False,
 ) -> None:
     """Write a commented recipe to change."""
-    from synth.recipe.template import commented_recipe
+    from synth.recipe.template import commented_recipe, short_recipe
 
-    text = commented_recipe(dataset)
+    text = (commented_recipe if full else short_recipe)(dataset)
     if file.exists():
         raise InputError("exists already", where=str(file), mend="name another file")
     try:

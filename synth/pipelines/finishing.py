@@ -207,11 +207,10 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
         "app": "An application on a generated database: tools that read and change it, and a written policy.",
         "web": "A web site that keeps what is done on it, in a real browser.",
     }
-    first = engine.plan.nodes[0]
     return SourceReport(
         name=engine.plan.source,
         kind=source.kind,
-        sha256=engine.fingerprint(first.label).provenance(engine.plan).source_sha256,
+        sha256=engine.fingerprint("tasks").provenance(engine.plan).source_sha256,
         description=words[source.kind],
         fictional=source.kind in ("world", "app") or (isinstance(source, WebSource) and source.site == "library"),
     )

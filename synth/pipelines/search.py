@@ -107,6 +107,8 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
     reads = {"documents": "documents", "index": "index"}
     if recipe.questions.kind != "given":
         reads |= {"entities": entities, "edges": entities}
+    if recipe.questions.kind == "docs":
+        config["extract"] = getattr(recipe.source, "extract", "none")
     if recipe.questions.kind == "world":
         reads |= {"graph": "graph"}
         config["environment"] = recipe.environment.kind

@@ -1,7 +1,8 @@
-"""A commented recipe, written from the model's own documentation, so that it can not go stale."""
+"""Commented recipes, written from the model's own documentation, so that they can not go stale."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, get_args
@@ -10,11 +11,44 @@ import yaml
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from synth.recipe.load import load_recipe
+from synth.recipe.load import builtin_text, load_recipe
+from synth.recipe.model import Recipe
 
-__all__ = ["commented_recipe"]
+__all__ = ["OPTIONAL", "commented_recipe", "short_recipe"]
 
 _WIDTH = 110
+
+
+OPTIONAL = {
+    "difficulty": "null",
+    "contexts": "{budgets: [8192, 65536]}",
+    "rl": "false",
+    "ratings": "{}",
+}
+"""Keys that the short recipe shows behind a number sign, and a value that differs from the default."""
+
+
+def short_recipe(dataset: str) -> str:
+    """The builtin recipe ``dataset`` as it ships, a sentence above each key, and a few keys more to try.
+
+    Raises:
+        InputError: there is no such builtin dataset.
+    """
+    lines = [f"# A recipe of synth, begun from {dataset}. `synth init --full` shows every key with its default."]
+    for line in builtin_text(dataset).splitlines():
+        key = line.partition(":")[0]
+        if key in Recipe.model_fields:
+            lines.append(f"# {_sentence(key)}")
+        lines.append(line)
+    lines += ["", "# Remove the number sign to change one of these."]
+    lines += [f"# {key}: {value}  # {_sentence(key)}" for key, value in OPTIONAL.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _sentence(key: str) -> str:
+    """The first clause of what a key of recipes means."""
+    text = " ".join((Recipe.model_fields[key].description or "").split())
+    return re.split(r"(?<=\.)\s|: |; ", text, maxsplit=1)[0].rstrip(".") + "."
 
 
 def commented_recipe(dataset: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+import pyarrow.compute as pc
+
 from synth.errors import BuildError
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.rejections import Rejection
@@ -16,11 +18,21 @@ from synth.tasks.draft import finish, same_question
 
 __all__ = ["DocsTasks", "DocsTasksStageConfig"]
 
+_ADVICE = {
+    "none": "give pages that link to each other, or set source.extract=rules where pages only name each other",
+    "rules": "give pages that link to each other or state something of each other by title; for prose, set "
+    "source.extract=model with roles.writer and ask your own questions with --tasks-file",
+    "model": "give more pages, or ask your own questions with --tasks-file",
+}
+"""What helps where no walk was found, by what was read already."""
 _SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
 class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
-    pass
+    unhashed: ClassVar[Mapping[str, str]] = {"extract": "what an error advises; the facts themselves are an input"}
+
+    extract: str = "none"
+    """What was read of the pages beside their links (``source.extract``)."""
 
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
@@ -47,6 +59,9 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         # does not have; the shares of pages that the source gives to the splits decide how many that are.
         capacity = [self._proposer.capacity(split) for split in _SPLITS]
         self._capacity = capacity
+        documents, edges = inputs.table("documents").arrow, inputs.table("edges").arrow
+        links = int(pc.sum(pc.list_value_length(documents["links"])).as_py() or 0)
+        self._found = f"{len(documents)} pages with {links} links and {len(edges)} facts were read"
         context.notes["walks"] = float(sum(capacity))
 
     def ceiling(self, wanted: int) -> int:
@@ -58,11 +73,11 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         walks = sum(self._capacity)
         if walks < wanted:
             raise BuildError(
-                f"the documents offer {walks} different walks, fewer than the {wanted} tasks that were asked for",
+                f"{self._found}: {walks} different walks, fewer than the {wanted} tasks that were asked for",
                 where=self.name,
                 mend=f"ask for fewer (after the checks about {max(walks // 2, 0)} remain), or give more pages"
                 if walks
-                else "give pages that link to each other, or set source.extract=rules where none of them links",
+                else _ADVICE[self.config.extract],
             )
         return super().ceiling(wanted)
 

@@ -25,7 +25,8 @@ def test_ten_tasks_go_from_no_noise_to_the_share_at_the_end(tmp_path: Path) -> N
     tasks = {task.id: task for task in dataset.rows("tasks")}
     noisy, _ = reopen(dataset)
     clean, _ = reopen(dataset)
-    assert isinstance(noisy, SearchEnvironment) and isinstance(clean, SearchEnvironment)
+    assert isinstance(noisy, SearchEnvironment)
+    assert isinstance(clean, SearchEnvironment)
     clean.noise = None
     shown: dict[str, list[bool]] = {name: [] for name in places}
     for run in dataset.rows("trajectories"):
@@ -40,7 +41,8 @@ def test_ten_tasks_go_from_no_noise_to_the_share_at_the_end(tmp_path: Path) -> N
     order = sorted(places, key=lambda name: places[name])
     first, last = ([replaced for name in part for replaced in shown[name]] for part in (order[:3], order[-3:]))
     shares = [noisy.noise_share(tasks[name]) for name in order]
-    assert shares[0] == 0 and shares[-1] == 0.5 and shares == sorted(set(shares))
+    assert (shares[0], shares[-1]) == (0, 0.5)
+    assert shares == sorted(set(shares))
     assert not any(shown[order[0]])  # the curriculum begins without noise
     assert 0.2 < sum(last) / len(last) <= 0.65
     assert sum(first) / len(first) < sum(last) / len(last) / 2

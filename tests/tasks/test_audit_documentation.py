@@ -48,3 +48,39 @@ def judged(cue: str, text: str) -> list[tuple[str, str]]:
 )
 def test_a_column_that_is_named_tells_catalogs_apart(cue: str, text: str, clear: bool) -> None:
     assert judged(cue, text) == ([] if clear else [("unique", "hop 0 (references) leads to 'kite_sail' as well")])
+
+
+@pytest.mark.parametrize("stranger", [False, True])
+def test_a_pair_is_not_unique_when_both_pages_name_a_function_without_an_entry(stranger: bool) -> None:
+    graph = FactGraph()
+    for page in ("kites.html", "sails.html"):
+        graph.add_thing(Thing(page, page, "page", (), page, "train"))
+    for name in ("knots.tie", "knots.cut", "knots.dye"):
+        graph.add_thing(Thing(name, name, "function", (), "knots.html", "train"))
+    graph.freeze()
+    target = Node(id="knots.tie", name="knots.tie", kind="function", document_id="knots.html")
+    texts = {"kites.html": "Call tie() or cut() first.", "sails.html": "Here tie() follows dye()."}
+    if stranger:
+        texts = {page: f"{text} Never before braid() returned." for page, text in texts.items()}
+    hops = tuple(
+        Hop(
+            source=Node(id=page, name=page, kind="page", document_id=page),
+            target=target,
+            relation="named_on",
+            forward=True,
+            evidence=Evidence(document_id=page, start=0, end=4, quote=text[:4]),
+            cue=page,
+        )
+        for page, text in texts.items()
+    )
+    sound = finish(chain(), [CheckResult(check="all", outcome="passed")], PROVENANCE, 0)
+    walk = sound.walk.model_copy(update={"hops": hops, "shape": "conjunction"})
+    audited = Documentation(graph)
+    task = sound.model_copy(update={"walk": walk, "shape": "conjunction"})
+    assert audited.pages(task) == set(texts)
+    for page, text in texts.items():
+        audited.read(page, text)
+    problems, unsure = audited.judge(task)
+    assert not unsure
+    assert [rule for rule, _ in problems] == (["unique"] if stranger else [])
+    assert all("braid" in what for _, what in problems)

@@ -39,6 +39,8 @@ class Course(ABC):
         self.generator = generator
         self.patience = patience
         self.parallel = parallel
+        self.together = False
+        """Whether independent questions are begun at the same time."""
         self.thoughts = Thoughts(state.reading.question, generator)
         self.noted = False  # whether something was settled in this turn
         self._turned_to: int | None = None
@@ -123,6 +125,17 @@ class Course(ABC):
                 self.thoughts.add("next_plain", name=known.name)
         elif not dangling(cue):
             self.thoughts.add("next_clue", cue=cue)
+
+    def independent(self, number: int) -> list[tuple[int, str]]:
+        """(clue, name) where other questions begin that have nothing to do with that of ``number`` (HyperEyes)."""
+        reading = self.state.reading
+        clues = reading.clues
+        if not self.together or reading.answer >= 0 or reading.deeds or any(clue.every for clue in clues):
+            return []
+        roots = [(n, clue.name) for n, clue in enumerate(clues) if clue.source is None and clue.name and not clue.value]
+        if number not in dict(roots):
+            return []
+        return [(n, name) for n, name in roots if n != number and n not in self.state.resolved]
 
     def _begin(self, number: int, name: str) -> None:
         clues = self.state.reading.clues

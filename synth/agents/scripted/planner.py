@@ -102,7 +102,8 @@ class Planner(Course):
         chosen = self.chooser.source_hit(number, name, hits) if hits else None
         if chosen is not None:
             self._introduce(hits, chosen, name)
-            return [("open", {"document": chosen.document})]
+            # The page of the clue at work comes last: it is the one that stays open.
+            return [*self._open_beside(number, chosen), ("open", {"document": chosen.document})]
         if not made:
             self._begin(number, name)
             self.thoughts.add("search_name", name=name)
@@ -383,10 +384,28 @@ class Planner(Course):
     def _search(self, number: int, name: str, k: int | None) -> list[Call]:
         calls: list[Call] = [("search", {"query": name} | ({"k": k} if k else {}))]
         clues = self.state.reading.clues
+        if self.seen.turns == 0 and (beside := self.independent(number)):
+            names = list(dict.fromkeys(other for _, other in beside if fold(other) != fold(name)))
+            if names:
+                self.thoughts.add("search_name", name=listed(names))
+            return calls + [("search", {"query": other}) for other in names]
         others = [c.name for c in clues if c.name and c.name != name and c.target == clues[number].target]
         if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
             calls += [("search", {"query": other}) for other in dict.fromkeys(others)]
         return calls
+
+    def _open_beside(self, number: int, chosen: Hit) -> list[Call]:
+        """Opens of the pages where the independent questions begin, as far as searches showed them by name."""
+        found: dict[str, Hit] = {}
+        for other, name in self.independent(number):
+            made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
+            hits = self.untried(other, [hit for search in made for hit in search.hits])
+            hit = self.chooser.source_hit(other, name, hits) if hits else None
+            if hit is not None and hit.document != chosen.document and same_name(hit.title, name):
+                found.setdefault(hit.document, hit)
+        if found:
+            self.thoughts.add("hit_named", title=listed([short(hit.title) for hit in found.values()]))
+        return [("open", {"document": document}) for document in found]
 
     def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
         titles = list(dict.fromkeys(short(hit.title) for hit in hits))

@@ -48,6 +48,7 @@ class ScriptedTeacher:
         state = state_of(self._reading, history)
         chooser = _GoldChooser(self._task, state, self._lexicon, self._config, generator)
         planner = Planner(state, chooser, generator, patience=self._config.patience, parallel=self._config.parallel)
+        planner.together = True
         planner.doubts = Doubts(state, self._lexicon)
         return Decision(planner.turn())
 

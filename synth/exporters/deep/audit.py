@@ -18,7 +18,15 @@ from synth.exporters.deep.lure_rules import LURE_RULES, Lures
 from synth.exporters.deep.plan_rules import PLAN_RULES, PlanAudit
 from synth.exporters.deep.reading import graph_of, raw, rows
 from synth.exporters.deep.run_rules import RUN_RULES, answers_of, judge_runs
-from synth.exporters.deep.task_rules import EVIDENCE_RULES, TABLE_RULES, Evidences, Tasks, asks_pages
+from synth.exporters.deep.task_rules import (
+    EVIDENCE_RULES,
+    NOT_A_QUERY,
+    TABLE_RULES,
+    Evidences,
+    Tasks,
+    asks_pages,
+    is_given,
+)
 from synth.exporters.reader import load
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -90,7 +98,10 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
             answers[task.id] = answers_of(task)  # the others are judged by doing
         if not task.walk.hops:
             continue  # a given question: there is no walk to prove
-        for problem in walks.audit(task, known=graph is not None, solve=not asks_pages(task)):
+        if is_given(task) and graph is not None:
+            walks.leave(["unique", "shortcut"], NOT_A_QUERY)
+        solve = not asks_pages(task) and not is_given(task)
+        for problem in walks.audit(task, known=graph is not None, solve=solve):
             found.add(place, task.id, problem.rule, problem.detail)
         evidence.see(place, task)
         lures.see(task)

@@ -19,7 +19,9 @@ from synth.tasks.audit.measures import measure, span_of
 from synth.tasks.audit.pages import Page, states
 from synth.tasks.audit.words import squeezed
 
-__all__ = ["EVIDENCE_RULES", "TABLE_RULES", "Evidences", "Tasks", "asks_pages"]
+__all__ = ["EVIDENCE_RULES", "NOT_A_QUERY", "TABLE_RULES", "Evidences", "Tasks", "asks_pages", "is_given"]
+
+NOT_A_QUERY = "a question that was given names no relation, so no query of facts can answer it"
 
 TABLE_RULES: Mapping[str, str] = {
     "duplicate": "No question is asked twice, in other case or other words over the same walk.",
@@ -36,6 +38,11 @@ EVIDENCE_RULES: Mapping[str, str] = {
 def asks_pages(task: Task) -> bool:
     """Whether the relations of a task are readings of pages, which no query of facts can answer whole."""
     return task.provenance.stage.endswith("docs_tasks")
+
+
+def is_given(task: Task) -> bool:
+    """Whether question and answer are the user's own, with a sentence of a document as evidence."""
+    return task.walk.shape == "given"
 
 
 class Tasks:
@@ -202,7 +209,10 @@ class Evidences:
         open_: dict[tuple[str, int, int], list[tuple[Place, str, int, Hop]]] = defaultdict(list)
         for name, cited in self._waiting.items():
             for item in cited:
-                open_[name, item[3].evidence.start, item[3].evidence.end].append(item)
+                if item[3].relation == "given":
+                    self._found.leave("stated", NOT_A_QUERY)
+                else:
+                    open_[name, item[3].evidence.start, item[3].evidence.end].append(item)
         self._found.rows["stated"] += sum(map(len, open_.values()))
         names = ["subject", "relation", "object", "value", "document_id", "start", "end"]
         for _, _, batch in raw(dataset, "facts", names, 10_000):

@@ -23,6 +23,17 @@ _PARTLY = {"added_in": "added_partly", "deprecated_since": "deprecated_partly"}
 _CONDITIONAL = frozenset(("raises", "refers_for"))
 """Relations of which a thing has several, told apart by a condition in the sentence."""
 _COLUMN = re.compile(r"^(\w+) [^()\n]*\(references ", re.MULTILINE)
+_NAMED = frozenset(("named_on", "see_also_of", "row_of"))
+"""Relations of which a page speaks by naming things, whether or not the collection explains them."""
+_LIKE: dict[str, str] = {
+    **dict.fromkeys(("function", "coroutine", "decorator", "C function"), r"[A-Za-z_][\w.]*(?=\(\))"),
+    **dict.fromkeys(("class", "exception"), r"\b[A-Z]+[a-z0-9]+[A-Z]\w*"),
+    **dict.fromkeys(("command", "program", "utility"), r"[A-Za-z][\w.+-]*(?=\(\d\w?\))"),
+    **dict.fromkeys(("catalog", "view", "configuration parameter"), r"(?<![\w-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b"),
+    "environment variable": r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b",
+    "command-line option": r"(?<![\w-])--[a-z][\w-]*",
+}
+"""How a name of a kind is written."""
 _DESCRIBED = ("described_as", "subtitle")
 _SMALL = frozenset(
     "a an the of in on at by for from to with and or but as is are was were be been that this it its which whose when "
@@ -42,17 +53,20 @@ class Documentation:
         self._linked: dict[str, set[str]] = defaultdict(set)
         self._words: dict[str, frozenset[str]] = {}
         self._columns: dict[str, Counter[str]] = {}
+        self._texts: dict[str, str] = {}
+        self._explained = {name.removesuffix("()") for known in self._by_kind.values() for _, name in known}
         self._told: dict[str, set[Key]] | None = None
 
     # -- what it must read -------------------------------------------------------------------------------------------
 
     def pages(self, task: Task) -> set[str]:
         """Ids of the documents whose words decide about the task."""
-        asked = ("named_on", "references")
+        asked = _NAMED | {"references"}
         return {page for hop in task.walk.hops if hop.relation in asked and (page := hop.source.document_id)}
 
     def read(self, document_id: str, text: str) -> None:
         """The text of a document that ``pages`` named."""
+        self._texts[document_id] = text
         self._words[document_id] = frozenset(re.findall(r"\w+", text))
         self._columns[document_id] = Counter(_COLUMN.findall(text))
 
@@ -64,6 +78,7 @@ class Documentation:
         """Let the words of all pages go."""
         self._words.clear()
         self._columns.clear()
+        self._texts.clear()
 
     # -- what it says ------------------------------------------------------------------------------------------------
 
@@ -108,7 +123,7 @@ class Documentation:
                     ("unique", "shortcut"), "what an entry or section of a page holds stands in no table"
                 )
                 continue
-            sets.append((number, found))
+            sets.append((number, found | self._unexplained(hop)))
         if not sets:
             return
         together = set.intersection(*(found for _, found in sets))
@@ -143,6 +158,16 @@ class Documentation:
         if relation == "references" and hop.forward and len(found) > 1 and self._column(hop):
             return found & {key_of(hop.target)}
         return None if relation in _CONDITIONAL and len(found) > 1 else found
+
+    def _unexplained(self, hop: Hop) -> set[Key]:
+        """Names on the source's page that are written like the target's kind and that no entity bears."""
+        page = hop.source.document_id
+        if hop.relation not in _NAMED or page is None or page not in self._texts:
+            return set()
+        form = _LIKE.get(self._graph.kind(key_of(hop.target)))
+        names = set(re.findall(form, self._texts[page])) if form else set()
+        parts = {name.rpartition(".")[2] for name in names}
+        return {f"name:{part}" for part in parts if part and part not in self._explained}
 
     def _column(self, hop: Hop) -> bool:
         """The question names the column of the hop's line, and the page has one such line. (That the line leads to the

@@ -17,6 +17,7 @@ from synth.schemas.documents import Edge, Entity
 from synth.schemas.row import Split
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.kinds import PLACES
+from synth.tasks.docs.strangers import strangers
 
 __all__ = ["Conjunction", "Conjunctions", "Constraint"]
 
@@ -25,6 +26,8 @@ _KINDS = frozenset(
 ) | {"C function", "environment variable", "configuration parameter", "glossary term", "command-line option"}
 _MENTIONED = _KINDS - {"section", "glossary term"}
 """Kinds of things that two pages can have in common by mentioning them."""
+_NAMING = frozenset(("named_on", "see_also_of", "row_of"))
+"""Statements that a page makes by naming things: what it names without an entry may satisfy them as well."""
 _STATED = ("added_in", "deprecated_since", "availability", "set_when", "bare_unit", "default_setting")
 _PER_ANSWER = 10
 """Conjunctions that are kept for one answer."""
@@ -41,7 +44,7 @@ class Constraint:
     source: int
     value: str
     fits: frozenset[int]
-    """Entities of the answer's kind that satisfy it, or might."""
+    """Entities of the answer's kind that satisfy it, or might; below 0 the names that have no entry."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,8 @@ class Conjunctions:
         for entity in corpus.entities:
             self._by_kind[entity.kind].add(entity.ordinal)
         self._words: dict[int, frozenset[str]] = {}
+        self._known = {entity.name.rpartition(".")[2].removesuffix("()") for entity in corpus.entities}
+        self._strange: dict[str, int] = {}
         self._fits: dict[tuple[str, int | str, str], frozenset[int]] = {}
 
     @cached_property
@@ -177,7 +182,7 @@ class Conjunctions:
                 if page.kind in PLACES and len(corpus.text(edge.document)) > 60_000:
                     continue  # a book on one page: that it names something says little
                 seen.add(edge.document)
-                fits = frozenset(e for e in self._named_on(edge.document, kind))
+                fits = self._named_fit(edge.document, kind)
                 if entity in fits:
                     found.append(Constraint("named_on", edge, edge.document, "", fits))
         return [c for c in found if entity in c.fits and len(c.fits) > 1 and self._nameable(c.source)]
@@ -191,27 +196,31 @@ class Conjunctions:
     def _fit(self, kind: str, relation: str, key: int | str, entities: set[int]) -> frozenset[int]:
         known = self._fits.get((relation, key, kind))
         if known is None:
-            known = self._fits[relation, key, kind] = frozenset(entities & self._by_kind[kind])
+            fits = entities & self._by_kind[kind]
+            if relation in _NAMING and isinstance(key, int):
+                fits = fits | self._strangers(key, kind)
+            known = self._fits[relation, key, kind] = frozenset(fits)
         return known
 
-    def _named_on(self, row: int, kind: str) -> frozenset[int]:
-        """Entities of a kind whose name, or its last part, stands anywhere on the page: linked or not."""
+    def _strangers(self, source: int, kind: str) -> set[int]:
+        """Numbers below 0 of the names on the page of ``source`` that have no entry and may be of the kind."""
+        row = self._corpus.page_of(source)
+        if row is None:
+            return set()
+        named = strangers(self._corpus.text(row), kind, self._known)
+        return {self._strange.setdefault(name, -1 - len(self._strange)) for name in sorted(named)}
+
+    def _named_fit(self, row: int, kind: str) -> frozenset[int]:
         known = self._fits.get(("named_on", row, kind))
-        if known is None:
-            words = self._words_of(row)
-            linked = {
-                self._corpus.edges[n].object
-                for groups in (self._corpus.out[row],)
-                for numbers in groups.values()
-                for n in numbers
-            }
-            named = {
-                e
-                for e in self._by_kind[kind]
-                if self._corpus.entities[e].name.rsplit(".", 1)[-1] in words or e in linked
-            }
-            known = self._fits["named_on", row, kind] = frozenset(named)
-        return known
+        return self._fit(kind, "named_on", row, self._named_on(row, kind)) if known is None else known
+
+    def _named_on(self, row: int, kind: str) -> set[int]:
+        """Entities of a kind whose name, or its last part, stands anywhere on the page: linked or not."""
+        words = self._words_of(row)
+        linked = {self._corpus.edges[n].object for numbers in self._corpus.out[row].values() for n in numbers}
+        return {
+            e for e in self._by_kind[kind] if self._corpus.entities[e].name.rsplit(".", 1)[-1] in words or e in linked
+        }
 
     def _words_of(self, row: int) -> frozenset[str]:
         known = self._words.get(row)

@@ -196,6 +196,10 @@ class GraphPlanner(Course):
         calls: list[Call] = [("find_entity", {"name": name})]
         starts = [c.name for c in self.state.reading.clues if c.source is None and c.name and not c.value]
         others = [other for other in dict.fromkeys(starts) if fold(other) != fold(name)]
+        if self.seen.turns == 0 and self.independent(number):
+            if others:
+                self.thoughts.add("search_name", name=listed(others[: _AT_ONCE - 1]))
+            return calls + [("find_entity", {"name": other}) for other in others[: _AT_ONCE - 1]]
         if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
             calls += [("find_entity", {"name": other}) for other in others[: _AT_ONCE - 1]]
         return calls

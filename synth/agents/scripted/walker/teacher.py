@@ -51,6 +51,7 @@ class GraphTeacher:
         planner = GraphPlanner(
             state, chooser, generator, patience=self._config.patience, parallel=self._config.parallel
         )
+        planner.together = True
         return Decision(planner.turn())
 
 

@@ -1,0 +1,40 @@
+"""A build over given questions holds under ``validate --deep``, which counts what it can't prove of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from api_builds import LEAN
+
+import synth
+from synth.exporters.deep import audit
+
+
+def test_given_questions_hold_and_what_is_not_proven_is_counted(tmp_path: Path) -> None:
+    names = "Alder Birch Cedar Dahlia Elm Fir Gorse Hazel".split()
+    pages = [
+        {"id": f"p{n}", "title": f"{name} Bridge", "text": f"{name} Bridge was opened by {name} Stone in {1900 + n}."}
+        for n, name in enumerate(names)
+    ]
+    asked = [{"question": f"Who opened {name} Bridge?", "answer": f"{name} Stone"} for name in names]
+    for file, rows in (("pages.jsonl", pages), ("asked.jsonl", asked)):
+        (tmp_path / file).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    built = synth.build(
+        "docs-search",
+        source=tmp_path / "pages.jsonl",
+        tasks_file=tmp_path / "asked.jsonl",
+        out=tmp_path / "out",
+        store=tmp_path / "store",
+        settings=LEAN,
+    )
+    found = audit(built.path)
+    assert [str(violation) for violation in found.violations] == []
+    rules = {rule.rule: rule for rule in found.rules}
+    for name in ("unique", "shortcut", "stated"):
+        assert (rules[name].rows, rules[name].undecided) == (0, len(names))
+        assert "given" in rules[name].why
+    assert rules["evidence"].rows == rules["provenance"].rows == len(names)
+    bad = tmp_path / "out" / "report.json"  # what is proven still is: another source than the report's is seen
+    bad.write_text(bad.read_text().replace(built.report.source.sha256, "0" * 64))
+    assert {violation.rule for violation in audit(built.path).violations} == {"provenance"}

@@ -1,0 +1,37 @@
+"""``synth init``: a short recipe that builds what ships, and with ``--full`` the whole reference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from synth.cli import main
+from synth.recipe.load import builtin_names, load_recipe
+from synth.recipe.template import OPTIONAL
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_the_short_recipe_is_short_and_means_what_ships(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "recipe.yaml"
+    main(["init", str(file), "--from", name])
+    lines = file.read_text().splitlines()
+    assert len(lines) <= 45
+    assert load_recipe(file=file) == load_recipe(name)
+    assert all(lines[number - 1].startswith("# ") for number, line in enumerate(lines) if line[:1].isalpha())
+
+
+@pytest.mark.parametrize("key", OPTIONAL)
+def test_every_optional_line_counts_once_its_number_sign_is_gone(tmp_path: Path, key: str) -> None:
+    file = tmp_path / "recipe.yaml"
+    main(["init", str(file)])
+    file.write_text(file.read_text().replace(f"# {key}: ", f"{key}: "))
+    assert load_recipe(file=file) != load_recipe("world-search")
+
+
+def test_the_full_recipe_shows_every_key(tmp_path: Path) -> None:
+    file = tmp_path / "recipe.yaml"
+    main(["init", str(file), "--full"])
+    assert set(yaml.safe_load(file.read_text())) == set(load_recipe("world-search").model_dump())
+    assert load_recipe(file=file) == load_recipe("world-search")
