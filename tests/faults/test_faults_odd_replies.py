@@ -13,16 +13,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import synth
 from synth.exporters.validate import validate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 from odd_replies import bent_response
 
-REPLIES = 1_000
 RECIPE = """
 name: odd
-tasks: 20
+tasks: TASKS
 source: {kind: world, entities: 400}
 questions: {kind: world}
 critical: null
@@ -36,7 +37,7 @@ roles:
     backend: openai
     model: tiny
     endpoints: [URL]
-    rollouts: 12
+    rollouts: ROLLOUTS
     attempts: 6
     timeout: 5
     patience: {seconds: 60, attempts: 1000, first_delay: 0.001, longest_delay: 0.002, longest_wait: 0.01}
@@ -106,10 +107,12 @@ def serving(odd: bool) -> Iterator[tuple[str, list[int]]]:
         server.server_close()
 
 
-def build(folder: Path, url: str) -> tuple[str, int, str]:
+def build(folder: Path, url: str, tasks: int, rollouts: int) -> tuple[str, int, str]:
     """Exit code, megabytes, and what it said."""
     folder.mkdir()
-    (folder / "recipe.yaml").write_text(RECIPE.replace("URL", url))
+    (folder / "recipe.yaml").write_text(
+        RECIPE.replace("URL", url).replace("TASKS", str(tasks)).replace("ROLLOUTS", str(rollouts))
+    )
     given = ["build", "--recipe", folder / "recipe.yaml", "--store", folder / "store", "--out", folder / "out"]
     script = Path(__file__).parent / "faults_odd_build.py"
     done = subprocess.run([sys.executable, script, *map(str, given)], capture_output=True, text=True, check=False)
@@ -118,19 +121,26 @@ def build(folder: Path, url: str) -> tuple[str, int, str]:
     return code, int(memory), done.stdout + done.stderr
 
 
-def test_a_build_of_odd_replies_ends_well(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tasks", "rollouts", "replies"),
+    [
+        pytest.param(4, 4, 20, id="small"),
+        pytest.param(20, 40, 1_000, id="large", marks=[pytest.mark.benchmark, pytest.mark.timeout(3600)]),
+    ],
+)
+def test_a_build_of_odd_replies_ends_well(tmp_path: Path, tasks: int, rollouts: int, replies: int) -> None:
     with serving(odd=False) as (url, _):
-        code, base, said = build(tmp_path / "even", url)
+        code, base, said = build(tmp_path / "even", url, tasks, rollouts)
         assert code == "0", said
     with serving(odd=True) as (url, sent):
-        code, memory, said = build(tmp_path / "odd", url)
+        code, memory, said = build(tmp_path / "odd", url, tasks, rollouts)
     assert code == "0", said[-3_000:]
     assert "Traceback" not in said
-    assert len(sent) >= REPLIES
+    assert len(sent) >= replies
     assert memory - base < 300
     dataset = synth.load(tmp_path / "odd" / "out")
     rejected: list[Any] = [row for row in dataset.rows("rejected") if row.stage == "policy-rollouts" or row.detail]
     kept = [row for row in dataset.rows("trajectories") if row.role == "policy"]
-    assert len({row.reason for row in rejected}) >= 4
+    assert len({row.reason for row in rejected}) >= 2
     assert kept
     assert validate(tmp_path / "odd" / "out").ok
