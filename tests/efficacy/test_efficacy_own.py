@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efficacy_lab.__main__ import main
 from efficacy_lab.own import asks_models, own_plan
 from efficacy_lab.plan import Plan, load_plan
 
-from synth.cli.app import main
 from synth.recipe.load import builtin_names, load_recipe, parse_recipe
 
 PLAN = load_plan()
@@ -115,7 +115,7 @@ def test_mistakes_are_one_line(
     tmp_path: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["efficacy", "--out", str(tmp_path / "out"), *arguments])
+        main(["--out", str(tmp_path / "out"), *arguments])
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert says in line

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from efficacy_lab.__main__ import main
 from efficacy_lab.experiment import Measured, Results
 from efficacy_lab.parts import chosen_seeds, groups, joined, read_results
 from efficacy_lab.plan import load_plan
 from efficacy_lab.table import table_of
 
-from synth.cli.app import main
 from synth.errors import InputError
 
 PLAN = load_plan()
@@ -77,7 +77,7 @@ def test_what_holds_no_results_is_one_line(
     if text is not None:
         file.write_text(text)
     with pytest.raises(SystemExit) as ended:
-        main(["efficacy", "--out", str(tmp_path / "out"), "--final", "--with", str(file)])
+        main(["--out", str(tmp_path / "out"), "--final", "--with", str(file)])
     assert ended.value.code == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert str(file) in line

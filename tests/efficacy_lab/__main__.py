@@ -21,7 +21,7 @@ from synth.cli.options import Dataset, RecipeOption, SetOption
 if TYPE_CHECKING:
     from efficacy_lab.experiment import Results
 
-__all__ = ["efficacy"]
+__all__ = ["efficacy", "main"]
 
 
 def efficacy(
@@ -172,7 +172,12 @@ def _in_processes(given: Sequence[str], work: Sequence[tuple[int, Sequence[str]]
             process.wait()
 
 
-if __name__ == "__main__":
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command and exit, as ``synth`` does."""
     application = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     application.command()(efficacy)
-    run_application(application)
+    run_application(application, arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -362,7 +362,9 @@ if sys.argv[1] == "waits":
 
 @pytest.mark.parametrize("end", ["waits", "ends"])
 def test_servers_end_with_a_process_that_is_killed_or_ends_without_closing(end: str) -> None:
-    holder = psutil.Popen([sys.executable, "-c", _HOLDER, end], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", _HOLDER, end]
+    holder = psutil.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline().strip().isdigit()
