@@ -243,10 +243,15 @@ def _logprobs(value: Any) -> tuple[float, ...] | None:
     content = value.get("content") if isinstance(value, dict) else None
     if not isinstance(content, list) or not content:
         return None
-    numbers = [item.get("logprob") if isinstance(item, dict) else None for item in content]
-    if not all(type(number) in (int, float) and _LEAST_LOGPROB <= number <= MOST_LOGPROB for number in numbers):
-        return None
-    return tuple(float(number) for number in numbers if number is not None)
+    numbers: list[float] = []
+    for item in content:
+        number = item.get("logprob") if isinstance(item, dict) else None
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            return None
+        if not _LEAST_LOGPROB <= number <= MOST_LOGPROB:
+            return None
+        numbers.append(float(number))
+    return tuple(numbers)
 
 
 def _error_of(error: Any) -> ServerSaysError:

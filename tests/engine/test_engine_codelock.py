@@ -9,7 +9,7 @@ from pathlib import Path
 
 import codelock
 import pytest
-from codelock import StageLock, code_hash, lock_of, problems, read_locks, write_locks
+from codelock import DATA, StageLock, code_hash, data_hash, lock_of, problems, read_locks, write_locks
 from engine_toys import Answers, Pages
 
 CACHES = (codelock._file, codelock._tree, codelock._imports, codelock._origin, codelock.module_hash)
@@ -134,3 +134,17 @@ def test_regenerating_refuses_a_change_without_a_bump(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="two stages are named a"):
         write_locks(path, [lock(2, "y"), lock(2, "y")])
     assert problems([], read_locks(path)) == ["stage a: in the lock and gone: regenerate it"]
+
+
+def test_words_are_locked_as_code_is(tmp_path: Path) -> None:
+    file = tmp_path / "world" / "works.yaml"
+    file.parent.mkdir()
+
+    def hash_of(text: str) -> str:
+        file.write_text(text, "utf-8")
+        return data_hash(tmp_path, DATA["synth.lexicon.reading"])
+
+    words = "author: [was written by]\n"
+    before = hash_of(words)
+    assert hash_of("# a comment\n" + words) == before
+    assert hash_of(words.replace("written by", "penned by")) != before

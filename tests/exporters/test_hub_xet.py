@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from hub_pusher import XET, job, run_jobs, texts_below
-
 from stand_ins.hub_server import Fault, FaultKind, HubServer
 
 TOKEN = "hf_" + "q7Wz" * 9

@@ -25,7 +25,6 @@ WAITING_NAMES = {
 }
 """Functions and classes that nothing uses yet and the plan that will. After C8 there are none."""
 INSTRUMENTS = {
-    "balance_lengths": "C1: evens out the lengths of whole-run pairs; wired with this issue",
     "characteristics": "the exact power of a design of critical steps, from the module's own tables",
     "compute_score": "verl calls it by its name",
     "contains_phrase": "what the tokenizer promises, exactly",

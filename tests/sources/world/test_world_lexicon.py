@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from synth.engine.codelock import DATA, data_hash
 from synth.lexicon import reading
 from synth.lexicon.model import QuestionWords, RelationEntry
 from synth.lexicon.reading import WORLD, read_lexicon, world_lexicon
@@ -72,16 +71,3 @@ def test_a_relation_stands_in_one_file(tmp_path: Path) -> None:
         file.write_text(ENTRY, "utf-8")
     with pytest.raises(ValueError, match="relations that stand in two files: author"):
         read_lexicon(files)
-
-
-def test_words_are_locked_as_code_is(tmp_path: Path) -> None:
-    file = tmp_path / "world" / "works.yaml"
-    file.parent.mkdir()
-
-    def hash_of(text: str) -> str:
-        file.write_text(text, "utf-8")
-        return data_hash(tmp_path, DATA["synth.lexicon.reading"])
-
-    before = hash_of(ENTRY)
-    assert hash_of("# a comment" + ENTRY) == before
-    assert hash_of(ENTRY.replace("written by", "penned by")) != before
