@@ -143,4 +143,4 @@ def test_a_build_of_odd_replies_ends_well(tmp_path: Path, tasks: int, rollouts: 
     kept = [row for row in dataset.rows("trajectories") if row.role == "policy"]
     assert len({row.reason for row in rejected}) >= 2
     assert kept
-    assert validate(tmp_path / "odd" / "out").ok
+    assert validate(tmp_path / "odd" / "out") == []
