@@ -161,8 +161,6 @@ def _stated(
         words = (year, month_name[int(month)] if month.isdigit() and int(month) < 13 else month, day.lstrip("0"))
         held = all(word in quote for word in words)
     else:
-        held = any(name and name in quote.replace(",", "") or name in quote for name in target)
+        held = any((name and name in quote.replace(",", "")) or name in quote for name in target)
     if not held:
         yield f"object, value: {(fact.object or fact.value)!r} is not named in {quote[:60]!r}"
-
-

@@ -159,7 +159,9 @@ def check_files(
             continue
         if held == wanted:
             continue
-        what = f"sha256 {held.sha256[:16]}, {held.bytes:,} bytes; the report says {wanted.sha256[:16]}, {wanted.bytes:,}"
+        what = (
+            f"sha256 {held.sha256[:16]}, {held.bytes:,} bytes; the report says {wanted.sha256[:16]}, {wanted.bytes:,}"
+        )
         config, _, file = name.partition("/")
         split = file.partition("-")[0]
         if name.endswith(".parquet") and (stated := rows.get(config, {}).get(split)) is not None:

@@ -141,9 +141,7 @@ def _run(row: TrajectoryRow, known: Known) -> Iterator[str]:
 
 def _branch(row: BranchRow, known: Known) -> Iterator[str]:
     body = [item.model_dump(mode="json") for item in row.content]
-    yield from _hashed(
-        row, digest("branch", row.trajectory_id, row.step, row.side, row.alternative, row.sample, body)
-    )
+    yield from _hashed(row, digest("branch", row.trajectory_id, row.step, row.side, row.alternative, row.sample, body))
 
 
 def _pair(row: PreferenceRow, known: Known) -> Iterator[str]:
@@ -298,8 +296,16 @@ RULES: tuple[Rule, ...] = (
         text=False,
     ),
     Rule("branch", "branches", ("id", "content[]"), "The id is the hash of place and content.", _branch),
-    Rule("pair", "preferences", ("id", "prompt[]", "chosen[]", "rejected[]"), "The id is the hash of place and sides.", _pair),
-    Rule("verdict", "verdicts", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict),
+    Rule(
+        "pair",
+        "preferences",
+        ("id", "prompt[]", "chosen[]", "rejected[]"),
+        "The id is the hash of place and sides.",
+        _pair,
+    ),
+    Rule(
+        "verdict", "verdicts", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict
+    ),
     Rule(
         "difficulty of the task",
         "difficulty",
@@ -379,7 +385,7 @@ RULES: tuple[Rule, ...] = (
         "documents",
         ("title", "sections[]", "links[]", "path", "url", "date"),
         "Headings and titles stand where the page says so, links are whole words.",
-        lambda row, known: iter(()),
+        lambda row, known: iter(()),  # judged with the rule before
         world=True,
     ),
     Rule(

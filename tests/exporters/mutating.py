@@ -113,7 +113,9 @@ def changed(column: Column, old: Any, others: list[Any]) -> Any:
     if column.type == "JSON":
         return json.dumps(
             changed_json(json.loads(old) if old else None),
-            sort_keys=True, ensure_ascii=False, separators=(",", ":"),
+            sort_keys=True,
+            ensure_ascii=False,
+            separators=(",", ":"),
         )
     if old in (None, []) and column.type.startswith("list"):
         return [others[0] if others else changed_kind(column.type)]
