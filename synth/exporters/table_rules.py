@@ -134,9 +134,9 @@ def _run(row: TrajectoryRow, known: Known) -> Iterator[str]:
         yield f"environment_version: {row.environment_version}, but other rows are of another"
     if not known.same(("tools", dataset, row.role, row.environment), row.tool_schemas):
         yield f"tool_schemas: are not those of the other runs of the {row.role}"
-    if row.retry_of is None and "shown" not in row.details:
-        if not known.same(("system", dataset, row.role, row.environment), row.system_prompt):
-            yield f"system_prompt: is not that of the other runs of the {row.role}"
+    own = row.retry_of is not None or "shown" in row.details
+    if not own and not known.same(("system", dataset, row.role, row.environment), row.system_prompt):
+        yield f"system_prompt: is not that of the other runs of the {row.role}"
 
 
 def _branch(row: BranchRow, known: Known) -> Iterator[str]:
@@ -360,7 +360,7 @@ RULES: tuple[Rule, ...] = (
         "context",
         "contexts",
         ("id", "preview", "prompt[]", "budget", "tokenizer", "documents[].title", "documents[].tier"),
-        "The id is the hash of budget, tokenizer and message; the preview is read off the row, titles are those of the documents.",
+        "The id is the hash of budget, tokenizer and message; preview and titles are those of row and documents.",
         _context,
     ),
     Rule(
