@@ -34,7 +34,7 @@ def _origin(row: Any, known: Known) -> Iterator[str]:
         if about is None:
             yield f"provenance.dataset: the report is of {', '.join(known.origins)}, not of {made.dataset}"
             return
-        if about.stages.get(made.fingerprint) != (made.stage, made.stage_version):
+        if (made.fingerprint, made.stage, made.stage_version) not in about.stages:
             yield (
                 f"provenance: no stage of the report is {made.stage} {made.stage_version} with fingerprint "
                 f"{made.fingerprint[:16]}"
