@@ -130,7 +130,6 @@ def _facts(dataset: Dataset, found: Problems) -> None:
     names = {row.id: (row.name, *row.aliases) for _, row in rows(dataset, "entities", EntityRow)}
     homes = {row.id: row.document_id for _, row in rows(dataset, "entities", EntityRow)}
     waiting: dict[str, list[tuple[tuple[str, int], FactRow]]] = defaultdict(list)
-    count = 0
 
     def settle() -> None:
         for _, page in rows(dataset, "documents", Document) if waiting else ():
@@ -139,9 +138,8 @@ def _facts(dataset: Dataset, found: Problems) -> None:
                     found.add(file, place, what)
         waiting.clear()
 
-    for place, fact in rows(dataset, "facts", FactRow):
+    for count, (place, fact) in enumerate(rows(dataset, "facts", FactRow), start=1):
         waiting[fact.document_id].append((place, fact))
-        count += 1
         if count % _FACTS == 0:
             settle()
     settle()
