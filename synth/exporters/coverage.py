@@ -1,4 +1,4 @@
-"""Columns that are carried and not proven, and for the others the rules that prove them: ``synth validate --coverage``."""
+"""Columns that are carried and not proven, and the rules behind the others: ``synth validate --coverage``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ __all__ = ["CARRIED", "coverage"]
 CARRIED: Mapping[str, tuple[str, ...]] = {
     "tasks": ("checks[].detail", "surface", "details"),
     "trajectories": ("details", "provenance.fingerprint"),
-    "steps": ("first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
-              "provenance.fingerprint"),
+    "steps": (
+        "first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
+        "provenance.fingerprint",
+    ),
     "preferences": ("difference", "why", "strength.low", "strength.high", "strength.confidence"),
     "verdicts": ("value", "parts", "cites", "reason"),
     "contexts": ("documents[].names_answer", "licence"),
