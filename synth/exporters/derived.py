@@ -1,7 +1,7 @@
 """What was computed from other rows, computed once more: labels, verdicts on answers, predictions, spans of facts.
 
-Part of ``synth validate --deep``. It runs the library's own functions: it tells damage, not a wrong function. The audit of
-tasks (:mod:`synth.exporters.deep`) shares no code with what made them.
+Part of ``synth validate --deep``. It runs the library's own functions: it tells damage, no wrong function. The audit
+of tasks (:mod:`synth.exporters.deep`) shares no code with what made them.
 """
 
 from __future__ import annotations
