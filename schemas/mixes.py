@@ -14,8 +14,8 @@ class MixOrigin(Row):
     seed: int
     source: NonEmpty
     source_sha256: NonEmpty
-    stages: dict[str, tuple[str, int]]
-    """Fingerprint of a stage run -> kind of stage and version."""
+    stages: tuple[tuple[str, str, int], ...]
+    """Fingerprint, kind of stage and version of every stage run."""
     roles: tuple[RoleReport, ...] = ()
 
     @classmethod
@@ -24,7 +24,7 @@ class MixOrigin(Row):
             seed=report.seed,
             source=report.source.name,
             source_sha256=report.source.sha256,
-            stages={stage.fingerprint: (stage.stage, stage.version) for stage in report.stages},
+            stages=tuple((stage.fingerprint, stage.stage, stage.version) for stage in report.stages),
             roles=report.roles,
         )
 

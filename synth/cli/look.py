@@ -128,17 +128,27 @@ def validate(
             metavar="FILE",
         ),
     ] = None,
+    show_coverage: Annotated[
+        bool,
+        typer.Option("--coverage", help="List every column: what proves it, or that it is carried and not proven."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Prove every row again: layout, schemas, ADP rules, evidence, splits, and that the card tells the truth."""
     from rich.console import Console
 
+    from synth.exporters.coverage import coverage
     from synth.exporters.deep import audit, render_audit
+    from synth.exporters.derived import derived_problems
     from synth.exporters.validate import validate as check
 
     if benchmark and not deep:
         raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")
-    problems = check(folder)
+    if show_coverage:
+        for table, column, what in coverage():
+            print(f"{table}.{column}: {what}")
+        return
+    problems = check(folder) + (derived_problems(folder) if deep else [])
     audited = audit(folder, benchmarks=benchmark or ()) if deep else None
     if as_json:
         listed = [{"file": p.file, "row": p.row, "what": p.what} for p in problems]

@@ -1,7 +1,7 @@
 """What was computed from other rows, computed once more: labels, verdicts on answers, predictions, spans of facts.
 
-Part of ``synth validate --deep``. It runs the library's own functions, so it tells damage and a wrong stage, not a wrong
-function; the audit of tasks (:mod:`synth.exporters.deep`) shares no code with what made them.
+Part of ``synth validate --deep``. It runs the library's own functions: it tells damage, no wrong function. The audit
+of tasks (:mod:`synth.exporters.deep`) shares no code with what made them.
 """
 
 from __future__ import annotations
@@ -130,7 +130,6 @@ def _facts(dataset: Dataset, found: Problems) -> None:
     names = {row.id: (row.name, *row.aliases) for _, row in rows(dataset, "entities", EntityRow)}
     homes = {row.id: row.document_id for _, row in rows(dataset, "entities", EntityRow)}
     waiting: dict[str, list[tuple[tuple[str, int], FactRow]]] = defaultdict(list)
-    count = 0
 
     def settle() -> None:
         for _, page in rows(dataset, "documents", Document) if waiting else ():
@@ -139,9 +138,8 @@ def _facts(dataset: Dataset, found: Problems) -> None:
                     found.add(file, place, what)
         waiting.clear()
 
-    for place, fact in rows(dataset, "facts", FactRow):
+    for count, (place, fact) in enumerate(rows(dataset, "facts", FactRow), start=1):
         waiting[fact.document_id].append((place, fact))
-        count += 1
         if count % _FACTS == 0:
             settle()
     settle()
@@ -161,8 +159,6 @@ def _stated(
         words = (year, month_name[int(month)] if month.isdigit() and int(month) < 13 else month, day.lstrip("0"))
         held = all(word in quote for word in words)
     else:
-        held = any(name and name in quote.replace(",", "") or name in quote for name in target)
+        held = any((name and name in quote.replace(",", "")) or name in quote for name in target)
     if not held:
         yield f"object, value: {(fact.object or fact.value)!r} is not named in {quote[:60]!r}"
-
-

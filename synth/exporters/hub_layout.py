@@ -68,7 +68,8 @@ def write_dataset(
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
     Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
-    completed with what was counted on the way (``tables``, ``sizes``, ``files``, ``rows_sha256``, ``outcomes``, ``task_yields``, ``labels``,
+    completed with what was counted on the way (``tables``, ``sizes``, ``files``, ``rows_sha256``,
+    ``outcomes``, ``task_yields``, ``labels``,
     ``critical``, ``pairs``, ``difficulty``, ``document_licences``, ``row_licences``) and returned: what the card shows.
 
     Args:

@@ -34,6 +34,7 @@ from synth.store.files import remove_folder, store_errors, temporary_name
 
 __all__ = ["Mixed", "mix_datasets"]
 
+
 @dataclass(frozen=True)
 class Mixed:
     """What came of a mix."""

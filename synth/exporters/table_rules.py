@@ -34,7 +34,7 @@ def _origin(row: Any, known: Known) -> Iterator[str]:
         if about is None:
             yield f"provenance.dataset: the report is of {', '.join(known.origins)}, not of {made.dataset}"
             return
-        if about.stages.get(made.fingerprint) != (made.stage, made.stage_version):
+        if (made.fingerprint, made.stage, made.stage_version) not in about.stages:
             yield (
                 f"provenance: no stage of the report is {made.stage} {made.stage_version} with fingerprint "
                 f"{made.fingerprint[:16]}"
@@ -134,16 +134,14 @@ def _run(row: TrajectoryRow, known: Known) -> Iterator[str]:
         yield f"environment_version: {row.environment_version}, but other rows are of another"
     if not known.same(("tools", dataset, row.role, row.environment), row.tool_schemas):
         yield f"tool_schemas: are not those of the other runs of the {row.role}"
-    if row.retry_of is None and "shown" not in row.details:
-        if not known.same(("system", dataset, row.role, row.environment), row.system_prompt):
-            yield f"system_prompt: is not that of the other runs of the {row.role}"
+    own = row.retry_of is not None or "shown" in row.details
+    if not own and not known.same(("system", dataset, row.role, row.environment), row.system_prompt):
+        yield f"system_prompt: is not that of the other runs of the {row.role}"
 
 
 def _branch(row: BranchRow, known: Known) -> Iterator[str]:
     body = [item.model_dump(mode="json") for item in row.content]
-    yield from _hashed(
-        row, digest("branch", row.trajectory_id, row.step, row.side, row.alternative, row.sample, body)
-    )
+    yield from _hashed(row, digest("branch", row.trajectory_id, row.step, row.side, row.alternative, row.sample, body))
 
 
 def _pair(row: PreferenceRow, known: Known) -> Iterator[str]:
@@ -298,8 +296,16 @@ RULES: tuple[Rule, ...] = (
         text=False,
     ),
     Rule("branch", "branches", ("id", "content[]"), "The id is the hash of place and content.", _branch),
-    Rule("pair", "preferences", ("id", "prompt[]", "chosen[]", "rejected[]"), "The id is the hash of place and sides.", _pair),
-    Rule("verdict", "verdicts", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict),
+    Rule(
+        "pair",
+        "preferences",
+        ("id", "prompt[]", "chosen[]", "rejected[]"),
+        "The id is the hash of place and sides.",
+        _pair,
+    ),
+    Rule(
+        "verdict", "verdicts", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict
+    ),
     Rule(
         "difficulty of the task",
         "difficulty",
@@ -354,7 +360,7 @@ RULES: tuple[Rule, ...] = (
         "context",
         "contexts",
         ("id", "preview", "prompt[]", "budget", "tokenizer", "documents[].title", "documents[].tier"),
-        "The id is the hash of budget, tokenizer and message; the preview is read off the row, titles are those of the documents.",
+        "The id is the hash of budget, tokenizer and message; preview and titles are those of row and documents.",
         _context,
     ),
     Rule(
@@ -379,7 +385,7 @@ RULES: tuple[Rule, ...] = (
         "documents",
         ("title", "sections[]", "links[]", "path", "url", "date"),
         "Headings and titles stand where the page says so, links are whole words.",
-        lambda row, known: iter(()),
+        lambda row, known: iter(()),  # judged with the rule before
         world=True,
     ),
     Rule(

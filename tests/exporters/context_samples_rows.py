@@ -22,7 +22,7 @@ PROMPT = load_prompt("contexts/read")
 
 def rl_row(number: int) -> RlRow:
     about = task(number)
-    name = f"rl-{number:016x}"
+    name = f"rl-{number:04x}"
     return RlRow(
         id=name,
         task_id=about.id,

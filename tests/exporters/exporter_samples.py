@@ -216,7 +216,7 @@ def sample_report(tables_: Mapping[str, pa.Table], /, **changes: object) -> Buil
         "wanted": tasks,
         "recipe": {"dataset": "world-search", "source": {"kind": "world", "entities": 62}},
         "source": SourceReport(
-            name="world", kind="world", sha256="5" * 64, description="A fictional world of 62 places.", fictional=True
+            name="world", kind="records", sha256="5" * 64, description="A fictional world of 62 places.", fictional=True
         ),
         "roles": (
             RoleReport(role="teacher", backend="scripted", privileged=True),

@@ -1,0 +1,48 @@
+"""Columns that are carried and not proven, and the rules behind the others: ``synth validate --coverage``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from synth.exporters.columns import columns
+from synth.exporters.configs import CONFIGS
+from synth.exporters.table_rules import rules_of
+
+__all__ = ["CARRIED", "coverage"]
+
+CARRIED: Mapping[str, tuple[str, ...]] = {
+    "tasks": ("checks[].detail", "surface", "details"),
+    "trajectories": ("details", "provenance.fingerprint"),
+    "steps": (
+        "first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
+        "provenance.fingerprint",
+    ),
+    "preferences": ("difference", "why", "strength.low", "strength.high", "strength.confidence"),
+    "verdicts": ("value", "parts", "cites", "reason"),
+    "contexts": ("documents[].names_answer", "licence"),
+    "distractors": ("role", "step", "runs", "query", "rank", "score", "checks[].detail"),
+    "falsehoods": ("id", "stated_object", "value_kind", "partition"),
+    "documents": ("text", "sections[].end", "links[].end"),
+    "facts": ("relation",),
+    "rejected": ("row_id", "reason", "part", "preview"),
+}  # fmt: skip
+"""Columns in which a wrong value of the right type may pass, when the hashes are written anew as well."""
+
+
+def coverage() -> Iterator[tuple[str, str, str]]:
+    """(table, column, what stands behind it) of every column: a rule's name, ``checks of rows``, or that it is only
+    carried."""
+    for config in CONFIGS:
+        rules = rules_of(config.name, config.row_type)
+        for column in columns(config.row_type):
+            if column.type.endswith("struct"):
+                continue
+            if column.path in CARRIED.get(config.name, ()):
+                yield config.name, column.path, "carried, not proven"
+                continue
+            names = [rule.name for rule in rules if any(_below(column.path, one) for one in rule.columns)]
+            yield config.name, column.path, ", ".join(names) or "checks of rows"
+
+
+def _below(path: str, column: str) -> bool:
+    return path == column or path.startswith(f"{column}.")
