@@ -10,8 +10,9 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, NoReturn
 
 import yaml
 
@@ -50,7 +51,7 @@ _KINDS: Sequence[tuple[Callable[[int], bool], str]] = (
 )
 
 
-def open_input(path: Path | str, *, mend: str, most: int | None = DATA_BYTES) -> BinaryIO:
+def open_input(path: Path | str, *, mend: str, most: int | None = DATA_BYTES) -> BufferedReader:
     """A regular file of at most ``most`` bytes, open for reading. Never waits: a pipe without a writer is refused.
 
     Raises:
