@@ -10,7 +10,7 @@ from synth.retrieval.vectors import JoinKind
 
 __all__ = ["DEDUP_VERSION", "Rules", "TaskRules"]
 
-DEDUP_VERSION = 1
+DEDUP_VERSION = 2
 """Bumped with every change that can change which rows are duplicates: in the fingerprint of all that follows."""
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from calendar import month_name
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 
+from synth import distribution
 from synth.agents.planned import plan_of
 from synth.environments.answers import check_task
 from synth.errors import DatasetError
@@ -50,7 +50,7 @@ def derived_problems(folder: str | Path, *, limit: int = 100) -> list[Problem]:
         report = dataset.report
     except DatasetError:
         return []
-    if report.withheld is not None or report.synth_version != metadata.version("synth"):
+    if report.withheld is not None or report.synth_version != distribution.version():
         return []
     tasks: dict[str, Task] = {task.id: task for _, task in rows(dataset, "tasks", Task)}
     _runs(dataset, report, tasks, found)

@@ -55,7 +55,7 @@ class Contexts(RowStage[ContextsConfig, Task]):
     question and evidence by words, and then with pages drawn at random."""
 
     name = "contexts"
-    version = 1
+    version = 2
     config_type = ContextsConfig
     reads = ("tasks", "documents", "index", "distractors")
     writes: ClassVar[Mapping[str, type[Row]]] = {"contexts": ContextRow}

@@ -120,7 +120,7 @@ class SearchCriticalSteps(CriticalSteps):
     """In the search environment."""
 
     name = "search_critical_steps"
-    version = 2
+    version = 3
     reads = ("trajectories", "tasks", "documents", "index")
     libraries = ("numpy", "bm25s")
 
@@ -129,7 +129,7 @@ class GraphCriticalSteps(CriticalSteps):
     """In the graph environment."""
 
     name = "graph_critical_steps"
-    version = 1
+    version = 2
     reads = ("trajectories", "tasks", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")
 
@@ -138,7 +138,7 @@ class AppCriticalSteps(CriticalSteps):
     """In an application."""
 
     name = "app_critical_steps"
-    version = 1
+    version = 2
     reads = ("trajectories", "tasks")
     libraries = ("numpy",)
 
@@ -147,7 +147,7 @@ class McpCriticalSteps(CriticalSteps):
     """On servers of the Model Context Protocol."""
 
     name = "mcp_critical_steps"
-    version = 1
+    version = 2
     reads = ("trajectories", "tasks")
     libraries = ("numpy",)
 
@@ -156,7 +156,7 @@ class WebCriticalSteps(CriticalSteps):
     """On a web site, in a real browser."""
 
     name = "web_critical_steps"
-    version = 1
+    version = 2
     reads = ("trajectories", "tasks")
     libraries = ("numpy",)
 

@@ -38,7 +38,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     """A vector per document."""
 
     name = "embed_documents"
-    version = 1
+    version = 2
     config_type = EmbedConfig
     reads = ("documents",)
     writes_arrays = True
@@ -77,7 +77,7 @@ class SearchDistractors(RowStage[SearchDistractorsConfig, Task]):
     """Task by task: all runs of a task belong together. ``teacher_runs`` and ``policy_runs`` may be the same table."""
 
     name = "search_distractors"
-    version = 1
+    version = 2
     config_type = SearchDistractorsConfig
     reads: ClassVar[tuple[str, ...]] = ("tasks", "teacher_runs", "policy_runs", "documents", "index", "vectors")
     writes: ClassVar[Mapping[str, type[Row]]] = {"distractors": Distractor}
@@ -174,7 +174,7 @@ class WorldDistractors(SearchDistractors):
     """In the fictional world, where some pages were written to be false."""
 
     name = "world_distractors"
-    version = 1
+    version = 2
     reads: ClassVar[tuple[str, ...]] = (*SearchDistractors.reads, "falsehoods")
 
     def __init__(self, config: SearchDistractorsConfig, context: Context) -> None:

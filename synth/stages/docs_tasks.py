@@ -37,7 +37,7 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     name = "docs_tasks"
-    version = 2
+    version = 3
     config_type = DocsTasksStageConfig
     reads = ("documents", "entities", "edges", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

@@ -71,7 +71,7 @@ class SketchDocuments(_Sketching):
     """Hashes, signatures and vectors of documents."""
 
     name = "sketch_documents"
-    version = 1
+    version = 2
     level = "documents"
     reads = ("documents",)
 
@@ -80,7 +80,7 @@ class SketchRuns(_Sketching):
     """The same of runs."""
 
     name = "sketch_runs"
-    version = 1
+    version = 2
     level = "trajectories"
     reads = ("trajectories",)
 
@@ -89,7 +89,7 @@ class SketchPairs(_Sketching):
     """The same of preference pairs."""
 
     name = "sketch_pairs"
-    version = 1
+    version = 2
     level = "preferences"
     reads = ("preferences",)
 
@@ -198,7 +198,7 @@ class UniqueDocuments(_Comparing):
     """One document of each cluster; links to the others lead to it."""
 
     name = "unique_documents"
-    version = 1
+    version = 2
     level = "documents"
     reads: ClassVar[tuple[str, ...]] = ("documents", "sketches")
     writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "duplicates": DuplicateRow}
@@ -231,7 +231,7 @@ class UniqueRecords(UniqueDocuments):
     text."""
 
     name = "unique_records"
-    version = 1
+    version = 2
     reads = ("documents", "sketches", "triples")
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "documents": Document,
@@ -284,7 +284,7 @@ class MarkRuns(_Comparing):
     """Runs of a role that are alike. All stay: they are samples. Who writes the dataset marks them by what is found."""
 
     name = "mark_runs"
-    version = 1
+    version = 2
     level = "trajectories"
     reads = ("trajectories", "sketches")
     writes: ClassVar[Mapping[str, type[Row]]] = {"duplicates": DuplicateRow}
@@ -300,7 +300,7 @@ class UniquePairs(_Comparing):
     """Preference pairs that are alike: one of each cluster stays. Who writes the dataset leaves out the others."""
 
     name = "unique_pairs"
-    version = 1
+    version = 2
     level = "preferences"
     reads = ("preferences", "sketches")
     writes: ClassVar[Mapping[str, type[Row]]] = {"duplicates": DuplicateRow}

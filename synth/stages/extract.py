@@ -22,7 +22,7 @@ class ExtractTriples(TableStage[ExtractConfig]):
     """Triples out of the text of documents, by rules."""
 
     name = "extract_triples"
-    version = 1
+    version = 2
     config_type = ExtractConfig
     reads: ClassVar[tuple[str, ...]] = ("documents",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"triples": Triple}

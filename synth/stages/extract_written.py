@@ -30,7 +30,7 @@ class ExtractWritten(RowStage[WrittenConfig, Document]):
     """Triples out of each document, by a model. Every document is kept, with or without triples."""
 
     name = "extract_written"
-    version = 2
+    version = 3
     config_type = WrittenConfig
     reads = ("documents",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"extracted": ExtractedRow, "triples": Triple}
@@ -71,7 +71,7 @@ class GatherTriples(TableStage[GatherConfig]):
     each fact of a document once, names spelt one way."""
 
     name = "gather_triples"
-    version = 1
+    version = 2
     config_type = GatherConfig
     reads: ClassVar[tuple[str, ...]] = ("documents", "written")
     writes: ClassVar[Mapping[str, type[Row]]] = {"triples": Triple}

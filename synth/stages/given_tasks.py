@@ -34,7 +34,7 @@ class GivenTasksStage(CandidateStage[GivenTasksConfig]):
     """Candidate i is the i-th line of the file; the file is all there is."""
 
     name = "given_tasks"
-    version = 1
+    version = 2
     config_type = GivenTasksConfig
     reads = ("documents", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

@@ -25,7 +25,7 @@ class IndexConfig(StageConfig):
 
 class BuildIndex(TableStage[IndexConfig]):
     name = "index"
-    version = 1
+    version = 2
     config_type = IndexConfig
     reads = ("documents",)
     writes_arrays = True
@@ -57,7 +57,7 @@ class BuildNames(TableStage[NamesConfig]):
     """Entities by the words of their names and aliases, which count alike."""
 
     name = "names"
-    version = 1
+    version = 2
     config_type = NamesConfig
     reads = ("entities",)
     writes_arrays = True

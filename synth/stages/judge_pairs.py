@@ -29,7 +29,7 @@ class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
     """Pairs come out as they went in, but for ``selected``."""
 
     name = "judge_pairs"
-    version = 1
+    version = 2
     config_type = JudgePairsConfig
     reads = ("preferences", "teacher_runs", "policy_runs")
     writes: ClassVar[Mapping[str, type[Row]]] = {"judged": PreferenceRow, "verdicts": VerdictRow}

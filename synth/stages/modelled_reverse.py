@@ -72,7 +72,7 @@ class _Drawing(Protocol):
 class _ModelledReverse(CandidateStage[ModelledReverseConfig]):
     """One name per kind of source; all else is the same."""
 
-    version = 1
+    version = 2
     config_type = ModelledReverseConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "wordings": WordingRow}
     libraries = ("numpy",)

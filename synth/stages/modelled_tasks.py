@@ -90,7 +90,7 @@ def _stage(config: ModelledTasksConfig) -> type[CandidateStage[Any]]:
 class _Modelled(CandidateStage[ModelledTasksConfig]):
     """Kept apart by what they read; all else is the same."""
 
-    version = 4
+    version = 5
     config_type = ModelledTasksConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "wordings": WordingRow, "task_checks": TaskCheckRow}
     libraries = ("numpy", "bm25s")

@@ -201,7 +201,7 @@ class SearchPreferences(Preferences):
     """In the search environment."""
 
     name = "search_preferences"
-    version = 2
+    version = 3
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "documents", "index")
     libraries = ("numpy", "bm25s")
 
@@ -210,7 +210,7 @@ class GraphPreferences(Preferences):
     """In the graph environment."""
 
     name = "graph_preferences"
-    version = 1
+    version = 2
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")
 
@@ -219,7 +219,7 @@ class AppPreferences(Preferences):
     """In an application."""
 
     name = "app_preferences"
-    version = 1
+    version = 2
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
     libraries = ("numpy",)
 
@@ -228,7 +228,7 @@ class McpPreferences(Preferences):
     """On servers of the Model Context Protocol."""
 
     name = "mcp_preferences"
-    version = 1
+    version = 2
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
     libraries = ("numpy",)
 
@@ -237,6 +237,6 @@ class WebPreferences(Preferences):
     """On a web site, in a real browser."""
 
     name = "web_preferences"
-    version = 1
+    version = 2
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
     libraries = ("numpy",)

@@ -22,7 +22,7 @@ class ReadRecords(ShardStage[ReadRecordsConfig]):
     """One shard per file."""
 
     name = "read_records"
-    version = 1
+    version = 2
     config_type = ReadRecordsConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "triples": Triple}
     libraries = ("pyarrow",)

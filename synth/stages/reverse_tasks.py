@@ -114,7 +114,7 @@ class AppTasks(ReverseTasks[AppTasksStageConfig]):
     """Tasks in an application."""
 
     name = "app_tasks"
-    version = 1
+    version = 2
     config_type = AppTasksStageConfig
 
     @classmethod
@@ -174,7 +174,7 @@ class McpTasks(ReverseTasks[McpTasksStageConfig]):
     """Tasks on servers: explored, made minimal, replayed, put into words."""
 
     name = "mcp_tasks"
-    version = 1
+    version = 2
     config_type = McpTasksStageConfig
     candidates_per_shard = 16
 
@@ -250,7 +250,7 @@ class WebTasks(ReverseTasks[WebTasksStageConfig]):
     """Tasks on a web site: walked, made minimal, replayed, put into words."""
 
     name = "web_tasks"
-    version = 1
+    version = 2
     config_type = WebTasksStageConfig
     candidates_per_shard = 4
 

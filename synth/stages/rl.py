@@ -72,7 +72,7 @@ class SearchRlRows(RlRows):
     """In the search environment."""
 
     name = "search_rl"
-    version = 1
+    version = 2
     reads = ("tasks", "documents", "index")
     libraries = ("numpy", "bm25s")
 
@@ -81,7 +81,7 @@ class GraphRlRows(RlRows):
     """In the graph environment."""
 
     name = "graph_rl"
-    version = 1
+    version = 2
     reads = ("tasks", "entities", "graph", "names")
     libraries = ("numpy", "bm25s")
 
@@ -90,7 +90,7 @@ class AppRlRows(RlRows):
     """In an application."""
 
     name = "app_rl"
-    version = 1
+    version = 2
     reads = ("tasks",)
     libraries = ("numpy",)
 
@@ -99,7 +99,7 @@ class McpRlRows(RlRows):
     """On servers of the Model Context Protocol."""
 
     name = "mcp_rl"
-    version = 1
+    version = 2
     reads = ("tasks",)
     libraries = ("numpy",)
 
@@ -108,6 +108,6 @@ class WebRlRows(RlRows):
     """On a web site, in a real browser."""
 
     name = "web_rl"
-    version = 1
+    version = 2
     reads = ("tasks",)
     libraries = ("numpy",)

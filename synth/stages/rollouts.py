@@ -198,7 +198,7 @@ class SearchRollouts(Rollouts):
     """Rollouts over the search environment."""
 
     name = "search_rollouts"
-    version = 1
+    version = 2
     reads = ("tasks", "documents", "index")
 
 
@@ -206,7 +206,7 @@ class GraphRollouts(Rollouts):
     """Rollouts over the graph environment."""
 
     name = "graph_rollouts"
-    version = 1
+    version = 2
     reads = ("tasks", "entities", "graph", "names")
 
 
@@ -214,7 +214,7 @@ class AppRollouts(Rollouts):
     """Rollouts in an application. The tables of the build have no part in it."""
 
     name = "app_rollouts"
-    version = 1
+    version = 2
     reads = ("tasks",)
     libraries = ("numpy",)
 
@@ -223,7 +223,7 @@ class McpRollouts(Rollouts):
     """Rollouts on servers of the Model Context Protocol. The tables of the build have no part in it."""
 
     name = "mcp_rollouts"
-    version = 1
+    version = 2
     reads = ("tasks",)
     libraries = ("numpy",)
 
@@ -232,6 +232,6 @@ class WebRollouts(Rollouts):
     """On a web site, in a real browser."""
 
     name = "web_rollouts"
-    version = 1
+    version = 2
     reads = ("tasks",)
     libraries = ("numpy",)

@@ -32,7 +32,7 @@ class VerifyConfig(StageConfig):
 
 class Verify(RowStage[VerifyConfig, TrajectoryRow]):
     name = "verify"
-    version = 1
+    version = 2
     config_type = VerifyConfig
     reads = ("rollouts", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"trajectories": TrajectoryRow}

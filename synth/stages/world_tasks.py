@@ -26,7 +26,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 2
+    version = 3
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
