@@ -250,7 +250,7 @@ def test_the_reward_server_knows_the_rows_of_a_dataset(whole: Path) -> None:
         assert "(46 ground truths)" in line  # 20 tasks, their 20 rl rows, 6 contexts
         connection = http.client.HTTPConnection("127.0.0.1", int(line.split("127.0.0.1:")[1].split()[0]), timeout=20)
         right = f"Answer: {context.reward_model.ground_truth.answer}"
-        items = [{"response": right, "id": name} for name in (context.id, context.task_id, "rl-0000000000000000")]
+        items = [{"response": right, "id": name} for name in (context.id, context.task_id, "rl-0000")]
         connection.request("POST", "/score", json.dumps({"items": items}), {"Content-Type": "application/json"})
         rewards = json.loads(connection.getresponse().read())["rewards"]
         assert [one["correct"] for one in rewards] == [True, True, True]

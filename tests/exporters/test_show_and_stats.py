@@ -161,7 +161,7 @@ def test_stats_count_the_files_and_read_the_report(finished: Path) -> None:
     numbers = stats(finished)
     assert numbers.tables["trajectories"] == {"train": 24, "validation": 8, "test": 8}
     assert numbers.success == {"policy": 0.5, "teacher": 1.0}
-    assert numbers.yields == {"tasks": 20 / 24}
+    assert numbers.yields["tasks"] == 20 / 24
     assert numbers.stop_reasons == {"policy": {"answered": 20}, "teacher": {"answered": 20}}
     assert numbers.rules == {"exact": 40}
     assert numbers.hops == {"2": 20}

@@ -34,6 +34,7 @@ from exporter_samples import sample_report, sample_tables
 from synth.errors import InputError
 from synth.exporters.configs import config_named
 from synth.exporters.hub_layout import write_dataset
+from synth.exporters.sealing import seal
 from synth.exporters.validate import Problem, validate
 from synth.schemas.adp import ApiAction, MessageAction, TextObservation
 from synth.schemas.arrow import arrow_schema
@@ -308,7 +309,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(TRAJECTORIES, 0, lambda t: {"answer": "something"}),
         TRAJECTORIES,
         0,
-        "answer: is not the last message",
+        "answer: is not that of the last message",
     ),
     "answer of a rollout that was cut off": (
         edit(TRAJECTORIES, 0, lambda t: {"stop_reason": "max_turns"}),
@@ -437,6 +438,7 @@ def test_exempt_entities_may_be_gold_in_two_splits(plain_copied: Callable[[], Pa
     folder = plain_copied()
     edit(TASKS, 7, lambda t: {"gold_entities": (*t.gold_entities, "place-10")})(folder)
     report(lambda r: r.update(exempt_entities=["place-10"]))(folder)
+    seal(folder)
     assert validate(folder) == []
 
 
@@ -477,6 +479,7 @@ def test_rollouts_that_were_cut_off_or_gave_up_are_good(tmp_path: Path) -> None:
 
     edit(TRAJECTORIES, 1, cut_off)(folder)
     edit(TRAJECTORIES, 2, parallel)(folder)
+    seal(folder)
     found = validate(folder)
     # Their counts changed with them; the rows themselves are fine.
     assert {problem.file for problem in found} <= {"report.json"}
