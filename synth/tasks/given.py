@@ -188,7 +188,7 @@ class GivenTasks:
         unknown = [name for name in item.documents if name not in self._rows]
         if unknown:
             return _bad(item.line, Reason.NO_EVIDENCE, f"there is no document {unknown[0]!r}", item.question)
-        if not _TRUTH.match(item.answer) and _whole(item.answer).search(item.question):
+        if not _TRUTH.match(item.answer) and not _hidden(item):
             return _bad(item.line, Reason.ANSWER_IN_QUESTION, f"the question holds {item.answer!r}", item.question)
         names = [name for name in (item.answer, *item.aliases) if not _TRUTH.match(name)]
         patterns = [_whole(name) for name in names if not _SMALL_NUMBER.match(name)]
@@ -236,7 +236,8 @@ class GivenTasks:
             licence=self._licences[rows[0]] if rows else None,
             details={"line": item.line, "evidence": "none"},
         )
-        return Given(draft, ())
+        detail = f"no sentence of the {len(rows):,} documents that were read is evidence"
+        return Given(draft, (*_hidden(item), CheckResult(check="evidence_sought", outcome="passed", detail=detail)))
 
     def _given(self, item: GivenQuestion, best: tuple[int, int, int, int]) -> Given:
         score, row, start, end = best
@@ -267,12 +268,17 @@ class GivenTasks:
             details={"line": item.line},
         )
         checks = (
-            CheckResult(check="answer_not_in_question", outcome="passed"),
+            *_hidden(item),
             CheckResult(
                 check="evidence", outcome="passed", detail=f"{score} words of the question stand in the sentence"
             ),
         )
         return Given(draft, checks)
+
+
+def _hidden(item: GivenQuestion) -> tuple[CheckResult, ...]:
+    found = _whole(item.answer).search(item.question)
+    return () if found else (CheckResult(check="answer_not_in_question", outcome="passed"),)
 
 
 def _stating(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:

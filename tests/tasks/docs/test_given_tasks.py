@@ -24,6 +24,8 @@ TEXTS = {
     "notes": "See rule 12 of the club. The chapel of Keld has 12 windows, so yes, it is bright.",
 }
 
+PROVENANCE = Provenance(dataset="d", stage="s", stage_version=1, fingerprint="f", seed=1, source="s", source_sha256="0")
+
 
 @dataclass(frozen=True)
 class Table:
@@ -129,10 +131,7 @@ def test_evidence_is_the_sentence_that_fits_the_question(
     assert TEXTS[document][evidence.start : evidence.end] == quote
     assert given.draft.shape == "given"
     assert given.draft.split == ("test" if document == "tower" else "train")
-    provenance = Provenance(
-        dataset="d", stage="s", stage_version=1, fingerprint="f", seed=1, source="s", source_sha256="0"
-    )
-    assert finish(given.draft, given.checks, provenance, 0).licence == "MIT"
+    assert finish(given.draft, given.checks, PROVENANCE, 0).licence == "MIT"
 
 
 @pytest.mark.parametrize(
@@ -183,7 +182,8 @@ def test_a_sentence_that_merely_holds_the_word_is_no_evidence(
     assert given.draft.walk.hops == ()
     assert given.draft.gold_documents == ()
     assert given.draft.details == {"line": 7, "evidence": "none"}
-    assert given.checks == (), "what was not checked is not said to be"
+    assert [check.check for check in given.checks] == ["answer_not_in_question", "evidence_sought"]
+    assert finish(given.draft, given.checks, PROVENANCE, 0).walk.hops == ()
 
 
 @pytest.mark.parametrize(
