@@ -19,7 +19,7 @@ from synth.tasks.draft import finish, same_question
 __all__ = ["DocsTasks", "DocsTasksStageConfig"]
 
 _ADVICE = {
-    "none": "ask your own questions with --tasks-file, or set source.extract=rules where pages name each other in prose",
+    "none": "ask your own questions with --tasks-file, or set source.extract=rules where pages name each other",
     "rules": "ask your own questions with --tasks-file, or set source.extract=model with roles.writer for prose",
     "model": "give more pages, or ask your own questions with --tasks-file",
 }
