@@ -19,9 +19,8 @@ from synth.tasks.draft import finish, same_question
 __all__ = ["DocsTasks", "DocsTasksStageConfig"]
 
 _ADVICE = {
-    "none": "give pages that link to each other, or set source.extract=rules where pages only name each other",
-    "rules": "give pages that link to each other or state something of each other by title; for prose, set "
-    "source.extract=model with roles.writer and ask your own questions with --tasks-file",
+    "none": "ask your own questions with --tasks-file, or set source.extract=rules where pages name each other",
+    "rules": "ask your own questions with --tasks-file, or set source.extract=model with roles.writer for prose",
     "model": "give more pages, or ask your own questions with --tasks-file",
 }
 """What helps where no walk was found, by what was read already."""
