@@ -55,14 +55,19 @@ def test_a_run_that_goes_on_is_left_alone(tmp_path: Path) -> None:
     with staged(out, marker="a.json") as mine:
         (mine / "a.json").write_text("{}")
         with staged(out, marker="a.json") as others:
-            assert mine.is_dir() and others != mine
+            assert mine.is_dir()
+            assert others != mine
             (others / "a.json").write_text("[]")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
     assert (out / "a.json").read_text() == "{}"
 
 
 def test_an_error_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(LookupError), staged(tmp_path / "deep" / "out", marker="a.json") as folder:
-        (folder / "a.json").write_text("{}")
-        raise LookupError
+    def fail() -> None:
+        with staged(tmp_path / "deep" / "out", marker="a.json") as folder:
+            (folder / "a.json").write_text("{}")
+            raise LookupError
+
+    with pytest.raises(LookupError):
+        fail()
     assert not list((tmp_path / "deep").iterdir())
