@@ -194,7 +194,7 @@ WRONG = {
     "of other rows": (["--to", "sts", "--select", "selected=true"], "rows of trajectories have no selected"),
     "table for it": (["--to", "sts", "--select", "difficulty=0..1"], "no table difficulty"),
     "nothing left": (["--to", "sts", "--select", "role=expert"], "nothing is left to export"),
-    "no tokenizer": (["--to", "sts", "--tokenizer", "none.json", "--max-length", "9"], "none.json: the tokenizer file"),
+    "no tokenizer": (["--to", "sts", "--tokenizer", "none.json", "--max-length", "9"], "none.json: does not exist"),
     "no length": (["--to", "sts", "--tokenizer", "none.json"], "say --max-length as well"),
     "length 0": (["--to", "sts", "--max-length", "0"], "0 tokens hold nothing"),
 }
