@@ -29,8 +29,7 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.mixes import MixOrigin, MixPart, MixReport
 from synth.schemas.row import SCHEMA_VERSION
 from synth.screening.benchmarks import Benchmarks, given_benchmarks
-from synth.store import check_destination, publish
-from synth.store.files import remove_folder, store_errors, temporary_name
+from synth.store import check_destination, staged
 
 __all__ = ["Mixed", "mix_datasets"]
 
@@ -74,46 +73,39 @@ def mix_datasets(
     pools, doubled = _pools(datasets, seed, unclean, _twins(datasets, unclean, near))
     counts = _counts(weights, [len(pool) for pool in pools], [_name(one) for one in parts], tasks)
     chosen = [frozenset(pool[:count]) for pool, count in zip(pools, counts, strict=True)]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = temporary_name(out)
-    with store_errors(out):
-        staging.mkdir()
-        try:
-            tables: dict[str, dict[str, int]] = {}
-            hashes: dict[str, dict[str, str]] = {}
-            for config in CONFIGS:
-                if config.sole_split is None:
-                    written = write_config(staging, config, _batches(config, list(parts), chosen))
-                    if written:
-                        tables[config.name] = {split: done.rows for split, done in written.items()}
-                        hashes[config.name] = {split: done.rows_sha256 for split, done in written.items()}
-            report = MixReport(
-                schema_version=SCHEMA_VERSION,
-                seed=seed,
-                parts=tuple(
-                    MixPart(
-                        dataset=_name(dataset),
-                        origin=_origin(dataset),
-                        weight=weight,
-                        available=dataset.count("tasks"),
-                        doubled=twice,
-                        contaminated=dirty,
-                        tasks=count,
-                    )
-                    for dataset, weight, twice, dirty, count in zip(
-                        parts, weights, doubled, map(len, unclean), counts, strict=True
-                    )
-                ),
-                near=near,
-                benchmarks=known,
-                tables=tables,
-                files=stated_files(staging),
-                rows_sha256=hashes,
-            )
-            (staging / MIX_FILE).write_text(report.to_json(), encoding="utf-8")
-            publish(staging, out, marker=MIX_FILE)
-        finally:
-            remove_folder(staging)
+    with staged(out, marker=MIX_FILE) as staging:
+        tables: dict[str, dict[str, int]] = {}
+        hashes: dict[str, dict[str, str]] = {}
+        for config in CONFIGS:
+            if config.sole_split is None:
+                written = write_config(staging, config, _batches(config, list(parts), chosen))
+                if written:
+                    tables[config.name] = {split: done.rows for split, done in written.items()}
+                    hashes[config.name] = {split: done.rows_sha256 for split, done in written.items()}
+        report = MixReport(
+            schema_version=SCHEMA_VERSION,
+            seed=seed,
+            parts=tuple(
+                MixPart(
+                    dataset=_name(dataset),
+                    origin=_origin(dataset),
+                    weight=weight,
+                    available=dataset.count("tasks"),
+                    doubled=twice,
+                    contaminated=dirty,
+                    tasks=count,
+                )
+                for dataset, weight, twice, dirty, count in zip(
+                    parts, weights, doubled, map(len, unclean), counts, strict=True
+                )
+            ),
+            near=near,
+            benchmarks=known,
+            tables=tables,
+            files=stated_files(staging),
+            rows_sha256=hashes,
+        )
+        (staging / MIX_FILE).write_text(report.to_json(), encoding="utf-8")
     return Mixed(out, report)
 
 

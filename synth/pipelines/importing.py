@@ -34,8 +34,7 @@ from synth.schemas.row import SCHEMA_VERSION
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.screening.benchmarks import Benchmarks, given_benchmarks
-from synth.store import check_destination, publish
-from synth.store.files import remove_folder, store_errors, temporary_name
+from synth.store import check_destination, staged
 
 __all__ = ["IMPORT_FILE", "ImportReport", "Imported", "import_file"]
 
@@ -137,23 +136,16 @@ def import_file(
     known, rejected = read_tasks(tasks, provenance, licence) if tasks is not None else (None, [])
     screen, looked_at = given_benchmarks(benchmarks)
     work = _Work(importer, provenance, known, rejected, all_correct, licence, screen, distinct)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = temporary_name(out)
-    with store_errors(out):
-        staging.mkdir()
-        try:
-            config = config_named("trajectories")
-            write_config(staging, config, _batches(work.rows(values), TrajectoryRow))
-            for name, rows in (("tasks", work.used()), ("rejected", work.rejected)):
-                table = config_named(name)
-                write_config(staging, table, to_arrow(rows, table.row_type).to_batches())
-            report = work.report(file.name, sha).model_copy(update={"benchmarks": looked_at})
-            if not report.trajectories:
-                raise _nothing(file, importer, work.rejected)
-            (staging / IMPORT_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            publish(staging, out, marker=IMPORT_FILE)
-        finally:
-            remove_folder(staging)
+    with staged(out, marker=IMPORT_FILE) as staging:
+        config = config_named("trajectories")
+        write_config(staging, config, _batches(work.rows(values), TrajectoryRow))
+        for name, rows in (("tasks", work.used()), ("rejected", work.rejected)):
+            table = config_named(name)
+            write_config(staging, table, to_arrow(rows, table.row_type).to_batches())
+        report = work.report(file.name, sha).model_copy(update={"benchmarks": looked_at})
+        if not report.trajectories:
+            raise _nothing(file, importer, work.rejected)
+        (staging / IMPORT_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
     return Imported(out, report)
 
 

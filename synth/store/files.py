@@ -40,6 +40,9 @@ _SENTENCES: dict[int, tuple[str, str]] = {
     errno.EACCES: ("permission denied", "choose a folder that you may write, or change its permissions"),
     errno.EPERM: ("permission denied", "choose a folder that you may write, or change its permissions"),
     errno.ENOTDIR: ("a part of the path is a file, not a folder", "choose another folder"),
+    errno.EEXIST: ("this is not a folder", "choose another folder"),
+    errno.ELOOP: ("the links of the path lead in a circle", "remove the link, or choose another folder"),
+    errno.EISDIR: ("a folder stands where a file belongs", "move the folder away, then run the same command"),
     errno.EFBIG: (
         "the file would be larger than is allowed here",
         "raise the limit (ulimit -f) and run the same command",
@@ -112,15 +115,31 @@ def sealed(body: dict[str, Any]) -> bytes:
 
 
 def read_sealed_json(path: Path) -> dict[str, Any] | None:
-    """The body that ``write_sealed_json`` wrote, or None when the file is missing or damaged."""
+    """The body that ``write_sealed_json`` wrote, or None when the file is missing or damaged, or something else (a
+    folder, a link to itself) stands in its place.
+
+    Raises:
+        StoreError: it may not be read, or the device fails.
+    """
     try:
-        value = json.loads(path.read_bytes())
+        with store_errors(path):
+            value = json.loads(_content(path))
         body = value["body"]
         if not isinstance(body, dict) or hashlib.sha256(canonical_json(body).encode()).hexdigest() != value["sha256"]:
             return None
-    except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return body
+
+
+def _content(path: Path) -> bytes:
+    """Nothing where no file is."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP):
+            return b""
+        raise
 
 
 def file_sha256(path: Path) -> str:

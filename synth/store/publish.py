@@ -5,16 +5,19 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from synth.errors import StoreError
 from synth.places import refuse_remote
 from synth.store.failpoints import failpoint
-from synth.store.files import store_errors, sync_file, sync_folder
+from synth.store.files import TEMPORARY, store_errors, sync_file, sync_folder, temporary_name
 from synth.store.locks import FileLock
 
-__all__ = ["DATASET_MARKER", "check_destination", "publish"]
+__all__ = ["DATASET_MARKER", "check_destination", "publish", "staged"]
 
 DATASET_MARKER = "report.json"
 """The file by which a folder is known as a dataset of ours, which a new build may replace."""
@@ -56,6 +59,41 @@ def _check_replaceable(out: Path, marker: str) -> None:
             where=str(out),
             mend="choose another --out",
         )
+
+
+@contextmanager
+def staged(out: Path, *, marker: str) -> Iterator[Path]:
+    """An empty folder beside ``out``, published there when the block ends well and removed when not. Those of killed
+    runs are removed first.
+
+    Raises:
+        StoreError: as :func:`publish`, or writing in the block fails.
+    """
+    out = Path(os.path.abspath(out))
+    with store_errors(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(out.parent):
+            _sweep(out)
+            staging = temporary_name(out)
+            staging.mkdir()
+            lock = FileLock(staging)
+            lock.acquire()
+        try:
+            yield staging
+            publish(staging, out, marker=marker)
+        finally:
+            lock.release()
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _sweep(out: Path) -> None:
+    """Remove what killed runs staged for ``out``: the lock on it died with them. Under the lock of the folder."""
+    name = re.compile(rf"{re.escape(TEMPORARY + out.name)}-\d+-[0-9a-f]{{8}}")
+    for path in [path for path in out.parent.iterdir() if name.fullmatch(path.name) and path.is_dir()]:
+        lock = FileLock(path)
+        if lock.try_acquire():
+            shutil.rmtree(path, ignore_errors=True)
+            lock.release()
 
 
 def publish(staging: Path, out: Path | str, *, marker: str = DATASET_MARKER) -> None:

@@ -15,6 +15,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 import engine_toys
+import synth.engine.executors.preload  # so that what follows is the start of workers
 from synth.errors import SynthError
 print("ready", flush=True)
 try:
@@ -30,7 +31,7 @@ def test_a_signal_while_workers_start_ends_the_build_in_one_line(number: signal.
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "store")]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     interrupted = 0
-    for delay in (0.05, 0.7):
+    for delay in (0.15, 0.6):
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
         ) as build:

@@ -27,8 +27,8 @@ from synth.exporters.reader import Dataset
 from synth.identity import canonical_json
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, JsonList
-from synth.store import check_destination, publish
-from synth.store.files import file_sha256, remove_folder, store_errors, temporary_name
+from synth.store import check_destination, staged
+from synth.store.files import file_sha256
 
 __all__ = ["Exported", "export_dataset"]
 
@@ -94,25 +94,18 @@ def export_dataset(
     cut = None if counter is None or max_length is None else Cutter(counter, max_length)
     check_destination(out, marker=EXPORT_FILE)
     about = About(dataset=_name(dataset), thoughts=thoughts)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = temporary_name(out)
     tally = _Tally()
-    with store_errors(out):
-        staging.mkdir()
-        try:
-            splits: dict[str, SplitReport] = {
-                split: made
-                for split in SPLITS
-                if (made := _split(dataset, format_, split, staging, about, wanted, choose, cut, tally)).rows
-            }
-            report = _report(format_, about, wanted, selection, counter, max_length, splits, tally, staging)
-            if not report.records:
-                raise _nothing(dataset, report)
-            (staging / CARD_FILE).write_text(export_card(report, format_), encoding="utf-8")
-            (staging / EXPORT_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
-            publish(staging, out, marker=EXPORT_FILE)
-        finally:
-            remove_folder(staging)
+    with staged(out, marker=EXPORT_FILE) as staging:
+        splits: dict[str, SplitReport] = {
+            split: made
+            for split in SPLITS
+            if (made := _split(dataset, format_, split, staging, about, wanted, choose, cut, tally)).rows
+        }
+        report = _report(format_, about, wanted, selection, counter, max_length, splits, tally, staging)
+        if not report.records:
+            raise _nothing(dataset, report)
+        (staging / CARD_FILE).write_text(export_card(report, format_), encoding="utf-8")
+        (staging / EXPORT_FILE).write_text(report.model_dump_json(indent=2) + "\n", encoding="utf-8")
     return Exported(out, report)
 
 
