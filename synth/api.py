@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from synth.errors import BuildError, InputError
+from synth.errors import BuildError
 from synth.places import refuse_remote
 
 if TYPE_CHECKING:
-    from synth.engine import Engine, Executor, Hub, ModelExecutor, Plan, StageStatus
+    from synth.engine import Engine, StageStatus
     from synth.exporters.formats.export import Exported
     from synth.exporters.hub import Pushed
     from synth.exporters.mixing import Mixed
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from synth.pipelines.pilot import Pilot
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
-    from synth.store import Store
     from synth.store.calls_rows import Account
 
 __all__ = [
@@ -205,11 +204,12 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
         StoreError: the store or the output folder can't be used.
     """
     from synth.engine import Engine, Quiet, progress_for
+    from synth.engine.options import executor_named, models_for
     from synth.pipelines import plan
     from synth.store import Store, check_destination
 
     recipe = resolve(request)
-    executor = _executor(request)
+    executor = executor_named(request.executor, request.workers)
     out = Path(request.out) if request.out is not None else Path("out") / recipe.name
     check_destination(out)
     store = Store(
@@ -218,55 +218,11 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
     )
     planned = plan(recipe)
     shown = Quiet() if progress == "quiet" else progress_for()
-    engine = Engine(planned, store, executor, shown, models=_models(request, planned, store))
-    return Prepared(recipe, engine, out)
-
-
-def _models(request: BuildRequest, plan: Plan, store: Store) -> ModelExecutor:
-    from synth.engine import ModelExecutor
-    from synth.engine.usage import implementations
-    from synth.models.contract import Price
-
-    for option, value in (("--max-cost", request.max_cost), ("--max-tokens", request.max_tokens)):
-        if value is not None and not 0 <= value < float("inf"):
-            raise InputError(f"{value} is no cap", where=option, mend="give 0 or more")
-    if request.in_flight < 1:
-        raise InputError(
-            f"{request.in_flight} rows at once can't get anywhere", where="--in-flight", mend="give 1 or more"
-        )
-    called = [one for node in plan.nodes for _, one in implementations(node.config) if one.model is not None]
-    if request.max_cost is not None and called and all(one.runtime.price == Price() for one in called):
-        raise InputError(
-            "no model of the recipe has a price, so nothing would ever reach the cap",
-            where="--max-cost",
-            mend="give the roles a price (per million tokens), or use --max-tokens",
-        )
-
-    def open_hub() -> Hub:
-        from synth.engine.hub import StoreHub
-
-        return StoreHub(store, plan.dataset, max_cost=request.max_cost, max_tokens=request.max_tokens)
-
-    return ModelExecutor(
-        open_hub, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
+    models = models_for(
+        planned, store, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
     )
-
-
-def _executor(request: BuildRequest) -> Executor:
-    from synth.engine import LocalExecutor, ProcessesExecutor, RayExecutor
-
-    if request.workers < 1:
-        raise InputError(f"{request.workers} workers can do no work", where="--workers", mend="give 1 or more")
-    kinds: dict[str, Callable[[int], Executor]] = {
-        "local": LocalExecutor,
-        "processes": ProcessesExecutor,
-        "ray": RayExecutor,
-    }
-    if request.executor not in kinds:
-        raise InputError(
-            f"there is no executor {request.executor!r}", where="--executor", mend=f"choose one of {', '.join(kinds)}"
-        )
-    return kinds[request.executor](request.workers)
+    engine = Engine(planned, store, executor, shown, models=models)
+    return Prepared(recipe, engine, out)
 
 
 def resolve(request: BuildRequest) -> Recipe:

@@ -13,7 +13,7 @@ from typer.exceptions import TyperException
 
 from synth import distribution
 from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
-from synth.errors import SynthError
+from synth.errors import Interrupted, SynthError
 from synth.places import refuse_remote
 
 __all__ = ["app", "main", "run"]
@@ -80,6 +80,8 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
     try:
         _refuse_remote(sys.argv[1:] if arguments is None else arguments)
         code = application(args=arguments, standalone_mode=False)
+        if code == Interrupted.exit_code:  # what typer makes of Ctrl-C, without a word
+            raise KeyboardInterrupt
         if isinstance(code, int) and code:
             sys.exit(code)
     except TyperException as error:

@@ -16,7 +16,7 @@ from synth.errors import Interrupted
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-__all__ = ["interruptible"]
+__all__ = ["held_back", "interruptible"]
 
 _AGAIN_SECONDS = 0.05
 
@@ -69,3 +69,23 @@ def interruptible(where: str) -> Iterator[None]:
             sys.unraisablehook = others
         if ours:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Ctrl-C and SIGTERM inside take effect when the block is left, before any error of it. For steps that a signal
+    would leave half done; elsewhere than in the main thread, where Python delivers no signals, without effect."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])

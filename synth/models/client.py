@@ -44,12 +44,12 @@ from synth.models.failures import Scope, Trouble, trouble_of
 from synth.models.home import Home, HomeGone
 from synth.models.pace import Pace, backoff
 from synth.models.parse import MalformedReply, ServerSaysError, is_result, parse_chat, to_store
-from synth.models.prices import Bound, PriceTable, plausible, too_few, too_many, worst_case
+from synth.models.prices import Bound, PriceTable, budget_reached, plausible, too_few, too_many, worst_case
 from synth.models.serving import Server, Servers
 from synth.models.statistics import EndpointStatistics, HubStatistics, Tally
 from synth.models.transport import Response, TransportFailed, check_address, proxy_for
 from synth.redaction import Redactor, hide_credentials, password_of
-from synth.store.calls import Account, CallStore, CapReached, Outcome, TokenCount, from_nano
+from synth.store.calls import Account, CallStore, CapReached, Outcome, TokenCount
 
 __all__ = ["BoundModel", "ModelHub"]
 
@@ -314,7 +314,7 @@ class ModelHub:
                 ident, request.key, self.account_name, model.tally.role, tokens=bound.tokens, cost=bound.cost
             )
         except CapReached as reached:
-            raise _budget(reached) from None
+            raise budget_reached(reached) from None
         if self._home.leaving():
             await self._calls.settle(ident, Outcome.FREE)
             raise HomeGone
@@ -472,30 +472,6 @@ def _why_not(reply: ChatReply) -> str:
     if reply.finish in (Finish.LENGTH, Finish.CONTENT_FILTER):
         return reply.finish.value
     return "empty"
-
-
-def _budget(reached: CapReached) -> BudgetReached:
-    if reached.unit == "cost":
-        cap, spent, wanted = (
-            f"{from_nano(number).normalize():f}" for number in (reached.cap, reached.spent, reached.wanted)
-        )
-        unit = "cost"
-    else:
-        cap, spent, wanted = (f"{number:,}" for number in (reached.cap, reached.spent, reached.wanted))
-        unit = "tokens"
-    if reached.overrun:
-        return BudgetReached(
-            f"the server counted more {unit} for a call than it could need, so the cap of {cap} {unit} can't be kept "
-            f"with it; {spent} are booked, and nothing more is sent",
-            where=f"account {reached.account}",
-            mend=f"see what the server charges, then raise --max-{unit} or leave it out, and run the same command "
-            "again: what is finished is kept",
-        )
-    return BudgetReached(
-        f"the cap of {cap} {unit} is reached: {spent} are used, and the next call may need {wanted}",
-        where=f"account {reached.account}",
-        mend=f"raise --max-{unit} and run the same command again: what is finished is kept",
-    )
 
 
 def _header_safe(sample: str) -> str:

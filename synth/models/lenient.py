@@ -145,20 +145,22 @@ _decoder = json.JSONDecoder(
 
 
 def _sound(value: Any, depth: int = 0) -> Any:
-    """``value`` with whole texts.
+    """``value`` itself, where any file can hold it.
 
     Raises:
-        ValueError: it is nested too deeply.
+        ValueError: it is nested too deeply, a key stands in it twice, or half a character stands in a text.
     """
     if isinstance(value, str):
-        return whole(value)
+        if whole(value) != value:
+            raise ValueError("a lone surrogate stands in it, half a character")
+        return value
     if not isinstance(value, dict | list):
         return value
     if depth == _MAX_DEPTH:
         raise ValueError("it is nested too deeply")
     if isinstance(value, list):
         return [_sound(item, depth + 1) for item in value]
-    return _unique([(whole(name), _sound(item, depth + 1)) for name, item in value.items()])
+    return {_sound(name): _sound(item, depth + 1) for name, item in value.items()}
 
 
 def _python(text: str) -> Any:

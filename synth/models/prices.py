@@ -8,9 +8,10 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from synth.models.contract import ChatReply, ChatRequest, Price, Usage
+from synth.models.contract import BudgetReached, ChatReply, ChatRequest, Price, Usage
+from synth.store.calls import CapReached, from_nano
 
-__all__ = ["Bound", "PriceTable", "plausible", "too_few", "too_many", "worst_case"]
+__all__ = ["Bound", "PriceTable", "budget_reached", "plausible", "too_few", "too_many", "worst_case"]
 
 _CHARACTERS = 16
 """Of text per token at most. Vocabularies in use have 3 to 5, and 8 on code; only runs of one character have more. A
@@ -115,3 +116,28 @@ def _characters(value: Any) -> int:
     if isinstance(value, Mapping):
         return sum(map(_characters, value.values()))
     return sum(map(_characters, value)) if isinstance(value, list | tuple) else 0
+
+
+def budget_reached(reached: CapReached) -> BudgetReached:
+    """The line for the user when a cap allows no further call."""
+    if reached.unit == "cost":
+        cap, spent, wanted = (
+            f"{from_nano(number).normalize():f}" for number in (reached.cap, reached.spent, reached.wanted)
+        )
+        unit = "cost"
+    else:
+        cap, spent, wanted = (f"{number:,}" for number in (reached.cap, reached.spent, reached.wanted))
+        unit = "tokens"
+    if reached.overrun:
+        return BudgetReached(
+            f"the server counted more {unit} for a call than it could need, so the cap of {cap} {unit} can't be kept "
+            f"with it; {spent} are booked, and nothing more is sent",
+            where=f"account {reached.account}",
+            mend=f"see what the server charges, then raise --max-{unit} or leave it out, and run the same command "
+            "again: what is finished is kept",
+        )
+    return BudgetReached(
+        f"the cap of {cap} {unit} is reached: {spent} are used, and the next call may need {wanted}",
+        where=f"account {reached.account}",
+        mend=f"raise --max-{unit} and run the same command again: what is finished is kept",
+    )

@@ -12,6 +12,10 @@ Fields of a question:
 Evidence is the sentence that names the answer (or an alias), as whole words; among several, the one that shares the
 most words with the question, in the order of the documents. A question without evidence is rejected
 (``no_evidence``): its answer could not be checked against the corpus.
+
+Some answers stand in many sentences that have nothing to do with the question. Yes, no, true and false are never
+evidence; a number of one or two digits is, in a sentence with at least half of the question's words (and two). Without
+such a sentence the question becomes a task whose walk is empty and whose ``details`` say ``"evidence": "none"``.
 """
 
 from __future__ import annotations
@@ -42,6 +46,8 @@ STAGE = "given_tasks"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d$")
 _YEAR = re.compile(r"[12]\d{3}$")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*$")
+_TRUTH = re.compile(r"(?:yes|no|true|false)[.!]?$", re.IGNORECASE)
+_SMALL_NUMBER = re.compile(r"-?\d{1,2}$")
 _PARAGRAPH = re.compile(r"[^\n]+")
 
 
@@ -182,17 +188,23 @@ class GivenTasks:
         unknown = [name for name in item.documents if name not in self._rows]
         if unknown:
             return _bad(item.line, Reason.NO_EVIDENCE, f"there is no document {unknown[0]!r}", item.question)
-        names = [item.answer, *item.aliases]
-        patterns = [_whole(name) for name in names]
+        if not _TRUTH.match(item.answer) and not _hidden(item):
+            return _bad(item.line, Reason.ANSWER_IN_QUESTION, f"the question holds {item.answer!r}", item.question)
+        names = [name for name in (item.answer, *item.aliases) if not _TRUTH.match(name)]
+        patterns = [_whole(name) for name in names if not _SMALL_NUMBER.match(name)]
+        numbers = [_whole(name) for name in names if _SMALL_NUMBER.match(name)]
         rows = [self._rows[name] for name in item.documents] or self._candidates(item)
         asked = set(content_words(item.question))
         best: tuple[int, int, int, int] | None = None
         for row in rows:
             text = str(self._text[row].as_py())
-            for start, end in _stating(text, patterns):
+            for start, end in _stating(text, [*patterns, *numbers]):
                 score = len(asked & set(content_words(text[start:end])))
-                if best is None or score > best[0]:
+                told = score >= max(2, len(asked) / 2) or any(found.search(text, start, end) for found in patterns)
+                if told and (best is None or score > best[0]):
                     best = (score, row, start, end)
+        if best is None and (_TRUTH.match(item.answer) or _SMALL_NUMBER.match(item.answer)):
+            return self._without(item, rows)
         if best is None:
             where = f"in {', '.join(item.documents)}" if item.documents else "in any document"
             return _bad(item.line, Reason.NO_EVIDENCE, f"{item.answer!r} was not found {where}", item.question)
@@ -207,10 +219,28 @@ class GivenTasks:
             )
         )
 
-    def _given(self, item: GivenQuestion, best: tuple[int, int, int, int]) -> Given | Rejection:
+    def _without(self, item: GivenQuestion, rows: Sequence[int]) -> Given:
+        """A task that says that no sentence of the corpus is its evidence; its split is that of the likeliest page."""
+        draft = Draft(
+            question=item.question,
+            answer=item.answer,
+            answer_aliases=item.aliases,
+            answer_kind=answer_kind_of(item.answer),
+            shape="given",
+            walk=Walk(shape="given", hops=()),
+            gold_entities=(),
+            gold_documents=(),
+            difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=0),
+            split=self._partitions[rows[0]] if rows else "train",
+            surface="given",
+            licence=self._licences[rows[0]] if rows else None,
+            details={"line": item.line, "evidence": "none"},
+        )
+        detail = f"no sentence of the {len(rows):,} documents that were read is evidence"
+        return Given(draft, (*_hidden(item), CheckResult(check="evidence_sought", outcome="passed", detail=detail)))
+
+    def _given(self, item: GivenQuestion, best: tuple[int, int, int, int]) -> Given:
         score, row, start, end = best
-        if _whole(item.answer).search(item.question):
-            return _bad(item.line, Reason.ANSWER_IN_QUESTION, f"the question holds {item.answer!r}", item.question)
         name = self._ids[row]
         quote = str(self._text[row].as_py())[start:end]
         kind = answer_kind_of(item.answer)
@@ -238,12 +268,17 @@ class GivenTasks:
             details={"line": item.line},
         )
         checks = (
-            CheckResult(check="answer_not_in_question", outcome="passed"),
+            *_hidden(item),
             CheckResult(
                 check="evidence", outcome="passed", detail=f"{score} words of the question stand in the sentence"
             ),
         )
         return Given(draft, checks)
+
+
+def _hidden(item: GivenQuestion) -> tuple[CheckResult, ...]:
+    found = _whole(item.answer).search(item.question)
+    return () if found else (CheckResult(check="answer_not_in_question", outcome="passed"),)
 
 
 def _stating(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:

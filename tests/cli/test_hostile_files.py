@@ -84,7 +84,6 @@ USES: dict[str, list[str]] = {
     "import-tasks": ["import", "RUNS", "--from", "openai", "--tasks-file", "FILE", "--out", "OUT"],
     "import-benchmark": ["import", "RUNS", "--from", "openai", "--benchmark", "FILE", "--out", "OUT"],
     "book": ["build", "mcp-tools", "--set", "questions.book=FILE", "--tasks", "2"],
-    "efficacy": ["efficacy", "--plan", "FILE", "--out", "OUT"],
 }
 
 

@@ -44,6 +44,7 @@ PUBLIC = {
         "InputError",
         "StoreError",
         "SynthError",
+        "__version__",
         "annotate",
         "build",
         "export",

@@ -30,7 +30,7 @@ def body(number: int) -> bytes:
 async def make_calls(calls: CallStore, first: int = 0, last: int = CALLS) -> None:
     """One after the other, so that each is a transaction or two of its own."""
     for number in range(first, last):
-        await calls.begin(f"r{number}", key(number), "data", "teacher", tokens=9, cost=90)
+        await calls.begin(f"r{number}", key(number), "data", "teacher", tokens=99, cost=99)
         usage = TokenCount(number, 1)
         await calls.settle(f"r{number}", Outcome.DELIVERED, usage=usage, cost=number, reply=body(number))
 

@@ -84,7 +84,7 @@ def read_reply(
             return _structured(content, thought, offered, repaired)
         return _text(content, thought, offered, repaired)
     except ValidationError as error:
-        # A value that no row can hold: a lone surrogate, an integer of thousands of digits.
+        # A value that no row can hold.
         detail = error.errors()[0]["msg"]
         raise Unreadable(Reason.MALFORMED_CALL, f"the arguments can't be taken: {detail}. {_AGAIN}") from None
 

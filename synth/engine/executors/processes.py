@@ -7,6 +7,7 @@ import multiprocessing.connection
 import multiprocessing.context
 import multiprocessing.forkserver
 import multiprocessing.popen_forkserver
+import multiprocessing.resource_tracker
 import os
 import signal
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.engine.executors.channel import Channel
+from synth.engine.signals import held_back
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import InputError
 
@@ -93,7 +95,7 @@ def _plain(state: dict[str, Any]) -> Any:
 
 def _run_ranks(executor: Any, channel: Channel) -> None:
     context = _Context()
-    _preload()
+    _start_server()
     pool = ProcessPoolExecutor(executor.workers, mp_context=context, initializer=_begin_worker)
     try:
         # Local rank 1: datatrove shows the log of rank 0 in the terminal.
@@ -102,12 +104,11 @@ def _run_ranks(executor: Any, channel: Channel) -> None:
             future.result()
     except BaseException:
         channel.ask_to_stop()
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in context.started:
-            process.terminate()
+        # Workers first: one that still starts would complain that the pool's semaphores are gone.
+        context.end_workers()
         raise
     finally:
-        pool.shutdown()
+        pool.shutdown(cancel_futures=True)
 
 
 def _begin_worker() -> None:
@@ -127,12 +128,20 @@ def _die_with_the_build() -> None:
         os.kill(os.getpid(), signal.SIGKILL)  # as safe as at any other time: work is committed or in the journal
 
 
-def _preload() -> None:
+def _start_server() -> None:
     """Have the fork server import what every worker needs, once. Without effect when the server runs already, or when
     someone else in this process said what it should import."""
     server: Any = getattr(multiprocessing.forkserver, "_forkserver", None)
     if getattr(server, "_preload_modules", None) == ["__main__"]:
         multiprocessing.set_forkserver_preload(["synth.engine.executors.preload"])
+    multiprocessing.resource_tracker.ensure_running()  # changes the mask itself
+    with held_back():
+        # Ctrl-C reaches every process of the terminal, and the server ignores it only after its imports.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            multiprocessing.forkserver.ensure_running()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 class _Process(multiprocessing.context.ForkServerProcess):
@@ -141,6 +150,10 @@ class _Process(multiprocessing.context.ForkServerProcess):
     A new process would run the script again under another name, to find what was pickled by name in it, and without a
     ``__main__`` guard the script would start a build in the worker. Nothing of the script is needed here.
     """
+
+    def start(self) -> None:
+        with held_back():  # half started, it would be no worker that anything could end
+            super().start()
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
@@ -163,6 +176,13 @@ class _Context(multiprocessing.context.ForkServerContext):
         process = _Process(*args, **kwargs)
         self.started.append(process)
         return process
+
+    def end_workers(self) -> None:
+        begun = [process for process in self.started if process.pid is not None]
+        for process in begun:
+            process.terminate()
+        for process in begun:
+            process.join()
 
 
 def _refuse_main(work: Work) -> None:

@@ -20,8 +20,11 @@ from synth.tasks.given import Given, GivenQuestion, GivenTasks, read_given
 TEXTS = {
     "bridge": "The bridge was opened in 1931. It spans 1,150 metres and was designed by Ann Lee.",
     "annual": "An annual report lists the bridge among others. Somebody else wrote this.",
-    "tower": "Ann Lee lived near the tower. The tower has a bell.",
+    "tower": "Ann Lee lived near the tower. The tower has a bell. No visitor may climb it.",
+    "notes": "See rule 12 of the club. The chapel of Keld has 12 windows, so yes, it is bright.",
 }
+
+PROVENANCE = Provenance(dataset="d", stage="s", stage_version=1, fingerprint="f", seed=1, source="s", source_sha256="0")
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,7 @@ def test_evidence_is_the_sentence_that_fits_the_question(
     assert TEXTS[document][evidence.start : evidence.end] == quote
     assert given.draft.shape == "given"
     assert given.draft.split == ("test" if document == "tower" else "train")
-    provenance = Provenance(
-        dataset="d", stage="s", stage_version=1, fingerprint="f", seed=1, source="s", source_sha256="0"
-    )
-    assert finish(given.draft, given.checks, provenance, 0).licence == "MIT"
+    assert finish(given.draft, given.checks, PROVENANCE, 0).licence == "MIT"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +144,8 @@ def test_evidence_is_the_sentence_that_fits_the_question(
         (GivenQuestion(4, "Who designed it?", "Ann Lee", documents=("annual",)), Reason.NO_EVIDENCE),
         (GivenQuestion(4, "Who designed it?", "Ann Lee", documents=("gone",)), Reason.NO_EVIDENCE),
         (GivenQuestion(4, "Did Ann Lee do it?", "Ann Lee"), Reason.ANSWER_IN_QUESTION),
+        (GivenQuestion(4, "What is the number of rule 77?", "77"), Reason.ANSWER_IN_QUESTION),
+        (GivenQuestion(4, "Is it true or false that it has a bell?", "true"), None),
         (GivenQuestion(4, "Who designed it?", "Miss L.", aliases=("Ann Lee",)), None),
     ],
 )
@@ -160,3 +162,45 @@ def test_search_says_which_documents_are_read() -> None:
     given = only_tower.task(GivenQuestion(1, "Who designed the bridge?", "Ann Lee"))
     assert isinstance(given, Given)
     assert given.draft.gold_documents == ("tower",)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "aliases"),
+    [
+        ("May a visitor climb the tower?", "No", ()),
+        ("Is the chapel bright?", "yes", ("true",)),
+        ("Does the tower have a bell?", "True.", ("yes",)),
+        ("How many arches does the bridge have?", "12", ()),
+        ("Which rule forbids dogs in the garden?", "12", ("12.",)),
+    ],
+)
+def test_a_sentence_that_merely_holds_the_word_is_no_evidence(
+    tasks: GivenTasks, question: str, answer: str, aliases: tuple[str, ...]
+) -> None:
+    given = tasks.task(GivenQuestion(7, question, answer, aliases))
+    assert isinstance(given, Given)
+    assert given.draft.walk.hops == ()
+    assert given.draft.gold_documents == ()
+    assert given.draft.details == {"line": 7, "evidence": "none"}
+    assert [check.check for check in given.checks] == ["answer_not_in_question", "evidence_sought"]
+    assert finish(given.draft, given.checks, PROVENANCE, 0).walk.hops == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "aliases", "quote"),
+    [
+        (
+            "How many windows has the chapel of Keld?",
+            "12",
+            (),
+            "The chapel of Keld has 12 windows, so yes, it is bright.",
+        ),
+        ("Did an engineer design the bridge?", "yes", ("designed by Ann Lee",), TEXTS["bridge"].partition(". ")[2]),
+    ],
+)
+def test_a_short_answer_has_evidence_where_the_sentence_speaks_of_the_question(
+    tasks: GivenTasks, question: str, answer: str, aliases: tuple[str, ...], quote: str
+) -> None:
+    given = tasks.task(GivenQuestion(7, question, answer, aliases))
+    assert isinstance(given, Given)
+    assert given.draft.walk.hops[0].evidence.quote == quote

@@ -1,0 +1,61 @@
+"""What runs a plan, from the options of a build: executors by name, and the models' side of it under its caps."""
+
+from __future__ import annotations
+
+from synth.engine.executors.contract import Executor
+from synth.engine.executors.local import LocalExecutor
+from synth.engine.executors.processes import ProcessesExecutor
+from synth.engine.executors.ray import RayExecutor
+from synth.engine.hub import StoreHub
+from synth.engine.model_executor import ModelExecutor
+from synth.engine.plan import Plan
+from synth.engine.usage import implementations
+from synth.errors import InputError
+from synth.models.contract import Price
+from synth.store import Store
+
+__all__ = ["executor_named", "models_for"]
+
+_EXECUTORS = {"local": LocalExecutor, "processes": ProcessesExecutor, "ray": RayExecutor}
+
+
+def executor_named(name: str, workers: int) -> Executor:
+    """
+    Raises:
+        InputError: there is no such executor, or fewer than one worker.
+    """
+    if workers < 1:
+        raise InputError(f"{workers} workers can do no work", where="--workers", mend="give 1 or more")
+    if name not in _EXECUTORS:
+        mend = f"choose one of {', '.join(_EXECUTORS)}"
+        raise InputError(f"there is no executor {name!r}", where="--executor", mend=mend)
+    executor: Executor = _EXECUTORS[name](workers)
+    return executor
+
+
+def models_for(
+    plan: Plan, store: Store, *, in_flight: int, max_cost: float | None, max_tokens: int | None
+) -> ModelExecutor:
+    """What runs the stages that call models.
+
+    Raises:
+        InputError: a cap is no number to keep to, no model has a price, or no row may be under way.
+    """
+    for option, value in (("--max-cost", max_cost), ("--max-tokens", max_tokens)):
+        if value is not None and not 0 <= value < float("inf"):
+            raise InputError(f"{value} is no cap", where=option, mend="give 0 or more")
+    if in_flight < 1:
+        raise InputError(f"{in_flight} rows at once can't get anywhere", where="--in-flight", mend="give 1 or more")
+    called = [one for node in plan.nodes for _, one in implementations(node.config) if one.model is not None]
+    if max_cost is not None and called and all(one.runtime.price == Price() for one in called):
+        raise InputError(
+            "no model of the recipe has a price, so nothing would ever reach the cap",
+            where="--max-cost",
+            mend="give the roles a price (per million tokens), or use --max-tokens",
+        )
+    return ModelExecutor(
+        lambda: StoreHub(store, plan.dataset, max_cost=max_cost, max_tokens=max_tokens),
+        in_flight=in_flight,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+    )

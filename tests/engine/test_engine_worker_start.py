@@ -1,0 +1,64 @@
+"""A signal while worker processes start: one line, no traceback, no process left, and the same build goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import sys
+from pathlib import Path
+import engine_toys
+from synth.errors import SynthError
+print("ready", flush=True)
+try:
+    engine_toys.build(Path(sys.argv[1]), engine_toys.plan(), name="processes", workers=2)
+except SynthError as error:
+    print(error, file=sys.stderr)
+    sys.exit(error.exit_code)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_workers_start_ends_the_build_in_one_line(number: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path / "store")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    interrupted = 0
+    for delay in (0.05, 0.7):
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        ) as build:
+            assert build.stdout is not None
+            assert build.stdout.readline() == "ready\n"
+            time.sleep(delay)
+            if number == signal.SIGINT:
+                os.killpg(build.pid, number)  # Ctrl-C reaches every process of a terminal
+            else:
+                build.send_signal(number)
+            _, said = build.communicate(timeout=60)
+        lines = [line for line in said.splitlines() if "stage" not in line or "run the same" in line.lower()]
+        assert "Traceback" not in said, said
+        assert (build.returncode, said.count("everything that was finished is kept")) in ((130, 1), (0, 0)), said
+        assert build.returncode == 0 or lines[-1].endswith("Run the same command to continue"), said
+        interrupted += build.returncode == 130
+        assert not _living(build.pid)
+    assert interrupted
+    subprocess.run(command, check=True, capture_output=True, env=environment, timeout=120)
+
+
+def _living(session: int) -> list[str]:
+    """Processes of ``session`` that are no zombies, once those that end by themselves had time to."""
+    for _ in range(100):
+        found = subprocess.run(["ps", "-e", "-o", "sess=,stat=,args="], capture_output=True, text=True, check=True)
+        rows = [line.split(None, 2) for line in found.stdout.splitlines()]
+        left = [" ".join(row) for row in rows if row[0] == str(session) and not row[1].startswith("Z")]
+        if not left:
+            break
+        time.sleep(0.1)
+    return left
