@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,10 +71,10 @@ class Held:
         chosen = [found[(2 * n + 1) * len(found) // (2 * tries)] for n in range(min(tries, len(found)))]
         return [self._mutation(config, column, place, found) for place in chosen]
 
-    def batches(self, config: Config, size: int = 6) -> Iterator[list[Mutation]]:
-        """One mutation of every column that rows have, together with others in rows of other tasks."""
+    def batches(self, config: Config, without: Collection[str], size: int = 6) -> Iterator[list[Mutation]]:
+        """One mutation of every other column that rows have, together with others in rows of other tasks."""
         open_: list[tuple[set[Any], list[Mutation]]] = []
-        for column in leaves(config):
+        for column in (column for column in leaves(config) if column.path not in without):
             found = self.places(config, column)
             middle = len(found) // 2
             for used, batch in open_:
@@ -96,7 +96,7 @@ class Held:
 
     def _task(self, place: tuple[DataFile, int, Steps, Any]) -> Any:
         row = self.tables[place[0]][1][place[1]]
-        return row.get("task_id") or row["id"]
+        return row.get("task_id") or row.get("id") or place[1]
 
     def _mutation(
         self, config: Config, column: Column, place: tuple[DataFile, int, Steps, Any], found: list[Any]
@@ -141,11 +141,11 @@ class Held:
         table = pa.Table.from_pylist(new, schema=schema)
         pq.write_table(table, file.path, compression="zstd", write_page_index=True, row_group_size=size)
 
-    def missed(self) -> Iterator[Mutation]:
-        """One value of every column: those in which ``validate`` sees nothing. First many at once, each told by the
+    def missed(self, without: Mapping[str, Collection[str]]) -> Iterator[Mutation]:
+        """One value of every other column: those in which ``validate`` sees nothing. First many at once, each told by the
         problem of its own row; then, one by one, those that no problem of their row tells."""
         for config in self.configs():
-            for batch in self.batches(config):
+            for batch in self.batches(config, without.get(config.name, ())):
                 found = {(problem.file, problem.row) for problem in self.problems(batch)}
                 for mutation in batch:
                     if (mutation.file.label, mutation.row) not in found and not self.problems([mutation]):
