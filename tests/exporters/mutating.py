@@ -77,7 +77,8 @@ class Held:
         for column in (column for column in leaves(config) if column.path not in without):
             found = self.places(config, column)
             middle = len(found) // 2
-            for used, batch in open_:
+            for one_open in open_:
+                used, batch = one_open
                 near = (one for one in [*found[middle:], *found[:middle]] if self._task(one) not in used)
                 place = next(near, None)
                 if place is not None:
@@ -142,8 +143,8 @@ class Held:
         pq.write_table(table, file.path, compression="zstd", write_page_index=True, row_group_size=size)
 
     def missed(self, without: Mapping[str, Collection[str]]) -> Iterator[Mutation]:
-        """One value of every other column: those in which ``validate`` sees nothing. First many at once, each told by the
-        problem of its own row; then, one by one, those that no problem of their row tells."""
+        """One value of every other column: those in which ``validate`` sees nothing. First many at once, each told by
+        the problem of its own row; then, one by one, those that no problem of their row tells."""
         for config in self.configs():
             for batch in self.batches(config, without.get(config.name, ())):
                 found = {(problem.file, problem.row) for problem in self.problems(batch)}
