@@ -11,13 +11,23 @@ from synth.exporters.table_rules import rules_of
 __all__ = ["CARRIED", "coverage"]
 
 CARRIED: Mapping[str, tuple[str, ...]] = {
-    "tasks": ("checks[].detail", "surface", "details"),
-    "trajectories": ("details", "provenance.fingerprint"),
+    "tasks": (
+        "checks[].detail", "surface", "details", "gold_entities", "difficulty.constraints", "difficulty.branching",
+        "difficulty.documents", "walk.hops[].source.id", "walk.hops[].source.name", "walk.hops[].source.aliases",
+        "walk.hops[].source.kind", "walk.hops[].source.document_id", "walk.hops[].target.document_id",
+        "walk.hops[].relation", "walk.hops[].forward", "walk.operations[].kind", "walk.operations[].over",
+        "walk.operations[].within", "walk.operations[].cue", "walk.operations[].result[].id",
+        "walk.operations[].result[].name", "walk.operations[].result[].aliases", "walk.operations[].result[].kind",
+        "walk.operations[].result[].document_id",
+    ),
+    "trajectories": ("details", "verdict.rule", "verdict.evidence", "provenance.fingerprint"),
     "steps": (
         "first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
+        "label_reason", "label_detail", "failure", "behaviours", "information_gain", "progress", "train_reason",
         "provenance.fingerprint",
     ),
-    "preferences": ("difference", "why", "strength.low", "strength.high", "strength.confidence"),
+    "branches": ("verdict.rule", "verdict.evidence"),
+    "preferences": ("provenance.backend", "difference", "why", "strength.low", "strength.high", "strength.confidence"),
     "verdicts": ("value", "parts", "cites", "reason"),
     "contexts": ("documents[].names_answer", "licence"),
     "distractors": ("role", "step", "runs", "query", "rank", "score", "checks[].detail"),
@@ -26,7 +36,10 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
     "facts": ("relation",),
     "rejected": ("row_id", "reason", "part", "preview"),
 }  # fmt: skip
-"""Columns in which a wrong value of the right type may pass, when the hashes are written anew as well."""
+"""Columns in which a wrong value of the right type may pass, when the hashes are written anew as well.
+
+``--deep`` computes many of them once more: walks, labels, verdicts of answers, facts.
+"""
 
 
 def coverage() -> Iterator[tuple[str, str, str]]:

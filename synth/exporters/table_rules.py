@@ -47,9 +47,11 @@ def _origin(row: Any, known: Known) -> Iterator[str]:
 
 
 def _actor(row: Any, known: Known) -> Iterator[str]:
-    made, kinds = row.provenance, tuple(str(getattr(row, name, "")) for name in ("kind", "check", "surface"))
-    if isinstance(row, TrajectoryRow | Task):
-        kinds = kinds[2:] == ("written",)  # type: ignore[assignment]
+    made, kinds = row.provenance, tuple(str(getattr(row, name, "")) for name in ("kind", "check"))
+    if isinstance(row, Task):
+        kinds = (made.prompt or "",)  # one is written anew, described, or keeps the grammar's words
+        if made.prompt is not None and made.backend is None:
+            yield "provenance.prompt: there is one, and no backend got it"
     if isinstance(row, PreferenceRow) and row.kind is PairKind.PERTURBATION and made.backend is not None:
         return  # an editor proposed it
     for name in _ACTOR:
@@ -379,14 +381,13 @@ RULES: tuple[Rule, ...] = (
         _falsehood,
         text=False,
     ),
-    Rule("page", "documents", ("source",), "The source is that of the report.", _page),
     Rule(
-        "page of a world",
+        "page",
         "documents",
-        ("title", "sections[]", "links[]", "path", "url", "date"),
-        "Headings and titles stand where the page says so, links are whole words.",
-        lambda row, known: iter(()),  # judged with the rule before
-        world=True,
+        ("source", "title", "sections[]", "links[]", "path", "url", "date"),
+        "The source is that of the report; in a generated world headings and titles stand where the page says so, and "
+        "links are whole words.",
+        _page,
     ),
     Rule(
         "entity",

@@ -181,7 +181,7 @@ def test_what_can_not_be_used_is_rejected_with_a_reason(
 def test_bad_files_are_the_users_mistake(tmp_path: Path) -> None:
     questions = lines(tmp_path / "q.jsonl", QUESTIONS)
     runs = tmp_path / "runs.jsonl"
-    with pytest.raises(synth.InputError, match="can't be read"):
+    with pytest.raises(synth.InputError, match="does not exist"):
         synth.annotate(runs, questions)
     runs.write_text("\n")
     with pytest.raises(synth.InputError, match="no trajectory"):

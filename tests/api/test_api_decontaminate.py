@@ -141,7 +141,7 @@ def test_words_in_another_order_are_found_by_vectors(plain: BuildResult) -> None
 @pytest.mark.parametrize(
     ("name", "text", "rules", "line"),
     [
-        ("gone.jsonl", None, {}, "can't be read"),
+        ("gone.jsonl", None, {}, "does not exist"),
         ("a.docx", "x", {}, "with the ending '.docx' can't be read"),
         ("a.jsonl", '{"question": "a"}\n{', {}, "is no JSON"),
         ("a.parquet", "PAR1", {}, "is no Parquet file"),

@@ -18,6 +18,7 @@ from synth.dedup.levels import LEVELS
 from synth.dedup.sketch import sketch_rows
 from synth.exporters.configs import config_named
 from synth.exporters.reader import Dataset
+from synth.exporters.sealing import seal
 from synth.exporters.validate import validate
 from synth.identity import derive_generator
 from synth.recipe.dedup import PairRules, RunRules
@@ -115,6 +116,7 @@ def test_marks_and_the_table_of_duplicates_must_agree(sampled: BuildResult, data
             row_type = config_named(config).row_type
             rows = [change(row) for row in from_arrow(table, row_type)]
             pq.write_table(to_arrow(rows, row_type), path, compression="zstd", write_page_index=True)
+        seal(folder)
         return [problem.what for problem in validate(folder)]
 
     def run(of: str, **changes: Any) -> Any:

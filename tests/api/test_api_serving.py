@@ -117,7 +117,7 @@ def test_another_environment_for_the_tasks(small: BuildResult, tmp_path: Path) -
     ("arguments", "words"),
     [
         (["/no/such/folder"], "there is no such folder"),
-        (["DATA", "--environment", "/no/such.yaml"], "can't be read"),
+        (["DATA", "--environment", "/no/such.yaml"], "does not exist"),
         (["DATA", "--environment", "LIST"], "holds no object with `kind`"),
         (["DATA", "--over", "mcp", "--task", "no-such"], "the dataset has no task 'no-such'"),
         (["DATA", "--task", "x"], "goes with --over mcp"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,11 @@ import pyarrow.parquet as pq
 
 from synth.exporters.columns import Column, columns
 from synth.exporters.configs import CONFIGS, Config
-from synth.exporters.files import DataFile, data_files
+from synth.exporters.files import MIX_FILE, REPORT_FILE, DataFile, data_files
+from synth.exporters.problems import Problem
+from synth.exporters.reader import load
+from synth.exporters.sealing import RowHash, stated_files
+from synth.exporters.validate import validate
 
 Steps = tuple[str | int, ...]
 """The way to a value in a row: names of fields and places in lists."""
@@ -40,6 +44,7 @@ class Held:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.report = folder / (MIX_FILE if (folder / MIX_FILE).is_file() else REPORT_FILE)
         self.tables: dict[DataFile, tuple[pa.Schema, list[dict[str, Any]]]] = {}
         for file in data_files(folder)[0]:
             table = pq.read_table(file.path)
@@ -49,36 +54,103 @@ class Held:
         there = {file.config for file in self.tables}
         return [config for config in CONFIGS if config.name in there]
 
-    def mutations(self, config: Config) -> Iterator[Mutation]:
-        """One of every column: of a value that is there, if any row has one."""
-        files = [file for file in self.tables if file.config == config.name]
-        for column in leaves(config):
-            found = [
-                (file, number, steps, value)
-                for file in files
-                for number, row in enumerate(self.tables[file][1])
-                for steps, value in values(row, column.path.replace("[]", ".[]").split("."))
-            ]
-            if not found:
-                continue
-            there = [one for one in found if one[3] is not None]
-            file, number, steps, old = (there or found)[len(there or found) // 2]
-            others = [one[3] for one in there if one[3] != old and not isinstance(one[3], list)]
-            new = changed(column, old, others)
-            yield Mutation(config.name, column.path, file, number, steps, old, new)
+    def places(self, config: Config, column: Column) -> list[tuple[DataFile, int, Steps, Any]]:
+        """Where values of a column stand: those that are there, if any row has one."""
+        found = [
+            (file, number, steps, value)
+            for file in self.tables
+            if file.config == config.name
+            for number, row in enumerate(self.tables[file][1])
+            for steps, value in values(row, column.path.replace("[]", ".[]").split("."))
+        ]
+        return [one for one in found if one[3] is not None] or found
 
-    def write(self, mutation: Mutation, path: Path) -> None:
-        """The file with that one value."""
-        schema, rows = self.tables[mutation.file]
-        row = json.loads(json.dumps(rows[mutation.row]))
-        place = row
-        for step in mutation.steps[:-1]:
-            place = place[step]
-        place[mutation.steps[-1]] = mutation.new
-        changed_rows = [*rows[: mutation.row], row, *rows[mutation.row + 1 :]]
-        size = next(config.rows_per_group for config in CONFIGS if config.name == mutation.config)
-        table = pa.Table.from_pylist(changed_rows, schema=schema)
-        pq.write_table(table, path, compression="zstd", write_page_index=True, row_group_size=size)
+    def mutations(self, config: Config, column: Column, tries: int = 1) -> list[Mutation]:
+        """Up to ``tries`` of a column, far from each other."""
+        found = self.places(config, column)
+        chosen = [found[(2 * n + 1) * len(found) // (2 * tries)] for n in range(min(tries, len(found)))]
+        return [self._mutation(config, column, place, found) for place in chosen]
+
+    def batches(self, config: Config, without: Collection[str], size: int = 6) -> Iterator[list[Mutation]]:
+        """One mutation of every other column that rows have, together with others in rows of other tasks."""
+        open_: list[tuple[set[Any], list[Mutation]]] = []
+        for column in (column for column in leaves(config) if column.path not in without):
+            found = self.places(config, column)
+            middle = len(found) // 2
+            for one_open in open_:
+                used, batch = one_open
+                near = (one for one in [*found[middle:], *found[:middle]] if self._task(one) not in used)
+                place = next(near, None)
+                if place is not None:
+                    break
+            else:
+                if not found:
+                    continue
+                place, used, batch = found[middle], set(), []
+                open_.append((used, batch))
+            used.add(self._task(place))
+            batch.append(self._mutation(config, column, place, found))
+            if len(batch) == size:
+                open_.remove((used, batch))
+                yield batch
+        yield from (batch for _, batch in open_)
+
+    def _task(self, place: tuple[DataFile, int, Steps, Any]) -> Any:
+        row = self.tables[place[0]][1][place[1]]
+        return row.get("task_id") or row.get("id") or place[1]
+
+    def _mutation(
+        self, config: Config, column: Column, place: tuple[DataFile, int, Steps, Any], found: list[Any]
+    ) -> Mutation:
+        file, number, steps, old = place
+        others = [one[3] for one in found if one[3] not in (None, old) and not isinstance(one[3], list)]
+        return Mutation(config.name, column.path, file, number, steps, old, changed(column, old, others))
+
+    def problems(self, mutations: list[Mutation]) -> list[Problem]:
+        """What ``validate`` finds in a dataset with these mutations of one table, its hashes stated anew."""
+        touched = {mutation.file for mutation in mutations}
+        splits = {(file.config, file.split) for file in touched}
+        whole = {path: path.read_bytes() for path in [*(file.path for file in touched), self.report]}
+        for file in touched:
+            self._write(file, [mutation for mutation in mutations if mutation.file == file])
+        stated = json.loads(self.report.read_bytes())
+        for name, held in stated_files(self.folder, [file.label for file in touched]).items():
+            stated["files"][name] = held.model_dump(mode="json")
+        dataset = load(self.folder)
+        for config, split in splits:
+            rows = RowHash()
+            for batch in dataset.batches(config, split):
+                rows.add(batch)
+            stated["rows_sha256"][config][split] = rows.hexdigest()
+        self.report.write_text(json.dumps(stated))
+        try:
+            return validate(self.folder)
+        finally:
+            for path, content in whole.items():
+                path.write_bytes(content)
+
+    def _write(self, file: DataFile, mutations: list[Mutation]) -> None:
+        schema, rows = self.tables[file]
+        new = list(rows)
+        for mutation in mutations:
+            row = place = json.loads(json.dumps(rows[mutation.row]))
+            for step in mutation.steps[:-1]:
+                place = place[step]
+            place[mutation.steps[-1]] = mutation.new
+            new[mutation.row] = row
+        size = next(config.rows_per_group for config in CONFIGS if config.name == file.config)
+        table = pa.Table.from_pylist(new, schema=schema)
+        pq.write_table(table, file.path, compression="zstd", write_page_index=True, row_group_size=size)
+
+    def missed(self, without: Mapping[str, Collection[str]]) -> Iterator[Mutation]:
+        """One value of every other column: those in which ``validate`` sees nothing. First many at once, each told by
+        the problem of its own row; then, one by one, those that no problem of their row tells."""
+        for config in self.configs():
+            for batch in self.batches(config, without.get(config.name, ())):
+                found = {(problem.file, problem.row) for problem in self.problems(batch)}
+                for mutation in batch:
+                    if (mutation.file.label, mutation.row) not in found and not self.problems([mutation]):
+                        yield mutation
 
 
 def leaves(config: Config) -> list[Column]:
