@@ -36,7 +36,7 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     name = "docs_tasks"
-    version = 3
+    version = 4
     config_type = DocsTasksStageConfig
     reads = ("documents", "entities", "edges", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

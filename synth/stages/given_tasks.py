@@ -34,7 +34,7 @@ class GivenTasksStage(CandidateStage[GivenTasksConfig]):
     """Candidate i is the i-th line of the file; the file is all there is."""
 
     name = "given_tasks"
-    version = 2
+    version = 3
     config_type = GivenTasksConfig
     reads = ("documents", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
