@@ -22,7 +22,7 @@ class ReadRecords(ShardStage[ReadRecordsConfig]):
     """One shard per file."""
 
     name = "read_records"
-    version = 2
+    version = 3
     config_type = ReadRecordsConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "triples": Triple}
     libraries = ("pyarrow",)

@@ -105,7 +105,7 @@ def test_only_what_a_model_replied_needs_the_users_store() -> None:
     ("arguments", "says"),
     [
         (["no-such-dataset"], "there is no dataset"),
-        (["--recipe", "nowhere.yaml"], "nowhere.yaml: the recipe file does not exist"),
+        (["--recipe", "nowhere.yaml"], "nowhere.yaml: does not exist. Give a recipe"),
         (["--set", "tasks=3"], "--set: there is no recipe to change"),
         (["app-desk", "--set", "taks=3"], "taks"),
         (["app-desk", "--arms", "no_detours"], "there is no 'no_detours'"),

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,8 @@ def test_damage_is_found_said_and_made_good(tmp_path: Path, undisturbed: Built, 
     notes: list[str] = []
 
     class Listening:
+        def plan(self, labels: Sequence[str]) -> None: ...
+
         def begin(self, label: str, units: int | None, reused: int) -> None: ...
 
         def advance(self, label: str, units: int) -> None: ...
@@ -219,6 +222,8 @@ def test_the_second_build_says_that_it_waits(tmp_path: Path) -> None:
     notes: list[str] = []
 
     class Listening:
+        def plan(self, labels: Sequence[str]) -> None: ...
+
         def begin(self, label: str, units: int | None, reused: int) -> None: ...
 
         def advance(self, label: str, units: int) -> None: ...

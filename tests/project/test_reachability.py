@@ -32,6 +32,7 @@ INSTRUMENTS = {
     "read_ledger": "reads what the engine wrote",
     "read_sentence": "reads a sentence of a page back: the proof of the lexicon",
     "row_at": "one row of a table",
+    "seal": "states the files of a dataset anew, as a careful forger would",
     "surface_spans": "what the tokenizer promises, exactly",
 }
 """Used outside the package only, each with what for."""

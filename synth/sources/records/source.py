@@ -105,7 +105,6 @@ class RecordsSource:
                 os.path.relpath(os.path.join(folder, name), path).replace(os.sep, "/")
                 for folder, _, names in os.walk(path)
                 for name in names
-                if not os.path.exists(full := os.path.join(folder, name)) or os.path.isfile(full)
                 if any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in config.pattern)
             ]
         elif os.path.exists(path):
