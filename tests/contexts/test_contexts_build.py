@@ -165,7 +165,7 @@ def test_more_tasks_keep_every_context(built: Dataset, store: Path, tmp_path: Pa
 
 def test_a_tokenizer_file_that_is_not_there_is_said_before_anything_runs(tmp_path: Path) -> None:
     settings = {**SETTINGS, "contexts.tokenizer": str(tmp_path / "none.json")}
-    with pytest.raises(InputError, match="none.json: does not exist. Give the tokenizer.json"):
+    with pytest.raises(InputError, match=r"none\.json: does not exist\. Give the tokenizer.json"):
         synth.build("world-search", out=tmp_path / "out", store=tmp_path / "store", tasks=4, settings=settings)
 
 

@@ -48,7 +48,7 @@ def test_the_default_needs_nothing() -> None:
 
 
 def test_a_file_that_is_missing_is_the_users_mistake(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none.json: does not exist. Give the tokenizer.json"):
+    with pytest.raises(InputError, match=r"none\.json: does not exist\. Give the tokenizer.json"):
         tokenizer_digest(tmp_path / "none.json")
     with pytest.raises(InputError, match="is a folder, not a file"):
         open_tokenizer(tmp_path)
