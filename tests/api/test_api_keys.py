@@ -81,7 +81,7 @@ def test_a_push_knows_the_key_when_its_variable_is_not_set_any_more(built: Path,
     files, beside = contents(built / "out")
     assert KEYS_FILE not in beside
     assert not leaks(files, Machine(keys=known))
-    carry(built / "out", tmp_path)
+    carry([built / "out"], tmp_path)
     (tmp_path / "README.md").write_text(f"# Title\n\nCalled with {KEY}.\n")
     (tmp_path / "tasks").mkdir()
     (tmp_path / "report.json").write_text("{}")
@@ -112,7 +112,7 @@ def test_a_push_of_a_dataset_that_holds_the_key_is_refused_by_one_line(built: Pa
     said = {**report.recipe, "description": f"Made with {KEY}."}
     tables = {config: dataset.batches(config) for config in dataset.configs}
     write_dataset(tmp_path / "out", tables, report.model_copy(update={"recipe": said}))
-    carry(built / "out", tmp_path / "out")
+    carry([built / "out"], tmp_path / "out")
     with pytest.raises(DatasetError, match="holds a key that it was built with") as caught:
         synth.push(tmp_path / "out", "ann/w", dry_run=True)
     assert "\n" not in str(caught.value)
