@@ -258,7 +258,6 @@ OPTIONS: dict[str, str] = {
 def test_a_value_that_means_nothing_is_one_line(
     said: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     (tmp_path / "folder").mkdir()
     for name, text in (("file", "text"), ("empty", ""), ("nested", "[" * 100_000), ("full/mine", "mine")):
         (tmp_path / name).parent.mkdir(exist_ok=True)
