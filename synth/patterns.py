@@ -74,4 +74,4 @@ def _validator() -> Any:
         yield from base.VALIDATORS["additionalProperties"](validator, wanted, value, schema)
 
     rules = {"pattern": pattern, "patternProperties": pattern_properties, "additionalProperties": additional}
-    return jsonschema.validators.extend(base, rules)
+    return jsonschema.validators.extend(base, rules)  # type: ignore[no-untyped-call]
