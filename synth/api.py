@@ -355,9 +355,6 @@ def import_file(
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
     from synth.pipelines.importing import import_file as import_
-
-    for place in (file, tasks_file, *benchmarks):
-        refuse_remote(place, "import")
     from synth.registry import find
 
     return import_(

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import yaml
 
 from synth.errors import InputError
+from synth.places import refuse_remote
 
 __all__ = [
     "DATA_BYTES",
@@ -55,8 +56,10 @@ def open_input(path: Path | str, *, mend: str, most: int | None = DATA_BYTES) ->
     """A regular file of at most ``most`` bytes, open for reading. Never waits: a pipe without a writer is refused.
 
     Raises:
-        InputError: it is missing, no regular file, larger, or may not be read; ``mend`` says what to give instead.
+        InputError: it is missing, a URL, no regular file, larger, or may not be read; ``mend`` says what to give
+            instead.
     """
+    refuse_remote(path)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path

@@ -18,7 +18,7 @@ def is_remote(place: Path | str) -> bool:
     return _SCHEME.match(str(place)) is not None
 
 
-def refuse_remote(place: Path | str | None, where: str) -> None:
+def refuse_remote(place: Path | str | None, where: str | None = None) -> None:
     """
     Raises:
         InputError: ``place`` is a URL.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
 import os
 import signal
 import sys
@@ -77,9 +80,13 @@ def main(arguments: list[str] | None = None) -> None:
 def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
     """Run an application and exit as :func:`main` does."""
     signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        codecs.register_error("synth", _escaped)
+        sys.stdout.reconfigure(errors="synth")
     try:
         _refuse_remote(sys.argv[1:] if arguments is None else arguments)
         code = application(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
         if code == Interrupted.exit_code:  # what typer makes of Ctrl-C, without a word
             raise KeyboardInterrupt
         if isinstance(code, int) and code:
@@ -99,17 +106,38 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
         _fail("interrupted; everything that was finished is kept: the same command goes on from here.", 130)
     except BrokenPipeError:
         # The reader (head, less) went away: not an error of ours, and nothing more can be written to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(141)
+    except OSError as error:
+        try:
+            print(flush=True)
+        except OSError:  # the output is what failed
+            _drop_output()
+            _fail(f"standard output can't be written: {error.strerror}", 4)
+        raise
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What a terminal's encoding can't show, as JSON escapes it: text with ``--json`` stays JSON."""
+    assert isinstance(error, UnicodeEncodeError)
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+
+
+_NO_PLACES = {"--allow-host", "--host", "--id", "--licence", "--repo", "--revision", "--select", "--set", "--task"}
+"""Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
 
 
 def _refuse_remote(arguments: list[str]) -> None:
-    """No command takes a URL; a ``Path`` would make a folder of it. What ``--set`` says is checked as a recipe."""
+    """No path is a URL; a ``Path`` would make a folder of it."""
     for before, given in zip(["", *arguments], arguments, strict=False):
         option, equals, value = given.partition("=")
         if option.startswith("-") and equals:
             before, given = option, value
-        if before != "--set":
+        if before not in _NO_PLACES:
             refuse_remote(given, before if before.startswith("--") else "command line")
 
 

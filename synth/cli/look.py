@@ -164,9 +164,13 @@ def validate(
             Console(highlight=False).print(render_audit(audited))
     violations = audited.total if audited is not None else 0
     if problems or violations:
-        found = [f"{len(problems)} problems"] if problems or not deep else []
-        found += [f"{violations} violations"] if deep else []
+        found = [_number(len(problems), "problem")] if problems or not deep else []
+        found += [_number(violations, "violation")] if deep else []
         print(f"synth: {folder}: {', '.join(found)}", file=sys.stderr)
         raise typer.Exit(DatasetError.exit_code)
     if not as_json:
         print(f"{folder}: every row holds")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -47,10 +47,11 @@ def init(
     from synth.recipe.template import commented_recipe, short_recipe
 
     text = (commented_recipe if full else short_recipe)(dataset)
-    if file.exists():
-        raise InputError("exists already", where=str(file), mend="name another file")
     try:
-        file.write_text(text, encoding="utf-8")
+        with file.open("x", encoding="utf-8") as new:
+            new.write(text)
+    except FileExistsError:
+        raise InputError("exists already", where=str(file), mend="name another file") from None
     except OSError as error:
         raise InputError(f"can't be written ({error.strerror})", where=str(file), mend="name another place") from None
     print(f"wrote {file}; next: synth plan --recipe {file}; synth build --recipe {file}")

@@ -34,7 +34,7 @@ def reward(
 
     server = RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
     if not loopback(host):
-        print(f"synth: {host} is no loopback address: whoever reaches it may ask; nobody is asked who", file=sys.stderr)
+        print(f"synth: {host} is no loopback address: anyone who reaches it may ask", file=sys.stderr)
     serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))
 
 

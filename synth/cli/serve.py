@@ -76,15 +76,19 @@ def serve_env(
         raise InputError("the library mcp is not installed", where=f"--over {over}", mend=install("mcp"))
     opened, tasks = _open(folder, environment, trust=trust)
     made = Sessions(opened, tasks, most=sessions, idle_seconds=idle, max_calls=calls)
-    if over is not Over.MCP and not loopback(host):
-        print(f"synth: {host} is no loopback address: whoever reaches it may act; nobody is asked who", file=sys.stderr)
+
+    def say(line: str) -> None:
+        if not loopback(host):
+            print(f"synth: {host} is no loopback address: anyone who reaches it may act", file=sys.stderr)
+        print(line, flush=True)
+
     if over is Over.HTTP:
         from synth.episodes.http import EpisodeServer
 
         if task is not None:
             raise InputError("goes with --over mcp; over HTTP each /reset names its task", where="--task")
         server = EpisodeServer(host, port, made, allow_hosts=allow_hosts or ())
-        serve(server, say=lambda url: print(f"{opened.name} at {url} ({len(tasks):,} tasks)", flush=True))
+        serve(server, say=lambda url: say(f"{opened.name} at {url} ({len(tasks):,} tasks)"))
         return
     from synth.episodes.mcp import McpServer
 
@@ -93,9 +97,7 @@ def serve_env(
     if over is Over.MCP:
         wrapped.run_stdio()  # stdout is the protocol's: not a word of ours on it
     else:
-        wrapped.run_http(
-            host, port, allow_hosts=allow_hosts or (), say=lambda url: print(f"{opened.name} at {url}", flush=True)
-        )
+        wrapped.run_http(host, port, allow_hosts=allow_hosts or (), say=lambda url: say(f"{opened.name} at {url}"))
 
 
 def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Environment, TaskSource]:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from synth.identity import canonical_json
+from synth.patterns import schema_errors
 from synth.schemas.row import Json, JsonObject, NonEmpty, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -201,11 +202,7 @@ class Environment(ABC):
 
 def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | None:
     """None when ``arguments`` fit; else one line that tells an agent what is wrong."""
-    import jsonschema
-
-    errors = sorted(
-        jsonschema.Draft202012Validator(schema.parameters).iter_errors(arguments), key=lambda e: list(e.path)
-    )
+    errors = sorted(schema_errors(schema.parameters, arguments), key=lambda error: list(error.path))
     if not errors:
         return None
     first = errors[0]

@@ -13,7 +13,6 @@ import hmac
 import json
 import os
 import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -42,6 +41,7 @@ Numbers = npt.NDArray[np.uint64]
 
 
 class _Hash(Row):
+    salt: str
     length: int
     """Bytes."""
     fingerprint: int
@@ -51,8 +51,8 @@ class _Hash(Row):
 class KeyHashes(Row):
     """Keys that are known by their hashes."""
 
-    salt: str
     keys: tuple[_Hash, ...] = ()
+    """Those of several stores have several salts."""
 
     def holds(self, text: bytes) -> bool:
         """Whether one of the keys stands in ``text``."""
@@ -63,51 +63,49 @@ class KeyHashes(Row):
         longest = max((key.length for key in self.keys), default=0)
         for start in range(0, len(text) if longest else 0, _CHUNK):
             part = text[start : start + _CHUNK + longest - 1]
-            sums = self._sums(part)
-            for length in {key.length for key in self.keys}:
-                if len(part) < length:
-                    continue
-                found = ((sums[length:] - sums[:-length]) * _powers(self._inverse)[: len(sums) - length]) >> (
-                    64 - _BITS
-                )
-                for key in self.keys:
-                    for at in np.flatnonzero(found == key.fingerprint) if key.length == length else ():
-                        window = part[at : at + length]
-                        if hmac.compare_digest(self._slow(window), key.hash):
-                            yield start + int(at)
+            for salt in {key.salt for key in self.keys}:
+                mine = [key for key in self.keys if key.salt == salt]
+                sums = _sums(salt, part)
+                for length in {key.length for key in mine if key.length <= len(part)}:
+                    inverse = _powers(pow(_base(salt), -1, 1 << 64))
+                    found = ((sums[length:] - sums[:-length]) * inverse[: len(sums) - length]) >> (64 - _BITS)
+                    for key in mine:
+                        for at in np.flatnonzero(found == key.fingerprint) if key.length == length else ():
+                            if hmac.compare_digest(_slow(salt, part[at : at + length]), key.hash):
+                                yield start + int(at)
 
     def with_secret(self, secret: str) -> KeyHashes:
         """With ``secret`` and its encodings, unless it is too short or known."""
         if len(secret) < _SHORTEST or self.holds(secret.encode()):
             return self
+        salt = self.keys[0].salt if self.keys else secrets.token_hex(16)
         forms = [form.encode() for form in encodings(secret)]
         added = (
-            _Hash(length=len(form), fingerprint=self._print(form), hash=self._slow(form))
+            _Hash(salt=salt, length=len(form), fingerprint=_print(salt, form), hash=_slow(salt, form))
             for form in forms
             if len(form) <= _LONGEST
         )
         return self.model_copy(update={"keys": (*self.keys, *added)})
 
-    @property
-    def _base(self) -> int:
-        return int.from_bytes(hashlib.sha256(f"{self.salt} base".encode()).digest()[:8], "big") | 1
 
-    @property
-    def _inverse(self) -> int:
-        return pow(self._base, -1, 1 << 64)
+def _base(salt: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{salt} base".encode()).digest()[:8], "big") | 1
 
-    def _sums(self, text: bytes) -> Numbers:
-        """(n + 1,): the polynomial of every beginning of ``text``, modulo 2**64."""
-        values = np.frombuffer(text, np.uint8).astype(np.uint64) + np.uint64(1)
-        sums = np.zeros(len(text) + 1, np.uint64)
-        np.cumsum(values * _powers(self._base)[: len(text)], out=sums[1:])
-        return sums
 
-    def _print(self, text: bytes) -> int:
-        return int(self._sums(text)[-1] >> np.uint64(64 - _BITS))
+def _sums(salt: str, text: bytes) -> Numbers:
+    """(n + 1,): the polynomial of every beginning of ``text``, modulo 2**64."""
+    values = np.frombuffer(text, np.uint8).astype(np.uint64) + np.uint64(1)
+    sums = np.zeros(len(text) + 1, np.uint64)
+    np.cumsum(values * _powers(_base(salt))[: len(text)], out=sums[1:])
+    return sums
 
-    def _slow(self, text: bytes) -> str:
-        return hashlib.scrypt(text, salt=bytes.fromhex(self.salt), n=2**14, r=8, p=1, dklen=32).hex()
+
+def _print(salt: str, text: bytes) -> int:
+    return int(_sums(salt, text)[-1] >> np.uint64(64 - _BITS))
+
+
+def _slow(salt: str, text: bytes) -> str:
+    return hashlib.scrypt(text, salt=bytes.fromhex(salt), n=2**14, r=8, p=1, dklen=32).hex()
 
 
 @lru_cache(maxsize=4)
@@ -136,16 +134,21 @@ def hashes_in(folder: Path) -> KeyHashes | None:
 def remember(folder: Path, keys: Iterable[str]) -> None:
     """Add ``keys`` to what ``folder`` remembers."""
     before = hashes_in(folder)
-    known = before or KeyHashes(salt=secrets.token_hex(16))
+    known = before or KeyHashes()
     for key in sorted(keys):
         known = known.with_secret(key)
-    if known.keys and known is not before:
+    if known is not before:
+        _write(known, folder)
+
+
+def carry(folders: Iterable[Path], into: Path) -> None:
+    """Let ``into``, which was made of ``folders``, remember the keys of all of them."""
+    found = [key for folder in folders if (known := hashes_in(folder)) is not None for key in known.keys]
+    _write(KeyHashes(keys=tuple(dict.fromkeys(found))), into)
+
+
+def _write(known: KeyHashes, folder: Path) -> None:
+    if known.keys:
         plain: dict[str, Any] = known.model_dump(mode="json")
         write_file(folder / KEYS_FILE, json.dumps(plain).encode())
         os.chmod(folder / KEYS_FILE, 0o600)
-
-
-def carry(folder: Path, into: Path) -> None:
-    """Let ``into``, which was made of ``folder``, remember the same keys."""
-    if (folder / KEYS_FILE).is_file():
-        shutil.copy(folder / KEYS_FILE, into / KEYS_FILE)

@@ -22,6 +22,7 @@ from synth.errors import InputError
 from synth.exporters.configs import CONFIGS, Config
 from synth.exporters.files import MIX_FILE, REPORT_FILE
 from synth.exporters.hub_layout import write_config
+from synth.exporters.key_hashes import carry
 from synth.exporters.reader import Dataset
 from synth.exporters.sealing import stated_files
 from synth.identity import digest
@@ -106,6 +107,7 @@ def mix_datasets(
             rows_sha256=hashes,
         )
         (staging / MIX_FILE).write_text(report.to_json(), encoding="utf-8")
+        carry([dataset.path for dataset in datasets], staging)
     return Mixed(out, report)
 
 
@@ -129,6 +131,8 @@ def _shares(parts: Mapping[Dataset, float]) -> list[float]:
         if "tasks" not in dataset.configs:
             raise InputError("the dataset has no tasks to choose from", where=str(dataset.path))
     total = sum(parts.values())
+    if not math.isfinite(total):
+        raise InputError("the weights are too large to add up", mend="give shares, such as 0.7 and 0.3")
     return [weight / total for weight in parts.values()]
 
 
@@ -197,7 +201,7 @@ def _pools(
 
 def _counts(weights: list[float], available: list[int], names: list[str], tasks: int | None) -> list[int]:
     """Tasks of each dataset: shares rounded so that they sum to ``tasks``, the largest remainders upwards."""
-    most = min(math.floor(has / weight + 1e-9) for has, weight in zip(available, weights, strict=True))
+    most = math.floor(min(has / weight for has, weight in zip(available, weights, strict=True) if weight) + 1e-9)
     wanted = most if tasks is None else tasks
     if wanted < len(weights):
         raise InputError(f"{wanted} tasks are too few to mix", where="--tasks", mend=f"give {len(weights)} or more")

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from synth.exporters.files import CARD_FILE, REPORT_FILE, data_files
-from synth.exporters.reader import load
+from synth.exporters.reader import batches_in, load
 from synth.schemas.row import Row
 from synth.sources.private import PrivateKind, find_private
 
@@ -49,6 +48,7 @@ def scan(folder: str | Path) -> Scan:
 
     Raises:
         InputError: there is no dataset in the folder.
+        DatasetError: a file is damaged.
     """
     dataset = load(folder)
     first: dict[tuple[str, str, PrivateKind], tuple[str, int]] = {}
@@ -57,7 +57,7 @@ def scan(folder: str | Path) -> Scan:
     files, _ = data_files(dataset.path)
     for file in files:
         at = 0
-        for batch in pq.ParquetFile(file.path).iter_batches(batch_size=_BATCH):
+        for batch in batches_in(file.path, size=_BATCH):
             seen: dict[tuple[str, str, PrivateKind], set[int]] = {}
             for name, array in zip(batch.schema.names, batch.columns, strict=True):
                 for column, row, text in _texts(name, array):
@@ -70,7 +70,7 @@ def scan(folder: str | Path) -> Scan:
         total += at
     for name in (CARD_FILE, REPORT_FILE):
         path = dataset.path / name
-        for number, line in enumerate(path.read_text("utf-8").split("\n") if path.is_file() else ()):
+        for number, line in enumerate(path.read_text("utf-8", errors="replace").split("\n") if path.is_file() else ()):
             for kind in {one.kind for one in find_private(line)}:
                 first.setdefault((name, "", kind), (name, number))
                 rows[name, "", kind] += 1

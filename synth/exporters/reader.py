@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from synth.errors import DatasetError, InputError
 from synth.exporters.configs import CONFIGS, Config, config_named
 from synth.exporters.files import CARD_FILE, MIX_FILE, REPORT_FILE, DataFile, data_files
+from synth.inputs import parse_json
 from synth.places import refuse_remote
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, from_arrow
@@ -30,16 +31,17 @@ from synth.schemas.row import SCHEMA_VERSION, Row
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Dataset", "load"]
+__all__ = ["Dataset", "batches_in", "load", "same_kind"]
 
 S = TypeVar("S", BuildReport, MixReport)
 
 
 def load(folder: str | Path) -> Dataset:
-    """The dataset in ``folder``. Nothing but file names is read yet.
+    """The dataset in ``folder``. Nothing is read yet but file names and the version that its report states.
 
     Raises:
         InputError: there is no such folder, or no dataset in it.
+        DatasetError: it was written with another schema.
     """
     refuse_remote(folder, "dataset")
     path = Path(folder)
@@ -56,7 +58,21 @@ def load(folder: str | Path) -> Dataset:
         raise InputError(
             "this folder holds no dataset", where=str(folder), mend="give the folder that `synth build` printed"
         )
+    for name in (MIX_FILE, REPORT_FILE):
+        _check_schema(path / name)
     return Dataset(path, tuple(files))
+
+
+def _check_schema(path: Path) -> None:
+    """A report that can't be read states no version: an error of those that need it."""
+    try:
+        stated = parse_json(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return
+    version = stated.get("schema_version", SCHEMA_VERSION) if isinstance(stated, dict) else SCHEMA_VERSION
+    if version != SCHEMA_VERSION:
+        what = f"it was written with schema {str(version)[:40]}, and this version of synth reads {SCHEMA_VERSION}"
+        raise DatasetError(what, where=str(path), mend="build it again")
 
 
 class Dataset:
@@ -143,17 +159,11 @@ class Dataset:
         """Record batches in order: memory holds one row group.
 
         Raises:
-            DatasetError: a file is no Parquet file, is damaged, or lacks one of the columns.
+            DatasetError: a file is no Parquet file, is damaged, or lacks a column of that name and type.
         """
         for path in self.files(config, split):
-            file = _opened(path)
-            missing = set(columns or ()) - set(file.schema_arrow.names)
-            if missing:
-                raise DatasetError(f"{config} lacks column {min(missing)}", where=str(path), mend=self._mend())
-            try:
-                yield from file.iter_batches(batch_size=size, columns=columns)
-            except (pa.ArrowException, OSError) as error:
-                raise DatasetError(f"damaged: {error}", where=str(path)) from error
+            self._check_columns(config, path, columns)
+            yield from batches_in(path, columns, size)
 
     def table(self, config: str, split: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """All rows as one Arrow table (with the row type's schema, also when there are none)."""
@@ -180,25 +190,28 @@ class Dataset:
             return from_arrow(batch, row_type)
         except RowError as error:
             where = f"{self.path}: rows from {first} of {row_type.table}"
-            raise DatasetError(str(error), where=where, mend=self._mend()) from None
+            raise DatasetError(str(error), where=where, mend=_MEND) from None
+        except UnicodeDecodeError as error:
+            raise DatasetError(f"{row_type.table} holds text that is not UTF-8", where=str(self.path)) from error
 
-    def _mend(self) -> str:
-        """What to do about a table that is not of this schema."""
-        try:
-            written = self.report.schema_version
-        except DatasetError:
-            written = SCHEMA_VERSION
-        if written == SCHEMA_VERSION:
-            return "`synth validate` lists everything"
-        return f"it was written with schema {written}, and this version reads {SCHEMA_VERSION}: build it again"
+    def _check_columns(self, config: str, path: Path, columns: Sequence[str] | None) -> None:
+        schema, wanted = _opened(path).schema_arrow, arrow_schema(self._config(config).row_type)
+        for name in wanted.names if columns is None else columns:
+            if name not in schema.names:
+                raise DatasetError(f"{config} lacks column {name}", where=str(path), mend=_MEND)
+            kind = schema.field(name).type
+            if name in wanted.names and not same_kind(kind, wanted.field(name).type):
+                what = f"column {name} of {config} is {kind}, not {wanted.field(name).type}"
+                raise DatasetError(what, where=str(path), mend=_MEND)
 
     def find(self, config: str, id_: str) -> Any | None:
         """The row whose ``id`` (``row_id`` for rejections) is ``id_``; None when there is none."""
         row_type = self._config(config).row_type
         key = "id" if "id" in row_type.model_fields else "row_id"
         for path in self.files(config):
+            self._check_columns(config, path, [key])
             place = 0
-            for batch in _opened(path).iter_batches(batch_size=10_000, columns=[key]):
+            for batch in batches_in(path, [key], 10_000):
                 found = batch.column(0).index(pa.scalar(id_)).as_py()
                 if found >= 0:
                     return self._decoded(_row_of(path, place + found), row_type, place + found)[0]
@@ -249,6 +262,37 @@ class Dataset:
             return config_named(name)
         except KeyError as error:
             raise InputError(str(error.args[0])) from None
+
+
+_MEND = "`synth validate` lists everything"
+
+
+def batches_in(path: Path, columns: Sequence[str] | None = None, size: int = 1_000) -> Iterator[pa.RecordBatch]:
+    """Record batches of a Parquet file.
+
+    Raises:
+        DatasetError: it is none, or is damaged.
+    """
+    file = _opened(path)
+    try:
+        yield from file.iter_batches(batch_size=size, columns=columns)
+    except (pa.ArrowException, OSError) as error:
+        raise DatasetError(f"damaged: {error}", where=str(path)) from error
+
+
+def same_kind(kind: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether two types differ in how strings and lists are laid out alone, as other tools write them."""
+    return bool(_plain(kind) == _plain(wanted))
+
+
+def _plain(kind: pa.DataType) -> Any:
+    if pa.types.is_struct(kind):
+        return [(field.name, _plain(field.type)) for field in kind]
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return [_plain(kind.value_type)]
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    return kind
 
 
 def _opened(path: Path) -> pq.ParquetFile:

@@ -37,7 +37,7 @@ from synth.exporters.licences import StatedLicences
 from synth.exporters.outcomes import Outcomes
 from synth.exporters.pair_checks import PairCheck
 from synth.exporters.problems import Problem, Problems
-from synth.exporters.reader import Dataset, load
+from synth.exporters.reader import Dataset, load, same_kind
 from synth.exporters.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.exporters.rules import RuleCheck, known_of
 from synth.exporters.sealing import RowHash, check_files, split_hashes
@@ -67,6 +67,7 @@ def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
 
     Raises:
         InputError: there is no dataset in the folder.
+        DatasetError: it was written with another schema.
     """
     dataset = load(folder)
     found = Problems(limit)
@@ -76,7 +77,7 @@ def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
     if report is not None:
         _report(report, counted, found)
     if mix is not None:
-        _tables(MIX_FILE, mix.schema_version, mix.tables, counted, found)
+        _tables(MIX_FILE, mix.tables, counted, found)
     else:
         check_card(dataset.path / CARD_FILE, report, counted.rows, found)
     if (stated := report or mix) is not None:
@@ -235,17 +236,7 @@ def _as_wide(schema: pa.Schema, wanted: pa.Schema) -> bool:
     """Whether they differ in how strings and lists are laid out alone, as other tools write them."""
     if schema.names != wanted.names:
         return False
-    return all(_plain(one.type) == _plain(other.type) for one, other in zip(schema, wanted, strict=True))
-
-
-def _plain(kind: pa.DataType) -> Any:
-    if pa.types.is_struct(kind):
-        return [(field.name, _plain(field.type)) for field in kind]
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return [_plain(kind.value_type)]
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
-    return kind
+    return all(same_kind(one.type, other.type) for one, other in zip(schema, wanted, strict=True))
 
 
 def _difference(schema: pa.Schema, wanted: pa.Schema) -> str:
@@ -298,11 +289,7 @@ def _selection(report: BuildReport | None, found: Problems) -> Selection | None:
         return None
 
 
-def _tables(
-    name: str, version: str, tables: Mapping[str, Mapping[str, int]], counted: _Counted, found: Problems
-) -> None:
-    if version != SCHEMA_VERSION:
-        found.add(name, None, f"schema_version is {version}, not {SCHEMA_VERSION}")
+def _tables(name: str, tables: Mapping[str, Mapping[str, int]], counted: _Counted, found: Problems) -> None:
     for config, splits in counted.rows.items():
         stated = tables.get(config, {})
         for split in dict.fromkeys([*stated, *splits]):
@@ -312,7 +299,7 @@ def _tables(
 
 
 def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
-    _tables(REPORT_FILE, report.schema_version, report.tables, counted, found)
+    _tables(REPORT_FILE, report.tables, counted, found)
     if report.outcomes != counted.outcomes.reports():
         found.add(REPORT_FILE, None, "outcomes: the trajectories give other counts of successes by role and hops")
     if report.task_yields != counted.yields.reports():

@@ -21,7 +21,7 @@ from synth.critical.scoring import EvidenceScorer
 from synth.critical.scripted_expert import scripted_expert
 from synth.critical.search import Searched, search_trajectory
 from synth.environments.contract import Environment
-from synth.errors import InputError, StoreError
+from synth.errors import InputError
 from synth.exporters.configs import config_named
 from synth.exporters.hub_layout import write_config
 from synth.identity import derive_generator, digest
@@ -38,6 +38,7 @@ from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.critical_steps import searched_row
+from synth.store import check_destination
 from synth.store.files import store_errors
 
 __all__ = ["Annotated", "annotate"]
@@ -61,12 +62,12 @@ class Annotated:
 
         Raises:
             StoreError: the folder is not empty, or can't be written.
+            InputError: it is a URL.
         """
+        check_destination(folder, marker=None)
         path = Path(folder)
         with store_errors(path):
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
-                raise StoreError("the folder is not empty", where=str(folder), mend="give another folder")
         for field in fields(self):
             config = config_named(field.name)
             write_config(path, config, to_arrow(getattr(self, field.name), config.row_type).to_batches())

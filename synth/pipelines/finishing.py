@@ -87,7 +87,7 @@ def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
     with engine.store.scratch("dataset") as scratch:
         staging = scratch / "dataset"
         done = write_dataset(staging, _tables(recipe, engine), report, file_bytes=recipe.file_bytes)
-        carry(engine.store.root, staging)
+        carry([engine.store.root], staging)
         publish(staging, out)
     return done
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -139,5 +140,7 @@ def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environm
     try:
         made: Environment = factory(inputs=inputs, **given)
     except TypeError as error:
-        raise InputError(f"{error}", where=f"environment {kind}") from None
+        named = re.search(r"(missing|unexpected).*'(\w+)'", str(error))
+        what = f"option {named[2]!r} is {'missing' if named[1] == 'missing' else 'unknown'}" if named else str(error)
+        raise InputError(what, where=f"environment {kind}") from None
     return made

@@ -230,7 +230,7 @@ def read_items(content: bytes, name: str, path: str, rules: Rules) -> list[Item]
 
 
 def _content(path: str) -> bytes:
-    return read_input(path, mend="see decontaminate.benchmarks")
+    return read_input(path, mend=f"give a file that ends in one of {', '.join(_SUFFIXES)}")
 
 
 def _rows(content: bytes, path: str) -> Iterator[Any]:

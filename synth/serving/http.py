@@ -9,6 +9,7 @@ that no web page reaches it through a visitor's browser (DNS rebinding).
 from __future__ import annotations
 
 import asyncio
+import errno
 import ipaddress
 import json
 import logging
@@ -407,7 +408,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         made.close()
         reason = getattr(error, "strerror", None) or str(error)
-        mend = "choose another --port, or 0 for a free one"
+        taken = getattr(error, "errno", None) in (None, errno.EADDRINUSE, errno.EACCES)
+        mend = "choose another --port, or 0 for a free one" if taken else "give an address of this machine as --host"
         raise InputError(f"can't listen ({reason})", where=f"{host}:{port}", mend=mend) from None
     return made
 

@@ -26,8 +26,9 @@ _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
 
-def check_destination(out: Path | str, *, marker: str = DATASET_MARKER) -> None:
-    """Say before a long build what would only come out at its end. Changes nothing. ``marker`` as in :func:`publish`.
+def check_destination(out: Path | str, *, marker: str | None = DATASET_MARKER) -> None:
+    """Say before a long build what would only come out at its end. Changes nothing. ``marker`` as in :func:`publish`;
+    None = ``out`` must be empty or missing.
 
     Raises:
         StoreError: ``out`` holds something that is no dataset of ours, or can't be written.
@@ -47,12 +48,14 @@ def check_destination(out: Path | str, *, marker: str = DATASET_MARKER) -> None:
             raise OSError(errno.EROFS if read_only else errno.EACCES, "")
 
 
-def _check_replaceable(out: Path, marker: str) -> None:
+def _check_replaceable(out: Path, marker: str | None) -> None:
     if not os.path.lexists(out):
         return
     if out.is_symlink() or not out.is_dir():
         raise StoreError("this is not a folder", where=str(out), mend="choose another --out")
-    if any(out.iterdir()) and not (out / marker).is_file():
+    if marker is None and any(out.iterdir()):
+        raise StoreError("the folder is not empty", where=str(out), mend="choose another folder")
+    if marker is not None and any(out.iterdir()) and not (out / marker).is_file():
         what = "dataset" if marker == DATASET_MARKER else "export"
         raise StoreError(
             f"this folder is not empty and holds no {what} of synth: it is left alone",

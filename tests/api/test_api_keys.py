@@ -50,6 +50,23 @@ def _texts(folder: Path) -> list[tuple[str, str]]:
     return found
 
 
+TOWNS = {"Ashford": "Ada Lindqvist", "Brenton": "Boris Malek", "Carrow": "Clara Oduya", "Dunmore": "Dmitri Voss"}
+
+
+def _pages(folder: Path) -> Path:
+    folder.mkdir()
+    for town, founder in TOWNS.items():
+        text = f"<h1>{town}</h1><p>{town} is a town by the sea. It was founded by {founder} in 1815.</p>"
+        (folder / f"{town}.html").write_text(text)
+    return folder
+
+
+def _questions(path: Path) -> Path:
+    lines = ({"question": f"Who founded the town of {town}?", "answer": who} for town, who in TOWNS.items())
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keys")
@@ -57,9 +74,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv(VARIABLE, KEY)
         role = {"backend": "openai", "model": "m", "base_url": server.url, "api_key_env": VARIABLE, "attempts": 2}
         role["patience"] = {"first_delay": 0.01, "longest_delay": 0.02}
-        settings = {"source.entities": 400, "critical": None, "preferences": None, "distractors": None}
-        settings |= {"contexts": None, "rl": False, "roles.policy": role, "difficulty": None}
-        synth.build("world-search", tasks=4, out=folder / "out", store=folder / "store", settings=settings)
+        settings = {"critical": None, "preferences": None, "distractors": None, "contexts": None}
+        settings |= {"rl": False, "roles.policy": role, "difficulty": None}
+        given = {"source": _pages(folder / "docs"), "tasks_file": _questions(folder / "questions.jsonl")}
+        synth.build("docs-search", **given, out=folder / "out", store=folder / "store", settings=settings)
         assert server.log.records()
     return folder
 
@@ -81,7 +99,7 @@ def test_a_push_knows_the_key_when_its_variable_is_not_set_any_more(built: Path,
     files, beside = contents(built / "out")
     assert KEYS_FILE not in beside
     assert not leaks(files, Machine(keys=known))
-    carry(built / "out", tmp_path)
+    carry([built / "out"], tmp_path)
     (tmp_path / "README.md").write_text(f"# Title\n\nCalled with {KEY}.\n")
     (tmp_path / "tasks").mkdir()
     (tmp_path / "report.json").write_text("{}")
@@ -112,7 +130,7 @@ def test_a_push_of_a_dataset_that_holds_the_key_is_refused_by_one_line(built: Pa
     said = {**report.recipe, "description": f"Made with {KEY}."}
     tables = {config: dataset.batches(config) for config in dataset.configs}
     write_dataset(tmp_path / "out", tables, report.model_copy(update={"recipe": said}))
-    carry(built / "out", tmp_path / "out")
+    carry([built / "out"], tmp_path / "out")
     with pytest.raises(DatasetError, match="holds a key that it was built with") as caught:
         synth.push(tmp_path / "out", "ann/w", dry_run=True)
     assert "\n" not in str(caught.value)

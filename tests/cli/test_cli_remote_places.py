@@ -11,6 +11,7 @@ import pytest
 import synth
 from synth.cli import main
 from synth.errors import InputError
+from synth.exporters.withholding import withhold
 from synth.recipe.load import load_recipe
 from synth.store import Store, check_destination
 
@@ -63,6 +64,11 @@ CALLS: dict[str, Callable[[], Any]] = {
     "import": lambda: synth.import_file("s3://b/runs.jsonl", "openai", "here"),
     "restore": lambda: synth.restore("here", "s3://b/docs", "there"),
     "mix": lambda: synth.mix({"s3://b/w": 1.0}, "here"),
+    "annotate": lambda: synth.annotate("s3://b/runs.jsonl", []),
+    "annotate tasks": lambda: synth.annotate([], "s3://b/questions.jsonl"),
+    "save what was annotated": lambda: synth.annotate([], []).save("s3://b/labelled"),
+    "withhold": lambda: withhold("here", "s3://b/w"),
+    "withhold from": lambda: withhold("s3://b/w", "there"),
     "the store itself": lambda: Store("s3://b/w"),
     "destination": lambda: check_destination("s3://b/w"),
 }

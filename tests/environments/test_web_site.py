@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import os
 import pickle
+import sys
 from pathlib import Path
 
 import pytest
 
+from synth.environments.web.application import Application, folder_digest
 from synth.environments.web.config import read_config
 from synth.environments.web.definition import load_site
 from synth.environments.web.server import Folder, Reply, Request, SiteServer
@@ -124,3 +127,27 @@ def test_errors_cross_process_borders() -> None:
     with pytest.raises(InputError) as caught:
         load_site("no-such-site")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_copy_of_a_site_holds_nothing_from_outside(pages: Path) -> None:
+    """An application runs in a copy of its folder: a link to /dev/zero would never end, one to a home copies it."""
+    (pages / "app.py").write_text("print()")
+    (pages / "deep" / "near.html").symlink_to("../index.html")
+    before = folder_digest(pages)
+    (pages / "zero").symlink_to("/dev/zero")
+    (pages / "home").symlink_to(pages.parent)
+    (pages / "deep" / "up").symlink_to("../../outside.html")
+    (pages / "here").symlink_to(pages)
+    os.mkfifo(pages / "pipe")
+    assert folder_digest(pages) == before
+    serve = "import http.server as s; s.test(s.SimpleHTTPRequestHandler, port={port}, bind='127.0.0.1')"
+    application = Application((sys.executable, "-c", serve), pages)
+    try:
+        own = {"index.html", "deep/near.html", "app.py"}
+        for name in (*own, "link.html", "pipe", "zero", "home/outside.html", "deep/up", "here/index.html"):
+            connection = http.client.HTTPConnection("127.0.0.1", application.port, timeout=20)
+            connection.request("GET", f"/{name}")
+            assert connection.getresponse().status == (200 if name in own else 404), name
+            connection.close()
+    finally:
+        application.close()

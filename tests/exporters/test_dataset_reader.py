@@ -160,25 +160,32 @@ def test_a_dataset_of_an_older_schema_is_one_line(
     copied: Callable[[], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = copied()
-    (path,) = (folder / "trajectories").glob("train-*.parquet")
-    pl.read_parquet(path).drop("stop_reason").write_parquet(path)
     report = json.loads((folder / "report.json").read_text())
-    (folder / "report.json").write_text(json.dumps(report | {"schema_version": "1.2.0"}))
-    said = (
-        r"lacks column stop_reason.*[Ii]t was written with schema 1\.2\.0, and this version reads \S+: build it again"
-    )
+    (folder / "report.json").write_text(json.dumps(report | {"schema_version": "1.2.0", "new": 1}))
+    said = r"report\.json: it was written with schema 1\.2\.0, and this version of synth reads \S+\. Build it again"
     with pytest.raises(DatasetError, match=said):
-        list(load(folder).rows("trajectories"))
-    with pytest.raises(DatasetError, match=said):
-        list(load(folder).batches("trajectories", columns=["id", "stop_reason"]))
+        load(folder)
     for words in (
         ["export", str(folder), "--to", "openai", "--out", str(folder.parent / "out")],
         ["show", str(folder)],
+        ["validate", str(folder)],
     ):
         with pytest.raises(SystemExit) as ended:
             main(words)
         assert ended.value.code == DatasetError.exit_code
         assert re.search(said, capsys.readouterr().err)
+
+
+def test_a_table_that_lacks_a_column_is_one_line(copied: Callable[[], Path]) -> None:
+    folder = copied()
+    (path,) = (folder / "trajectories").glob("train-*.parquet")
+    pl.read_parquet(path).drop("stop_reason").with_columns(turns=pl.lit("many")).write_parquet(path)
+    dataset = load(folder)
+    for columns, said in ((None, "stop_reason"), (["id", "stop_reason"], "stop_reason"), (["turns"], "column turns")):
+        with pytest.raises(DatasetError, match=f"{said}.*synth validate"):
+            list(dataset.batches("trajectories", columns=columns))
+    with pytest.raises(DatasetError, match="lacks column stop_reason"):
+        list(dataset.rows("trajectories"))
 
 
 def test_rows_that_break_their_type_are_one_line(copied: Callable[[], Path]) -> None:

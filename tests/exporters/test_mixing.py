@@ -18,6 +18,7 @@ from synth.errors import InputError, StoreError
 from synth.exporters.configs import config_named
 from synth.exporters.deep.audit import audit
 from synth.exporters.hub_layout import write_config
+from synth.exporters.key_hashes import KEYS_FILE, hashes_in, remember
 
 TABLES = ("tasks", "trajectories", "steps", "branches", "preferences")
 
@@ -156,3 +157,15 @@ def test_mistakes(two: tuple[Path, Path], tmp_path: Path, capsys: pytest.Capture
     assert not (tmp_path / "mix").exists()
     main(["mix", f"{one}=1", f"{other}=1", "--tasks", "4", "--out", str(tmp_path / "mix")])
     assert "2 of two (50.0 %, of 8)" in capsys.readouterr().out
+
+
+def test_a_mix_remembers_the_keys_of_all_its_datasets(two: tuple[Path, Path], tmp_path: Path) -> None:
+    keys = ["wX4-tR9b-Lq7e-Zm2c", "0sYf-Pk3n-Vd8a-Hj5u", "other-key-of-nothing"]
+    for folder, key in zip(two, keys, strict=False):
+        remember(folder, [key])
+    done = synth.mix({two[0]: 0.5, two[1]: 0.5}, tmp_path / "mix")
+    known = hashes_in(done.path)
+    assert known is not None
+    assert [known.holds(f"I was called with {key}.".encode()) for key in keys] == [True, True, False]
+    assert list(known.places(b"x" * 7 + keys[1].encode())) == [7]
+    assert (done.path / KEYS_FILE).stat().st_mode & 0o777 == 0o600

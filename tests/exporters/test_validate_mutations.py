@@ -370,12 +370,6 @@ MUTATIONS: dict[str, Mutation] = {
         None,
         "row_licences: ",
     ),
-    "report of another version": (
-        report(lambda r: r.update(schema_version="0.1.0")),
-        "report.json",
-        None,
-        "schema_version is 0.1.0",
-    ),
     "fewer tasks than asked for": (report(lambda r: r.update(wanted=21)), "report.json", None, "wanted 21 tasks"),
     # card
     "no card": (lambda f: (f / "README.md").unlink(), "README.md", None, "can't be read"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from synth import api
 from synth.errors import InputError
 from synth.exporters.deep import audit
 from synth.exporters.hub_layout import write_dataset
+from synth.exporters.key_hashes import hashes_in, remember
 from synth.exporters.reader import load
 from synth.exporters.validate import validate
 from synth.exporters.withholding import restore, withhold
@@ -232,3 +234,14 @@ def test_a_whole_text_is_told_by_its_hash(name: str, text: str) -> None:
     assert whole_in(form, name + "x") is None
     assert whole_in(reference(name, 0, len(text)), name) is None
     assert whole(name, text + "a") != form
+
+
+def test_an_edition_and_what_is_restored_of_it_remember_the_keys(dataset: Path, tmp_path: Path) -> None:
+    whole_one = tmp_path / "dataset"
+    shutil.copytree(dataset, whole_one)
+    remember(whole_one, ["wX4-tR9b-Lq7e-Zm2c"])
+    withhold(whole_one, tmp_path / "edition")
+    api.restore(tmp_path / "edition", whole_one, tmp_path / "restored")
+    known = hashes_in(whole_one)
+    assert known is not None
+    assert hashes_in(tmp_path / "edition") == hashes_in(tmp_path / "restored") == known

@@ -9,16 +9,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from conftest import Zygote
 from engine_toys import Built, QuestionsConfig, begun, build, finished_on_disk, plan, run_twice
 
-from synth.engine import Engine, LocalExecutor
+from synth.engine import Engine, LocalExecutor, Quiet
 from synth.errors import BuildError, InputError, Interrupted, StoreError
-from synth.schemas.reports import StageReport
 from synth.store import FAILPOINTS, Store
 from synth.store.files import write_sealed_json
 from synth.store.ledger import read_ledger
@@ -146,19 +144,9 @@ def test_damage_is_found_said_and_made_good(tmp_path: Path, undisturbed: Built, 
             (file.parent / "manifest.json").write_text('{"body": {}, "sha256": ""}')
     notes: list[str] = []
 
-    class Listening:
-        def plan(self, labels: Sequence[str]) -> None: ...
-
-        def begin(self, label: str, units: int | None, reused: int) -> None: ...
-
-        def advance(self, label: str, units: int) -> None: ...
-
-        def end(self, report: StageReport) -> None: ...
-
+    class Listening(Quiet):
         def note(self, line: str) -> None:
             notes.append(line)
-
-        def close(self) -> None: ...
 
     ledger = tmp_path / "ledger"
     with Engine(plan(20), Store(tmp_path / "store", ledger=ledger), LocalExecutor(), Listening()) as engine:
@@ -221,20 +209,10 @@ def test_the_second_build_says_that_it_waits(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     notes: list[str] = []
 
-    class Listening:
-        def plan(self, labels: Sequence[str]) -> None: ...
-
-        def begin(self, label: str, units: int | None, reused: int) -> None: ...
-
-        def advance(self, label: str, units: int) -> None: ...
-
-        def end(self, report: StageReport) -> None: ...
-
+    class Listening(Quiet):
         def note(self, line: str) -> None:
             notes.append(line)
             held.release()
-
-        def close(self) -> None: ...
 
     with Engine(plan(5), store, LocalExecutor(), Listening()) as engine:
         folder = store.stage("pages", engine.fingerprint("pages").value)

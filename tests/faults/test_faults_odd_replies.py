@@ -13,8 +13,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import synth
 from synth.exporters.validate import validate
 
@@ -59,7 +57,7 @@ def body(number: int) -> dict[str, Any]:
 
 @contextmanager
 def serving(odd: bool) -> Iterator[tuple[str, list[int]]]:
-    """(address, numbers of the odd replies that were sent): three of four are odd while there are some left."""
+    """(address, numbers of the odd replies that were sent): seven of eight are odd."""
     sent: list[int] = []
     lock = threading.Lock()
     asked = Counter[str]()
@@ -72,12 +70,12 @@ def serving(odd: bool) -> Iterator[tuple[str, list[int]]]:
             with lock:
                 asked["all"] += 1
                 number = asked["all"]
-                bend = odd and number % 4 != 0
+                bend = odd and number % 8 != 0
                 if bend:
                     sent.append(number)
             status, headers, data = 200, {"Content-Type": "application/json"}, json.dumps(body(number)).encode()
             if bend:
-                status, headers, data = bent_response(body(number // 4 + number), number)
+                status, headers, data = bent_response(body(number // 8 + number), number)
             self.send_response_only(status)
             for name, value in headers.items():
                 self.send_header(name, value)
@@ -121,22 +119,16 @@ def build(folder: Path, url: str, tasks: int, rollouts: int) -> tuple[str, int, 
     return code, int(memory), done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("tasks", "rollouts", "replies"),
-    [
-        pytest.param(4, 4, 20, id="small"),
-        pytest.param(20, 40, 1_000, id="large", marks=[pytest.mark.benchmark, pytest.mark.timeout(3600)]),
-    ],
-)
-def test_a_build_of_odd_replies_ends_well(tmp_path: Path, tasks: int, rollouts: int, replies: int) -> None:
+def test_a_build_of_a_thousand_odd_replies_ends_well(tmp_path: Path) -> None:
     with serving(odd=False) as (url, _):
-        code, base, said = build(tmp_path / "even", url, tasks, rollouts)
+        code, base, said = build(tmp_path / "even", url, 4, 4)  # a small one: the base is not more than it must be
         assert code == "0", said
     with serving(odd=True) as (url, sent):
-        code, memory, said = build(tmp_path / "odd", url, tasks, rollouts)
+        code, memory, said = build(tmp_path / "odd", url, 20, 26)
+    print(f"{len(sent):,} odd replies; at most {memory} MB, a build of sound ones {base} MB")
     assert code == "0", said[-3_000:]
     assert "Traceback" not in said
-    assert len(sent) >= replies
+    assert len(sent) >= 1_000
     assert memory - base < 300
     dataset = synth.load(tmp_path / "odd" / "out")
     rejected: list[Any] = [row for row in dataset.rows("rejected") if row.stage == "policy-rollouts" or row.detail]

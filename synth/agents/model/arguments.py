@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.environments.contract import ToolSchema
+from synth.patterns import schema_errors
 
 __all__ = ["fit", "tool_named"]
 
@@ -36,8 +37,6 @@ def fit(tool: ToolSchema, arguments: dict[str, Any]) -> tuple[dict[str, Any], tu
     Raises:
         ValueError: they have another form than the tool takes (a type, a missing or an unknown name); in words.
     """
-    import jsonschema
-
     known = tool.parameters.get("properties", {})
     required = tool.parameters.get("required", [])
     fitted: dict[str, Any] = {}
@@ -49,7 +48,7 @@ def fit(tool: ToolSchema, arguments: dict[str, Any]) -> tuple[dict[str, Any], tu
             continue
         fitted[name], changed = _fit(value, wanted)
         repaired += ["coerced"] if changed else []
-    for error in jsonschema.Draft202012Validator(tool.parameters).iter_errors(fitted):
+    for error in schema_errors(tool.parameters, fitted):
         if error.validator in _FORM:
             place = ".".join(str(part) for part in error.absolute_path)
             message = error.message if len(error.message) < 200 else f"{error.message[:200]}..."

@@ -7,7 +7,6 @@ like one.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,6 +14,7 @@ from typing import Any
 
 from synth.environments.app.definition import Argument
 from synth.identity import canonical_json
+from synth.patterns import fits
 
 __all__ = ["bound", "page_argument", "parameters", "problem_with"]
 
@@ -171,7 +171,7 @@ def _text_problem(argument: Argument, value: str, place: str) -> str | None:
         return f"{place} is empty" if not text else f"{place} is too short: at least {low} characters"
     if len(text) > high:
         return f"{place} is too long: {len(text):,} characters, at most {high:,}"
-    if argument.pattern is not None and re.fullmatch(argument.pattern, text) is None:
+    if argument.pattern is not None and not fits(argument.pattern, text):
         return f"{place} is not of the right form ({argument.about.rstrip('.')}): {_short(text)}"
     return None
 

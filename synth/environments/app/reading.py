@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from synth.environments.app.definition import Definition
 from synth.errors import InputError
 from synth.inputs import YamlLoader, parse_yaml, read_text
+from synth.patterns import problem_with_pattern
 
 __all__ = ["load_definition", "parse_definition", "shipped", "source_text"]
 
@@ -246,15 +247,14 @@ def _tool_problems(definition: Definition) -> Iterator[tuple[str, str]]:
                 yield f"{place}.lists.{number}", "rows without an ORDER BY come in any order"
         for argument, spec in tool.arguments.items():
             inner = {f"{argument}.{at}": part for at, part in spec.fields.items()}
+            inner |= {f"{argument}.of": spec.of} if spec.of is not None else {}
             for at, part in {argument: spec, **inner}.items():
                 target = definition.tables.get(part.refers or "")
                 if part.refers is not None and (target is None or len(target.key) != 1):
                     yield f"{place}.arguments.{at}", f"{part.refers!r} is no table with a key of one column"
-            if spec.pattern is not None:
-                try:
-                    re.compile(spec.pattern)
-                except re.error as error:
-                    yield f"{place}.arguments.{argument}", f"the pattern is no regular expression ({error})"
+                problem = problem_with_pattern(part.pattern) if part.pattern is not None else None
+                if problem is not None:
+                    yield f"{place}.arguments.{at}", f"the pattern is no regular expression of RE2 ({problem})"
 
 
 def _statements(definition: Definition) -> Iterator[tuple[str, str]]:

@@ -12,13 +12,41 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Application", "ApplicationFailed"]
+from synth.sources.files import leads_out
+
+__all__ = ["Application", "ApplicationFailed", "folder_digest"]
 
 _START_SECONDS = 30.0
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
+
+
+def outside(root: Path) -> Callable[[str, list[str]], set[str]]:
+    """What :func:`shutil.copytree` leaves out of a site's folder: links that lead out of it, and what is no file."""
+
+    def foreign(path: str) -> bool:
+        if os.path.islink(path):
+            return os.path.isabs(os.readlink(path)) or leads_out(str(root), os.path.relpath(path, root))
+        return not (os.path.isdir(path) or os.path.isfile(path))
+
+    return lambda folder, names: {name for name in names if foreign(os.path.join(folder, name))}
+
+
+def folder_digest(root: Path) -> str:
+    """Hash of the names and contents of all files that a copy of the folder holds."""
+    found, leave = sha256(), outside(root)
+    for folder, folders, names in os.walk(root):
+        folders.sort()
+        for name in sorted({*names} - leave(folder, names)):
+            path = Path(folder, name)
+            if path.is_file() and "__pycache__" not in path.parts:
+                inner = sha256(path.read_bytes())
+                found.update(f"{path.relative_to(root).as_posix()} {inner.hexdigest()}\n".encode())
+    return found.hexdigest()
 
 
 class ApplicationFailed(Exception):
@@ -37,7 +65,7 @@ class Application:
         workspace = self._home / "workspace"
         self._process: subprocess.Popen[bytes] | None = None
         try:
-            shutil.copytree(folder, workspace)
+            shutil.copytree(folder, workspace, symlinks=True, ignore=outside(folder))
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))
                 self.port = int(probe.getsockname()[1])

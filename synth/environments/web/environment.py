@@ -14,8 +14,6 @@ import os
 import weakref
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,7 +30,7 @@ from synth.environments.contract import (
 )
 from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
-from synth.environments.web.application import Application, ApplicationFailed
+from synth.environments.web.application import Application, ApplicationFailed, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call
 from synth.environments.web.config import WebConfig, read_config
@@ -84,7 +82,7 @@ class WebEnvironment(Environment):
         kept_apart = {"executable", "sandbox", "screenshots", "html", "site", "element_seconds", "call_seconds"}
         self.identity = digest(
             "web",
-            self.files.digest if self.files is not None else _folder_digest(self.folder),
+            self.files.digest if self.files is not None else folder_digest(self.folder),
             self.definition.model_dump(mode="json"),
             config.model_dump(mode="json", exclude=kept_apart),
         )
@@ -427,13 +425,3 @@ def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:
 def _some(lines: list[str], most: int = 8) -> str:
     shown = "; ".join(lines[:most])
     return f"{shown}; and {len(lines) - most} more" if len(lines) > most else shown
-
-
-def _folder_digest(folder: Path) -> str:
-    """Hash of the names and contents of all files in a folder."""
-    found = sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            name, inner = path.relative_to(folder).as_posix(), sha256(path.read_bytes())
-            found.update(f"{name} {inner.hexdigest()}\n".encode())
-    return found.hexdigest()

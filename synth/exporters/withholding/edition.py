@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from synth.errors import DatasetError, InputError
 from synth.exporters.configs import CONFIGS, Config
+from synth.exporters.files import REPORT_FILE
 from synth.exporters.hub_layout import write_dataset
 from synth.exporters.key_hashes import carry
 from synth.exporters.reader import Dataset, load
@@ -18,6 +19,7 @@ from synth.exporters.withholding.passages import LEAST, Passages
 from synth.exporters.withholding.references import escaped, filled, reference, references_in, whole
 from synth.exporters.withholding.tables import changed
 from synth.schemas.reports import BuildReport, WithheldReport
+from synth.store import check_destination, staged
 
 __all__ = ["unlicensed", "withhold"]
 
@@ -53,8 +55,9 @@ def withhold(folder: str | Path, out: str | Path) -> BuildReport:
     Raises:
         InputError: there is no dataset, nothing of it has to be withheld, or it is such an edition already.
         DatasetError: a file is damaged, or two of the documents have one id.
-        StoreError: ``out`` is not empty or can't be written.
+        StoreError: ``out`` is not empty or can't be written; nothing stands there then.
     """
+    check_destination(out, marker=None)
     dataset = load(folder)
     if dataset.report.withheld is not None:
         raise InputError("text is withheld from it already", where=str(folder))
@@ -66,8 +69,9 @@ def withhold(folder: str | Path, out: str | Path) -> BuildReport:
     characters = sum(map(len, texts.values()))
     about = WithheldReport(documents=len(texts), characters=characters, least=LEAST)
     report = dataset.report.model_copy(update={"withheld": about})
-    done = write_dataset(Path(out), tables, report, complete=work.complete)
-    carry(dataset.path, Path(out))
+    with staged(Path(out), marker=REPORT_FILE) as staging:
+        done = write_dataset(staging, tables, report, complete=work.complete)
+        carry([dataset.path], staging)
     return done
 
 

@@ -13,11 +13,14 @@ import pyarrow as pa
 
 from synth.errors import InputError
 from synth.exporters.configs import CONFIGS, Config
+from synth.exporters.files import REPORT_FILE
 from synth.exporters.hub_layout import write_dataset
+from synth.exporters.key_hashes import carry
 from synth.exporters.reader import Dataset, load
 from synth.exporters.withholding.references import Reference, filled, references_in, whole_in
 from synth.exporters.withholding.tables import changed
 from synth.schemas.reports import BuildReport
+from synth.store import check_destination, staged
 
 __all__ = ["Restored", "restore"]
 
@@ -46,8 +49,9 @@ def restore(folder: str | Path, texts: Mapping[str, str], out: str | Path) -> Re
 
     Raises:
         InputError: nothing is withheld from the dataset, or not one text of it is in ``texts``.
-        StoreError: ``out`` is not empty or can't be written.
+        StoreError: ``out`` is not empty or can't be written; nothing stands there then.
     """
+    check_destination(out, marker=None)
     dataset = load(folder)
     about = dataset.report.withheld
     if about is None:
@@ -79,7 +83,9 @@ def restore(folder: str | Path, texts: Mapping[str, str], out: str | Path) -> Re
         }
     )
     report = dataset.report.model_copy(update={"withheld": None if work.whole else left})
-    write_dataset(Path(out), tables, report, complete=work.complete)
+    with staged(Path(out), marker=REPORT_FILE) as staging:
+        write_dataset(staging, tables, report, complete=work.complete)
+        carry([dataset.path], staging)
     return Restored(Path(out), len(kept), missing, tuple(other))
 
 

@@ -48,7 +48,7 @@ def test_the_command_shows_every_violation_and_exits_with_5(
     assert {(item["id"], item["rule"]) for item in told["audit"]["violations"]} == {(broken, "answer")}
     (rule,) = (rule for rule in told["audit"]["rules"] if rule["rule"] == "answer")
     assert (rule["rows"], rule["violations"], rule["undecided"]) == (TASKS, 1, 0)
-    assert "1 violations" in err
+    assert "1 violation" in err
 
 
 def test_a_dataset_without_facts_is_judged_as_far_as_its_rows_go(planter: Planter) -> None:
