@@ -64,7 +64,9 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Plan]:
     (folder / "pages").mkdir()
     (folder / "pages" / "one.md").write_text("# One\n\nSee [two](two.md).\n", "utf-8")
     (folder / "pages" / "two.md").write_text("# Two\n\nSee [one](one.md).\n", "utf-8")
-    (folder / "asked.jsonl").write_text('{"question": "Who wrote it?", "answer": "Ann"}\n', "utf-8")
+    (folder / "asked.jsonl").write_text(
+        '{"question": "Who was it that wrote the book about the two seas?", "answer": "Ann"}\n', "utf-8"
+    )
 
     @cache
     def made(name: str) -> Plan:
@@ -92,8 +94,8 @@ def bumped(factories: Collection[str]) -> Callable[[Implementation], int | None]
 
 
 def invalid(plan: Plan, *factories: str) -> tuple[set[str], set[str]]:
-    """The stage runs that do their own work anew when the versions of ``factories`` are bumped (whose candidates are judged
-    anew, among them), and all whose fingerprints change."""
+    """The stage runs that work anew, or judge their candidates anew, when the versions of ``factories`` are bumped; and
+    all whose fingerprints change."""
 
     def own(made: Fingerprint) -> list[Any]:
         return [{key: value for key, value in made.material.items() if key != "inputs"}, made.accepted_by]
