@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,10 @@ __all__ = [
     "generator_of",
     "key_of",
     "split_of",
+    "versioned",
 ]
+
+T = TypeVar("T")
 
 IDENTITY_SCHEME = 1
 """Bumped when canonical JSON or the derivation of generators changes: every fingerprint then changes."""
@@ -107,3 +110,17 @@ def split_of(unit: str, fractions: Mapping[str, float], salt: str = "split") -> 
             if point < total:
                 return name
     return last
+
+
+def versioned(version: int | str) -> Callable[[T], T]:
+    """State the version of a collaborator on the function or class that makes it.
+
+    It is in the fingerprint of every stage run that is given the collaborator: bump it with every change that can
+    change what the collaborator does. A lock of code hashes makes CI check it.
+    """
+
+    def state(factory: T) -> T:
+        setattr(factory, "version", int(version))  # noqa: B010
+        return factory
+
+    return state

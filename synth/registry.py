@@ -14,13 +14,16 @@ from typing import Any
 from synth.errors import InputError
 
 __all__ = [
+    "ASSISTANTS",
     "BACKENDS",
+    "COLLABORATORS",
     "ENCODERS",
     "ENVIRONMENTS",
     "EXPERTS",
     "EXTENSIBLE",
     "FORMATS",
     "IMPORTERS",
+    "PROPOSERS",
     "RATERS",
     "SCORERS",
     "SCREENS",
@@ -102,6 +105,11 @@ ENVIRONMENTS: Mapping[str, str] = {
     "app": "synth.environments.app.environment:open_app",
     "web": "synth.environments.web.environment:open_web",
 }
+PROPOSERS: Mapping[str, str] = {
+    "app": "synth.reverse.app.proposer:app_proposer",
+    "mcp": "synth.reverse.mcp.proposer:mcp_proposer",
+    "web": "synth.reverse.web.proposer:web_proposer",
+}
 ENCODERS: Mapping[str, str] = {
     "hashed": "synth.retrieval.encoder:hashed_encoder",
     "sentence-transformers": "synth.retrieval.encoder:sentence_encoder",
@@ -126,6 +134,18 @@ BACKENDS: Mapping[str, str] = {
     "openai": "synth.agents.model.backend:model_policy",
     "vllm": "synth.agents.model.backend:model_policy",
 }
+ASSISTANTS: Mapping[str, str] = {
+    "answer_judge": "synth.rewards.model_judge:model_answer_judge",
+    "editor": "synth.preferences.perturb.minimal_edit:model_editor",
+    "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
+    "pair_judge": "synth.preferences.judge:model_pair_judge",
+    "reflector": "synth.agents.reflection:model_reflector",
+    "simulated_search": "synth.environments.search:open_simulated_search",
+    "summarizer": "synth.agents.summaries:model_summarizer",
+    "task_asker": "synth.tasks.writing.asked:task_asker",
+    "triple_asker": "synth.tasks.writing.extraction:triple_asker",
+}
+"""What does one job of a role, where a recipe's key of another name chooses it."""
 FORMATS: Mapping[str, str] = {
     "adp-1": "synth.exporters.formats.adp:ADP_1",
     "adp-2": "synth.exporters.formats.adp:ADP_2",
@@ -154,16 +174,22 @@ IMPORTERS: Mapping[str, str] = {
 
 _TABLES = {
     "stages": STAGES,
+    "assistants": ASSISTANTS,
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
     "encoders": ENCODERS,
     "experts": EXPERTS,
+    "proposers": PROPOSERS,
     "raters": RATERS,
     "scorers": SCORERS,
     "screens": SCREENS,
     "formats": FORMATS,
     "importers": IMPORTERS,
 }
+COLLABORATORS: Mapping[str, Mapping[str, str]] = {
+    name: table for name, table in _TABLES.items() if name not in ("stages", "formats", "importers")
+}
+"""The tables of what stages are given: each entry states its version (:func:`synth.identity.versioned`)."""
 EXTENSIBLE = frozenset({"backends", "encoders", "environments", "experts", "formats", "importers", "scorers"})
 """Tables whose names a recipe or a command takes as they are; of the others only ours can be named."""
 

@@ -17,7 +17,7 @@ from synth.agents.contract import History
 from synth.agents.evidence import words_of
 from synth.agents.loop import Rollout
 from synth.environments.answers import parse_date, parse_quantity
-from synth.identity import canonical_json
+from synth.identity import canonical_json, versioned
 from synth.models.asking import AskConfig, Asked, Asker
 from synth.models.contract import Model
 from synth.models.naming import public_name
@@ -164,6 +164,7 @@ def own_system(row: TrajectoryRow) -> str:
     return row.system_prompt.removesuffix(f"\n\n{notes}")
 
 
+@versioned(1)
 def model_reflector(*, model: Model, **options: Any) -> Reflector:
     """The role ``reflector``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return Reflector(model, AskConfig(**options))

@@ -23,7 +23,7 @@ from synth.agents.management import view_of
 from synth.agents.trajectory import facts_of, history_of
 from synth.environments.contract import ToolResult
 from synth.environments.rendering import find_links
-from synth.identity import canonical_json, digest
+from synth.identity import canonical_json, digest, versioned
 from synth.models.asking import AskConfig, Asker
 from synth.models.contract import Model
 from synth.models.naming import public_name
@@ -228,11 +228,13 @@ class ModelSummarizer:
         return made.model_copy(update={"text": text})
 
 
+@versioned(1)
 def extractive_summarizer() -> Summarizer:
     """What a build without the role ``summarizer`` uses."""
     return Extractive()
 
 
+@versioned(1)
 def model_summarizer(*, model: Model, **options: Any) -> Summarizer:
     """The role ``summarizer``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return ModelSummarizer(model, AskConfig(**options))

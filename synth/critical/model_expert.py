@@ -21,7 +21,7 @@ from synth.agents.model.shown import one_line, shown_turn
 from synth.agents.model.wire import GAVE_UP, STRUCTURED_PROMPT
 from synth.critical.actions import action_key
 from synth.critical.contract import Point, Proposals
-from synth.identity import digest, key_of
+from synth.identity import digest, key_of, versioned
 from synth.models.contract import Model
 from synth.prompting import PromptFile, load_prompt
 from synth.schemas.model_turns import ModelTurn
@@ -123,6 +123,7 @@ def expert_prompts(mode: str) -> tuple[PromptFile, ...]:
     return (own, load_prompt(*STRUCTURED_PROMPT)) if mode == "structured" else (own,)
 
 
+@versioned(1)
 def model_expert(*, model: Model, **options: Any) -> ModelExpert:
     """What the registry calls. ``options`` are those of :class:`ModelExpertConfig`.
 

@@ -19,7 +19,7 @@ from synth.agents.contract import Turn
 from synth.agents.model.shown import ShownConfig, one_line, shown_history, shown_question, shown_turn
 from synth.critical.actions import action_key
 from synth.critical.contract import Point, Score
-from synth.identity import digest, generator_of
+from synth.identity import digest, generator_of, versioned
 from synth.models.asking import Asked, Asker, answer_schema
 from synth.models.contract import Model
 from synth.prompting import PromptFile, load_prompt
@@ -129,6 +129,7 @@ def score_prompt() -> PromptFile:
     return load_prompt(*SCORE_PROMPT)
 
 
+@versioned(1)
 def model_scorer(*, model: Model, **options: Any) -> ModelScorer:
     """What the registry calls. ``options`` are those of :class:`ScorerConfig`.
 

@@ -25,6 +25,7 @@ from synth.agents.moves import (
 from synth.agents.planned import PlanView
 from synth.critical.contract import Point, Score
 from synth.environments.contract import Episode
+from synth.identity import versioned
 
 __all__ = ["EvidenceScorer"]
 
@@ -49,6 +50,7 @@ _NOTHING_NEW = 0.55
 """A search in the right words that shows nothing new."""
 
 
+@versioned(1)
 class EvidenceScorer:
     """A scorer (``synth.critical.contract.Scorer``). It keeps nothing between calls.
 

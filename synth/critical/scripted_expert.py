@@ -33,6 +33,7 @@ from synth.critical.graph_turns import graph_turns
 from synth.critical.plan_turns import plan_turns
 from synth.environments.contract import ToolCall
 from synth.environments.rendering import plain
+from synth.identity import versioned
 from synth.schemas.tasks import Hop, Task
 
 __all__ = ["ExpertConfig", "ScriptedExpert", "scripted_expert"]
@@ -308,6 +309,7 @@ def _call_turn(point: Point, thoughts: Thoughts | str, name: str, arguments: dic
     return Turn(thought=thoughts if isinstance(thoughts, str) else thoughts.text(), calls=(call,))
 
 
+@versioned(1)
 def scripted_expert(*, language: str = "docs", **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.

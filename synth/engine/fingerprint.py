@@ -1,8 +1,9 @@
 """The fingerprint of a stage run: everything that can change its result, and nothing else.
 
 In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), who screens its
-candidates, seed, name of the source, hash of what is read from outside, versions of ``stage.libraries``, the
-fingerprint of everything it reads and, where that is a table that grows with N, how much of it there is.
+candidates, the versions of the collaborators that it is given (and of no others), seed, name of the source, hash of
+what is read from outside, versions of ``stage.libraries``, the fingerprint of everything it reads and, where that is a
+table that grows with N, how much of it there is.
 
 Not in it, each for a reason: ``EXCLUDED``.
 """
@@ -11,19 +12,20 @@ from __future__ import annotations
 
 import importlib.metadata
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from synth.dedup import DEDUP_VERSION
 from synth.engine.plan import Plan, StageNode
+from synth.engine.usage import implementations
 from synth.identity import IDENTITY_SCHEME, canonical_json, digest
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import SCHEMA_VERSION, Row
-from synth.stages.contract import CandidateStage, RowStage, StageConfig
+from synth.stages.contract import CandidateStage, Implementation, RowStage, StageConfig
 
-__all__ = ["EXCLUDED", "ROWS_CARRY_DATASET", "Fingerprint", "carries_dataset", "fingerprints"]
+__all__ = ["EXCLUDED", "ROWS_CARRY_DATASET", "Fingerprint", "carries_dataset", "fingerprints", "stated_version"]
 
 EXCLUDED: dict[str, str] = {
     "code of the stage": "stands behind the stage's version; a lock of code hashes makes CI check that it is bumped",
@@ -78,19 +80,44 @@ class Fingerprint:
         )
 
 
-def fingerprints(plan: Plan) -> dict[str, Fingerprint]:
+def stated_version(one: Implementation) -> int | None:
+    """What the factory of a collaborator states.
+
+    Raises:
+        ValueError: it is one of ours and states none.
+    """
+    if one.version is None and one.factory.startswith("synth."):
+        raise ValueError(f"{one.factory} states no version: mark it with synth.identity.versioned")
+    return one.version
+
+
+def fingerprints(
+    plan: Plan, version_of: Callable[[Implementation], int | None] = stated_version
+) -> dict[str, Fingerprint]:
     """The fingerprint of every stage run of the plan, by label, in order.
+
+    Args:
+        version_of: The version of a collaborator; None = it has none, and only its options and ``versions`` count.
 
     Raises:
         InputError: what a stage reads from outside is missing or can't be read.
     """
     found: dict[str, Fingerprint] = {}
     for node in plan.nodes:
-        found[node.label] = _fingerprint(plan, node, found)
+        found[node.label] = _fingerprint(plan, node, found, version_of)
     return found
 
 
-def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]) -> Fingerprint:
+def _fingerprint(
+    plan: Plan,
+    node: StageNode,
+    earlier: Mapping[str, Fingerprint],
+    version_of: Callable[[Implementation], int | None],
+) -> Fingerprint:
+    def versions(*given: Any) -> dict[str, int]:
+        found = {one.factory: version_of(one) for _, one in implementations(given)}
+        return {factory: version for factory, version in found.items() if version is not None}
+
     stage = node.stage
     content = stage.content_digest(node.config)
     inputs: dict[str, Any] = {}
@@ -117,6 +144,7 @@ def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]
         "stage": stage.name,
         "stage_version": stage.version,
         "config": hashed_config(node.config),
+        "collaborators": versions(node.config, node.screens),
         "seed": plan.seed,
         "source": plan.source,
         "dataset": plan.dataset if carries_dataset(stage) else None,
@@ -130,7 +158,8 @@ def _fingerprint(plan: Plan, node: StageNode, earlier: Mapping[str, Fingerprint]
     # Without outside content (a generated world), what the first stages are made from stands for the source.
     accepted_by = None
     if node.accepting is not None:
-        accepted_by = digest("accepting", DEDUP_VERSION, hashed_config(node.accepting))
+        given = versions(node.accepting)
+        accepted_by = digest("accepting", DEDUP_VERSION, hashed_config(node.accepting), given)
     return Fingerprint(node, value, material, content, tuple(sorted(sources)) or (value,), accepted_by, extent)
 
 

@@ -29,6 +29,7 @@ from synth.environments.identifiers import Identifiers
 from synth.environments.triples import End, Listed, heading, listed, triple, written
 from synth.environments.values import normalize
 from synth.graph.graph import Graph
+from synth.identity import versioned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
@@ -393,6 +394,7 @@ class Resources(Protocol):
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
+@versioned(GraphEnvironment.version)
 def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
     """The environment over the arrays ``graph`` and ``names`` and the table ``entities`` of a build; ``options`` go to
     :class:`GraphEnvironment`."""

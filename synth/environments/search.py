@@ -26,6 +26,7 @@ from synth.environments.contract import (
 from synth.environments.identifiers import Identifiers
 from synth.environments.rendering import link, page_borders, render
 from synth.environments.simulated import SimulatedResults, Simulation, Simulator
+from synth.identity import versioned
 from synth.models.asking import AskConfig
 from synth.models.contract import Model
 from synth.retrieval.noise import Noise, noisy
@@ -444,6 +445,7 @@ class Resources(Protocol):
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
+@versioned(SearchEnvironment.version)
 def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
     :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
@@ -459,6 +461,7 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
 
 
+@versioned(SearchEnvironment.version)
 def open_simulated_search(
     *, inputs: Resources, model: Model, simulated: JsonObject, **options: Any
 ) -> SearchEnvironment:

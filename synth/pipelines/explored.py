@@ -15,13 +15,15 @@ from synth.environments.explored import explored_options
 from synth.inputs import read_text
 from synth.recipe.model import Recipe
 from synth.recipe.reverse import AppSource, McpSource, ReverseQuestions, WebSource
+from synth.registry import factory_of
 from synth.reverse.app.config import AppTasksConfig
+from synth.stages.contract import Implementation
 
 __all__ = ["made_of", "published_source", "task_values"]
 
 
 def made_of(recipe: Recipe) -> tuple[dict[str, Any], str]:
-    """Options of the factory of the recipe's environment, and that environment's version.
+    """Options of the factory of the recipe's environment, and what that environment shows of itself.
 
     Raises:
         InputError: there is no such source, or something in it is wrong.
@@ -35,12 +37,18 @@ def task_values(recipe: Recipe) -> dict[str, Any]:
     Raises:
         InputError: the source can't be read.
     """
-    options, version = made_of(recipe)
-    explored = {name: value for name, value in options.items() if name not in _ACTING[recipe.source.kind]}
-    asked = recipe.questions.model_dump(include=set(_ASKED[recipe.source.kind]))
-    if isinstance(recipe.questions, ReverseQuestions) and recipe.questions.book is not None:
+    kind = recipe.source.kind
+    options, shown = made_of(recipe)
+    options = {name: _EXPLORING.get(name, value) for name, value in options.items() if name not in _ACTING}
+    asked = recipe.questions.model_dump(mode="json", include=set(_ASKED[kind]))
+    if "book" in asked and isinstance(recipe.questions, ReverseQuestions) and recipe.questions.book is not None:
         asked["book"] = _text_of(recipe.questions.book)
-    return {**asked, **explored, "licence": _licence(recipe), "environment_version": version}
+    factory = factory_of("environments", kind)
+    return {
+        "environment": Implementation(kind=kind, factory=factory, options=options, versions={"shown": shown}),
+        "proposer": Implementation(kind=kind, factory=factory_of("proposers", kind), options=asked),
+        "licence": _licence(recipe),
+    }
 
 
 def _licence(recipe: Recipe) -> str | None:
@@ -125,12 +133,10 @@ def _text_of(book: str) -> str:
 
 
 _MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app, "mcp": _mcp, "web": _web}
-_ACTING: Mapping[str, frozenset[str]] = {
-    "app": frozenset({"failures"}),
-    "mcp": frozenset(),
-    "web": frozenset({"html", "screenshots"}),
-}
+_ACTING = frozenset({"failures", "screenshots"})
 """Options that say how agents fare in the environment, and nothing about the tasks."""
+_EXPLORING = {"html": False}
+"""Options that are always the same while tasks are derived."""
 _ASKED: Mapping[str, frozenset[str]] = {
     "app": frozenset(AppTasksConfig.model_fields),
     "mcp": frozenset({"fractions", "kinds", "writes", "tries", "book", "hints"}),

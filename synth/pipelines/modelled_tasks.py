@@ -15,7 +15,7 @@ from synth.tasks.writing.extraction import EXTRACT
 
 __all__ = ["extraction", "modelled"]
 
-_ASKER = "synth.tasks.writing.asked:task_asker"
+_ASKER = factory_of("assistants", "task_asker")
 
 
 def extraction(recipe: Recipe) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def extraction(recipe: Recipe) -> dict[str, Any]:
         InputError: a user's function can't be imported.
     """
     prompt = load_prompt(EXTRACT).ref
-    reader = job_of("writer", recipe.roles["writer"], "synth.tasks.writing.extraction:triple_asker", prompt)
+    reader = job_of("writer", recipe.roles["writer"], factory_of("assistants", "triple_asker"), prompt)
     return {"reader": reader, "prompt": str(prompt)}
 
 
@@ -41,10 +41,10 @@ def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any
     if writing is None and checks is None:
         return name, config
     stage = find("stages", name)
-    tasks = Implementation(kind=name, factory=factory_of("stages", name), versions={"stage": stage.version})
-    values = stage.config_type.model_validate(config).model_dump(mode="json")
+    tasks = Implementation(kind=name, factory=factory_of("stages", name))
     if explored:
-        return f"modelled_{name}", {"tasks": tasks, "questions": values, "writing": writing}
+        return f"modelled_{name}", {"tasks": tasks, "writing": writing, **config}
+    values = stage.config_type.model_validate(config).model_dump(mode="json")
     return f"modelled_{name}", {
         "tasks": tasks,
         "path": values.pop("path", None),

@@ -9,7 +9,7 @@ from typing import Any
 from synth.errors import InputError
 from synth.recipe.model import Recipe
 from synth.registry import factory_of
-from synth.screening.benchmarks import BenchmarkScreen, file_digest
+from synth.screening.benchmarks import file_digest
 from synth.screening.config import Decontaminate, Rules
 from synth.stages.contract import Implementation
 
@@ -45,7 +45,7 @@ def benchmark_names(wanted: Decontaminate) -> dict[str, str]:
 def _benchmarks(wanted: Decontaminate) -> Implementation:
     files = benchmark_names(wanted)
     rules = Rules.model_validate(wanted.model_dump(exclude={"benchmarks"}))
-    versions: dict[str, Any] = {"version": BenchmarkScreen.version}
+    versions: dict[str, Any] = {}
     if wanted.similarity is not None:
         factory_of("encoders", wanted.encoder)  # an unknown name is said before anything runs
     if wanted.model is not None:

@@ -17,8 +17,6 @@ from synth.critical.model_expert import expert_prompts
 from synth.critical.model_scorer import score_prompt
 from synth.engine.plan import StageNode
 from synth.environments.explored import EXPLORED
-from synth.environments.graph import GraphEnvironment
-from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.pipelines.duplicates import accepting_of, document_nodes, row_nodes
 from synth.pipelines.explored import made_of, task_values
@@ -35,14 +33,8 @@ from synth.stages.contract import Implementation, Stage
 
 __all__ = ["search_nodes"]
 
-_EDITOR = "synth.preferences.perturb.minimal_edit:model_editor"
-_VERSIONS = {"search": SearchEnvironment.version, "graph": GraphEnvironment.version}
 _SHOWS_PAGES = frozenset(("search",))
 """Environments whose runs meet pages: distractors and long contexts are made of those."""
-_EXTRACTIVE = "synth.agents.summaries:extractive_summarizer"
-_SUMMARIZER = "synth.agents.summaries:model_summarizer"
-_REFLECTOR = "synth.agents.reflection:model_reflector"
-_SIMULATED = "synth.environments.search:open_simulated_search"
 
 
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
@@ -202,15 +194,14 @@ def _judging_nodes(recipe: Recipe) -> Iterator[StageNode]:
         if who is not None:
             rater = assistant_of("judge", who, factory_of("raters", "model"), prompt_named(RATE_PROMPT).ref)
             if recipe.ratings.answers:
-                factory = "synth.rewards.model_judge:model_answer_judge"
-                answers = assistant_of("judge", who, factory, prompt_named(ANSWER_PROMPT).ref)
+                answers = assistant_of("judge", who, _assistant("answer_judge"), prompt_named(ANSWER_PROMPT).ref)
         for role in ("teacher", "policy"):
             if role in recipe.roles:
                 values = {"rater": rater, "answers": answers, "graded": recipe.ratings.graded}
                 yield _node(f"{role}-ratings", "judge_runs", values, trajectories=role, tasks="tasks")
     searched = recipe.critical is not None and "policy" in recipe.roles
     if who is not None and searched and recipe.preferences is not None and "teacher" in recipe.roles:
-        judge = assistant_of("judge", who, "synth.preferences.judge:model_pair_judge", compare_prompt().ref)
+        judge = assistant_of("judge", who, _assistant("pair_judge"), compare_prompt().ref)
         yield _node(
             "judged-pairs",
             "judge_pairs",
@@ -254,7 +245,7 @@ def _repairer(recipe: Recipe) -> Implementation | None:
 
 def _editor(recipe: Recipe) -> Implementation | None:
     who = recipe.roles.get("editor")
-    return None if who is None else assistant_of("editor", who, _EDITOR, load_prompt(*EDIT_PROMPT).ref)
+    return None if who is None else assistant_of("editor", who, _assistant("editor"), load_prompt(*EDIT_PROMPT).ref)
 
 
 def _expert(recipe: Recipe, critical: Critical, language: dict[str, Any]) -> Implementation:
@@ -354,9 +345,9 @@ def _summaries(recipe: Recipe, role: RoleName) -> dict[str, Any] | None:
         return None
     who = recipe.roles.get("summarizer")
     if who is None or who.backend == "scripted":
-        summarizer = Implementation(kind="extractive", factory=_EXTRACTIVE)
+        summarizer = Implementation(kind="extractive", factory=_assistant("extractive_summarizer"))
     else:
-        summarizer = assistant_of("summarizer", who, _SUMMARIZER, load_prompt(*SUMMARIZE_PROMPT).ref)
+        summarizer = assistant_of("summarizer", who, _assistant("summarizer"), load_prompt(*SUMMARIZE_PROMPT).ref)
     return {"shown": recipe.summaries, "summarizer": summarizer}
 
 
@@ -366,7 +357,7 @@ def _reflector(recipe: Recipe, role: RoleName) -> Implementation | None:
     if who is None or role != "teacher":
         return None
     refs = [load_prompt(*prompt).ref for prompt in (REFLECT_PROMPT, RETRY_PROMPT)]
-    return assistant_of("reflector", who, _REFLECTOR, *refs)
+    return assistant_of("reflector", who, _assistant("reflector"), *refs)
 
 
 def _own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any]:
@@ -379,15 +370,20 @@ def _environment(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
     kind = recipe.environment.kind
     if recipe.source.kind in EXPLORED:
-        explored, version = made_of(recipe)
-        return _named("environments", kind, explored, version=version)
+        explored, shown = made_of(recipe)
+        return _named("environments", kind, explored, shown=shown)
     options = recipe.environment.model_dump(exclude={"kind", "simulated"})
     if recipe.simulation is None or not simulated:
-        return _named("environments", kind, options, version=_VERSIONS[kind])
+        return _named("environments", kind, options)
     options["simulated"] = recipe.simulation.model_dump()
     prompt = load_prompt(*SIMULATE_PROMPT).ref
-    made = assistant_of("simulator", recipe.roles["simulator"], _SIMULATED, prompt, options=options)
-    return made.model_copy(update={"kind": kind, "versions": {**made.versions, "version": _VERSIONS[kind]}})
+    factory = _assistant("simulated_search")
+    made = assistant_of("simulator", recipe.roles["simulator"], factory, prompt, options=options)
+    return made.model_copy(update={"kind": kind})
+
+
+def _assistant(name: str) -> str:
+    return factory_of("assistants", name)
 
 
 def _named(table: str, kind: str, options: dict[str, Any], **versions: Any) -> Implementation:

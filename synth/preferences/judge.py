@@ -21,7 +21,7 @@ from synth.agents.model.shown import (
     wrong_citations,
 )
 from synth.agents.trajectory import history_of
-from synth.identity import digest
+from synth.identity import digest, versioned
 from synth.models.asking import Asked, Asker, answer_schema
 from synth.models.contract import Model
 from synth.prompting import PromptFile, load_prompt
@@ -140,6 +140,7 @@ def compare_prompt() -> PromptFile:
     return load_prompt(*COMPARE_PROMPT)
 
 
+@versioned(1)
 def model_pair_judge(*, model: Model, **options: Any) -> ModelPairJudge:
     """What the registry calls. ``options`` are those of :class:`ShownConfig`.
 

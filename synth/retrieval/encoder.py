@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from synth.errors import InputError
+from synth.identity import versioned
 from synth.retrieval.tokens import TOKENIZER_VERSION, tokenize
 
 __all__ = ["Encoder", "HashedEncoder", "SentenceEncoder", "hashed_encoder", "sentence_encoder"]
@@ -194,11 +195,13 @@ class SentenceEncoder:
         return np.asarray(found, dtype=np.float32).reshape(len(texts), self.dim)
 
 
+@versioned(1)
 def hashed_encoder() -> HashedEncoder:
     """The default encoder."""
     return HashedEncoder()
 
 
+@versioned(1)
 def sentence_encoder(*, model: str, revision: str | None = None) -> SentenceEncoder:
     """A sentence-transformers model. Raises InputError when the extra or the model is missing."""
     return SentenceEncoder(model, revision)

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from synth.agents.model.shown import ShownConfig, one_line, shown_history, shown_question, wrong_citations
 from synth.agents.trajectory import history_of
-from synth.identity import digest
+from synth.identity import digest, versioned
 from synth.models.asking import Asker, answer_schema
 from synth.models.contract import Model
 from synth.prompting import PromptFile, load_prompt
@@ -147,6 +147,7 @@ def prompt_named(name: tuple[str, int]) -> PromptFile:
     return load_prompt(*name)
 
 
+@versioned(1)
 def model_rater(*, model: Model, **options: Any) -> ModelRater:
     """What the registry calls. ``options`` are those of :class:`ShownConfig`.
 
@@ -156,6 +157,7 @@ def model_rater(*, model: Model, **options: Any) -> ModelRater:
     return ModelRater(model, ShownConfig.model_validate(options))
 
 
+@versioned(1)
 def model_answer_judge(*, model: Model, **options: Any) -> ModelAnswerJudge:
     """The same for answers."""
     return ModelAnswerJudge(model, ShownConfig.model_validate(options))

@@ -15,6 +15,7 @@ from synth.agents.graded import reward_of
 from synth.agents.moves import OFF_PATH, MoveKind, judge_call, missing_for_answer, telling
 from synth.agents.planned import PlanView
 from synth.agents.trajectory import history_of
+from synth.identity import versioned
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -54,6 +55,7 @@ class Rater(Protocol):
         """How good ``run`` is, a trajectory on ``task``."""
 
 
+@versioned(1)
 class EvidenceRater:
     """Rates by the task's evidence, without a model. Not what a reader would say of the run, but what can be counted:
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synth.errors import InputError
+from synth.identity import versioned
 from synth.inputs import parse_json, read_input
 from synth.retrieval.encoder import Encoder, hashed_encoder, sentence_encoder
 from synth.retrieval.vectors import ExactIndex
@@ -157,12 +158,11 @@ def _encoder(rules: Rules) -> Encoder:
     return hashed_encoder()
 
 
+@versioned(2)
 class BenchmarkScreen(Benchmarks):
     """The same, from files: what the engine makes."""
 
     name: ClassVar[str] = "benchmark_screen"
-    version: ClassVar[int] = 2
-    """Bumped with every change that can change what is taken for an overlap: the lock of stage code sees to it."""
 
     def __init__(self, *, files: Mapping[str, str], sha256: Mapping[str, str], **rules: Any) -> None:
         """

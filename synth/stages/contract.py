@@ -86,7 +86,8 @@ class Implementation(StageConfig):
     options: JsonObject = {}
     """Keyword arguments of the factory."""
     versions: JsonObject = {}
-    """What must change the fingerprint beside the options: its own version, the hash of a prompt file."""
+    """What must change the fingerprint beside the options and :attr:`version`: the hash of a prompt file, what a server
+    shows of itself."""
     model: NonEmpty | None = None
     """Of a model-backed one, the model's name at its endpoint; None = it needs no model."""
     sampling: Sampling = Sampling()
@@ -114,13 +115,22 @@ class Implementation(StageConfig):
         sampling = self.sampling.model_dump(mode="json", exclude_none=True)
         return {"backend": self.kind, "model": self.model_name, "sampling": sampling}
 
+    @property
+    def version(self) -> int | None:
+        """What its factory states (:func:`~synth.identity.versioned`; a stage's own, of a stage); None = nothing."""
+        found: int | None = getattr(self._factory(), "version", None)
+        return found
+
+    def _factory(self) -> Any:
+        module, _, attribute = self.factory.partition(":")
+        return getattr(import_module(module), attribute)
+
     def make(self, **collaborators: Any) -> Any:
         """Call the factory with ``options`` and ``collaborators``. One that needs a model gets it by the name
         ``model``: stages call :meth:`Context.make`, which sees to it."""
-        module, _, attribute = self.factory.partition(":")
         if self.files:
             collaborators["files"] = self.files
-        return getattr(import_module(module), attribute)(**self.options, **collaborators)
+        return self._factory()(**self.options, **collaborators)
 
 
 class Table(Protocol):

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Protocol, cast
 from synth.identity import derive_generator, key_of
 from synth.models.bridge import together
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.row import JsonObject, Row
+from synth.schemas.row import Row
 from synth.schemas.tasks import CheckResult, Task
 from synth.schemas.writing import WordingRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
@@ -45,14 +45,19 @@ class RequestWriting(WritingKeys, StageConfig):
 class ModelledReverseConfig(StageConfig):
     tasks: Implementation
     """The embedded stage that derives the tasks."""
-    questions: JsonObject
-    """Its config."""
+    environment: Implementation
+    """Its environment."""
+    proposer: Implementation
+    """Its proposer."""
+    licence: str | None = None
+    """Its licence."""
     writing: RequestWriting
     """How requests are worded."""
 
     def inner_config(self) -> StageConfig:
         """The embedded stage's config."""
-        return _stage(self).config_type.model_validate(self.questions)
+        given = {name: getattr(self, name) for name in ("environment", "proposer", "licence")}
+        return _stage(self).config_type.model_validate(given)
 
 
 def _stage(config: ModelledReverseConfig) -> type[CandidateStage[Any]]:

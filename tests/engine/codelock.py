@@ -1,8 +1,11 @@
-"""A lock of stage code: whoever changes what a stage computes must bump its version, or stale shards would be served.
+"""A lock of the code of stages and of the collaborators that they are given.
 
-The lock of a stage is the hash of its module and of every module of ``synth`` that it imports, directly or not, inside
-functions too: of their syntax trees, without comments and docstrings, so that wording is free. ``EXEMPT`` modules are
-not followed, each for a reason. ``DATA`` are the files that stand in for code.
+Who changes what one of them computes must bump its version, or stale shards would be served.
+
+A lock is the hash of a module and of every module of ``synth`` that it imports, directly or not, inside functions too:
+of their syntax trees, without comments, docstrings and versions, so that wording is free and one bump does not ask for
+another. A collaborator that a stage is given has a lock of its own: a stage imports none. ``EXEMPT`` modules are not
+followed, each for a reason. ``DATA`` are the files that stand in for code.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import ast
 import hashlib
 import importlib.util
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,12 +22,10 @@ from typing import Any
 
 import yaml
 
-from synth.stages.contract import Stage
-
 __all__ = [
     "DATA",
     "EXEMPT",
-    "StageLock",
+    "CodeLock",
     "data_hash",
     "lock_of",
     "module_hash",
@@ -48,76 +49,76 @@ DATA: dict[str, str] = {"synth.lexicon.reading": "**/*.yaml"}
 
 
 @dataclass(frozen=True)
-class StageLock:
-    stage: str
+class CodeLock:
+    name: str
+    """``stages search_rollouts``, ``environments web``: table and name in the registry."""
     version: int
     modules: Mapping[str, str]
     """Module -> hash of its code."""
 
 
-def lock_of(stage: type[Stage[Any]], also: Iterable[str] = ()) -> StageLock:
-    """The lock of a stage, and of modules that it reaches without importing them (``also``: factories by name)."""
-    return StageLock(
-        stage.name, stage.version, {name: module_hash(name) for name in _reached([stage.__module__, *also])}
-    )
+def lock_of(name: str, version: int, module: str, hash_of: Callable[[str], str] | None = None) -> CodeLock:
+    """The lock of a stage or collaborator that stands in ``module``."""
+    return CodeLock(name, version, {reached: (hash_of or module_hash)(reached) for reached in _reached([module])})
 
 
-def problems(locks: Iterable[StageLock], recorded: Mapping[str, StageLock]) -> list[str]:
-    """One line for each stage whose code changed and whose version did not, or whose lock is missing or stale."""
+def problems(locks: Iterable[CodeLock], recorded: Mapping[str, CodeLock]) -> list[str]:
+    """One line for each stage or collaborator whose code changed and whose version did not, or whose lock is missing or
+    stale."""
     lines: list[str] = []
-    current = {lock.stage: lock for lock in locks}
+    current = {lock.name: lock for lock in locks}
     for name, lock in sorted(current.items()):
         before = recorded.get(name)
         if before is None:
-            lines.append(f"stage {name}: not in the lock: regenerate it")
+            lines.append(f"{name}: not in the lock: regenerate it")
         elif lock.modules != before.modules and lock.version == before.version:
             lines.append(
-                f"stage {name}: its code changed ({', '.join(_changed(lock, before))}) and its version is still "
+                f"{name}: its code changed ({', '.join(_changed(lock, before))}) and its version is still "
                 f"{lock.version}: bump the version, or stale results would be served; then regenerate the lock"
             )
         elif lock.version < before.version:
-            lines.append(f"stage {name}: its version went back from {before.version} to {lock.version}")
+            lines.append(f"{name}: its version went back from {before.version} to {lock.version}")
         elif lock != before:
-            lines.append(f"stage {name}: version {lock.version} is not in the lock: regenerate it")
-    lines += [f"stage {name}: in the lock and gone: regenerate it" for name in sorted(set(recorded) - set(current))]
+            lines.append(f"{name}: version {lock.version} is not in the lock: regenerate it")
+    lines += [f"{name}: in the lock and gone: regenerate it" for name in sorted(set(recorded) - set(current))]
     return lines
 
 
-def _changed(now: StageLock, before: StageLock) -> list[str]:
+def _changed(now: CodeLock, before: CodeLock) -> list[str]:
     names = sorted(set(now.modules) | set(before.modules))
     return [name for name in names if now.modules.get(name) != before.modules.get(name)]
 
 
-def read_locks(path: Path) -> dict[str, StageLock]:
-    """The recorded locks by stage; none when the file is missing."""
+def read_locks(path: Path) -> dict[str, CodeLock]:
+    """The recorded locks by name; none when the file is missing."""
     if not path.exists():
         return {}
     recorded = json.loads(path.read_text("utf-8"))
     hashes = recorded["modules"]
     return {
-        name: StageLock(name, stage["version"], {module: hashes[module] for module in stage["modules"]})
-        for name, stage in recorded["stages"].items()
+        name: CodeLock(name, lock["version"], {module: hashes[module] for module in lock["modules"]})
+        for name, lock in recorded["locks"].items()
     }
 
 
-def write_locks(path: Path, locks: Iterable[StageLock]) -> None:
+def write_locks(path: Path, locks: Iterable[CodeLock]) -> None:
     """Record locks: each module's hash once and on a line of its own, so that two branches that changed two modules
     merge.
 
     Raises:
-        ValueError: a stage's code changed and its version did not; nothing is written.
+        ValueError: code changed and its version did not; nothing is written.
     """
-    locks = sorted(locks, key=lambda lock: lock.stage)
-    names = [lock.stage for lock in locks]
+    locks = sorted(locks, key=lambda lock: lock.name)
+    names = [lock.name for lock in locks]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(f"two stages are named {', '.join(twice)}")
+        raise ValueError(f"two locks are named {', '.join(twice)}")
     refused = [line for line in problems(locks, read_locks(path)) if "bump the version" in line or "went back" in line]
     if refused:
         raise ValueError("\n".join(refused))
     value = {
         "modules": {module: hash_ for lock in locks for module, hash_ in lock.modules.items()},
-        "stages": {lock.stage: {"version": lock.version, "modules": sorted(lock.modules)} for lock in locks},
+        "locks": {lock.name: {"version": lock.version, "modules": sorted(lock.modules)} for lock in locks},
     }
     path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", "utf-8")
 
@@ -251,7 +252,11 @@ def _plain(node: Any) -> Any:
             if name in ("ctx", "kind", "type_comment") or value is None or value == []:
                 continue
             if name == "body" and isinstance(value, list):
-                value = [item for item in value if not _is_text(item)]
+                value = [item for item in value if not _is_text(item) and not _is_version(item)]
+            if name == "decorator_list":
+                value = [item for item in value if not _is_versioned(item)]
+                if not value:
+                    continue
             fields.append([name, _plain(value)])
         return [type(node).__name__, fields]
     if isinstance(node, list):
@@ -262,3 +267,18 @@ def _plain(node: Any) -> Any:
 def _is_text(node: ast.AST) -> bool:
     """A docstring, of a module, class, function or attribute: a string that nobody reads while the code runs."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _is_version(node: ast.AST) -> bool:
+    """``version = 2`` of a stage."""
+    return (
+        isinstance(node, ast.Assign)
+        and [target.id for target in node.targets if isinstance(target, ast.Name)] == ["version"]
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, int)
+    )
+
+
+def _is_versioned(node: ast.AST) -> bool:
+    """``@versioned(2)``, with the version itself: one that rows show stands elsewhere."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "versioned"

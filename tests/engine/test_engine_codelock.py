@@ -9,8 +9,8 @@ from pathlib import Path
 
 import codelock
 import pytest
-from codelock import DATA, StageLock, code_hash, data_hash, lock_of, problems, read_locks, write_locks
-from engine_toys import Answers, Pages
+from codelock import DATA, CodeLock, code_hash, data_hash, lock_of, problems, read_locks, write_locks
+from engine_toys import Answers
 
 CACHES = (codelock._file, codelock._tree, codelock._imports, codelock._origin, codelock.module_hash)
 CODE = '''
@@ -22,9 +22,11 @@ LIMIT = 3  # a comment
 class A:
     """Words."""
 
+    version = 1
     size: int = 4
     """Words about size."""
 
+    @versioned(1)
     def f(self, x):
         """Words."""
         return x + LIMIT
@@ -43,6 +45,8 @@ def test_wording_is_free_and_code_is_not() -> None:
         ("# a comment", "# another"),
         ("x + LIMIT", "(x +\n                LIMIT)"),
         ("\n\n", "\n\n\n"),
+        ("version = 1", "version = 2"),
+        ("@versioned(1)", "@versioned(2)"),
     ]:
         assert not changed(old, new)
     for old, new in [
@@ -70,7 +74,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "low.py": "X = 1\n",
         "lazy.py": "something = 1\n",
         "types_only.py": "T = int\n",
-        "named.py": "Y = 1\n",
     }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -85,17 +88,14 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del sys.modules[name]
 
 
-def fresh_lock(also: tuple[str, ...] = ()) -> StageLock:
+def fresh_lock(version: int = 1) -> CodeLock:
     for cached in CACHES:
         cached.cache_clear()
-    stage = type("Staged", (Pages,), {"__module__": "locked.stage"})
-    return lock_of(stage, also)
+    return lock_of("stages pages", version, "locked.stage")
 
 
 def test_what_is_reached_is_what_runs(package: Path) -> None:
-    reached = {"locked.stage", "locked.parts.gear", "locked.low", "locked.lazy"}
-    assert set(fresh_lock().modules) == reached
-    assert set(fresh_lock(("locked.named",)).modules) == reached | {"locked.named"}
+    assert set(fresh_lock().modules) == {"locked.stage", "locked.parts.gear", "locked.low", "locked.lazy"}
     before = fresh_lock()
     (package / "parts" / "wheel.py").write_text("class Wheel: x = 1\n")
     (package / "types_only.py").write_text("T = str\n")
@@ -104,36 +104,36 @@ def test_what_is_reached_is_what_runs(package: Path) -> None:
     (package / "lazy.py").write_text("something = 2\n")
     after = fresh_lock()
     assert after.modules != before.modules
-    (line,) = problems([after], {"pages": before})
-    assert line.startswith("stage pages: its code changed (locked.lazy) and its version is still 1: bump the version")
+    (line,) = problems([after], {"stages pages": before})
+    assert line.startswith("stages pages: its code changed (locked.lazy) and its version is still 1: bump the version")
 
 
 def test_exempt_modules_are_not_followed() -> None:
-    modules = lock_of(Answers).modules
+    modules = lock_of("stages answers", 1, Answers.__module__).modules
     assert "engine_toys" in modules
     assert not any(name.startswith(("synth.schemas", "synth.errors", "synth.stages.contract")) for name in modules)
     assert "synth.engine.run" in modules
 
 
-def lock(version: int, code: str) -> StageLock:
-    return StageLock("a", version, {"m": code})
+def lock(version: int, code: str) -> CodeLock:
+    return CodeLock("a", version, {"m": code})
 
 
 def test_regenerating_refuses_a_change_without_a_bump(tmp_path: Path) -> None:
     path = tmp_path / "lock.json"
-    assert problems([lock(1, "x")], read_locks(path)) == ["stage a: not in the lock: regenerate it"]
+    assert problems([lock(1, "x")], read_locks(path)) == ["a: not in the lock: regenerate it"]
     write_locks(path, [lock(1, "x")])
     assert problems([lock(1, "x")], read_locks(path)) == []
     with pytest.raises(ValueError, match="bump the version"):
         write_locks(path, [lock(1, "y")])
     assert problems([lock(1, "x")], read_locks(path)) == []
-    assert problems([lock(2, "y")], read_locks(path)) == ["stage a: version 2 is not in the lock: regenerate it"]
+    assert problems([lock(2, "y")], read_locks(path)) == ["a: version 2 is not in the lock: regenerate it"]
     write_locks(path, [lock(2, "y")])
     with pytest.raises(ValueError, match="went back from 2 to 1"):
         write_locks(path, [lock(1, "x")])
-    with pytest.raises(ValueError, match="two stages are named a"):
+    with pytest.raises(ValueError, match="two locks are named a"):
         write_locks(path, [lock(2, "y"), lock(2, "y")])
-    assert problems([], read_locks(path)) == ["stage a: in the lock and gone: regenerate it"]
+    assert problems([], read_locks(path)) == ["a: in the lock and gone: regenerate it"]
 
 
 def test_words_are_locked_as_code_is(tmp_path: Path) -> None:

@@ -17,12 +17,14 @@ from synth.agents.scripted.reference import REFERENCE_LEXICON
 from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.agents.scripted.walker.policy import GraphPolicy
 from synth.agents.scripted.walker.teacher import GraphTeacher
+from synth.identity import versioned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
 
 __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 
+@versioned(1)
 def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
     """The scripted agent of ``role`` for ``task``: for pages, for a graph, or for a plan that is to be carried out.
 

@@ -30,7 +30,7 @@ from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile
 from synth.environments.app.user import ASK_USER, asked, schema
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
 from synth.errors import InputError
-from synth.identity import derive_generator, digest
+from synth.identity import derive_generator, digest, versioned
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -398,6 +398,7 @@ def _rules(definition: Definition, variant: str | None, where: str) -> Rules:
     return Rules((*definition.rules, *chosen.rules), hidden)
 
 
+@versioned(_ENGINE)
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
     """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
     :class:`AppEnvironment` (``failures`` as plain values, as a recipe has them). ``inputs`` are not needed.

@@ -31,7 +31,7 @@ from synth.environments.mcp.results import result_text
 from synth.environments.mcp.tools import McpTool, read_tools, tool_digest
 from synth.environments.replay import ReplayedEpisode
 from synth.errors import InputError
-from synth.identity import canonical_json, digest
+from synth.identity import canonical_json, digest, versioned
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -258,6 +258,7 @@ class McpEpisode(ReplayedEpisode):
         self._gone = set(self.environment.config.servers)
 
 
+@versioned(McpEnvironment.version)
 def open_mcp(*, inputs: Any = None, **options: Any) -> McpEnvironment:
     """The environment of a recipe: ``options`` are the keys of :class:`McpConfig`. It reads no tables.
 

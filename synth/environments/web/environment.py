@@ -50,7 +50,7 @@ from synth.environments.web.storage import (
 )
 from synth.environments.web.tools import web_tools
 from synth.errors import InputError
-from synth.identity import canonical_json, digest
+from synth.identity import canonical_json, digest, versioned
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -409,6 +409,7 @@ class WebEpisode(ReplayedEpisode):
         self._gone = self._gone or "the browser was closed"
 
 
+@versioned(WebEnvironment.version)
 def open_web(*, inputs: Any = None, **options: Any) -> WebEnvironment:
     """The environment of a recipe: ``options`` are the keys of :class:`WebConfig`. It reads no tables.
 

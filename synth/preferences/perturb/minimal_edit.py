@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from synth.agents.contract import Turn
-from synth.identity import canonical_json, digest, key_of
+from synth.identity import canonical_json, digest, key_of, versioned
 from synth.models.asking import AskConfig, Asker
 from synth.models.contract import Model
 from synth.models.naming import public_name
@@ -150,6 +150,7 @@ def _edited(turn: Turn, edit: _CallEdit | _AnswerEdit) -> Turn | None:
     return turn.model_copy(update={"thought": thought, "calls": (other,)})
 
 
+@versioned(1)
 def model_editor(*, model: Model, **options: Any) -> MinimalEdit:
     """The role ``editor``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return MinimalEdit(model, AskConfig(**options))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from synth.identity import versioned
 from synth.models.asking import AskConfig, Asker, answer_schema
 from synth.models.contract import Model
 from synth.prompting import load_prompt
@@ -109,6 +110,7 @@ JOBS: dict[str, type[Row]] = {
 """Prompt -> what its answer is."""
 
 
+@versioned(1)
 def task_asker(*, model: Model, prompt: str, prompt_version: int, **options: Any) -> Asker[Any]:
     """Asks ``model`` one of :data:`JOBS`; ``options`` are those of :class:`AskConfig`."""
     return Asker(model, load_prompt(prompt, prompt_version), JOBS[prompt], AskConfig(**options))

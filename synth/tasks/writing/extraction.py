@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import Field
 
+from synth.identity import versioned
 from synth.models.asking import AskConfig, Asked, Asker, Asks, answer_schema, quoted
 from synth.models.bridge import together
 from synth.models.contract import Model
@@ -45,6 +46,7 @@ class _Answer(Row):
     triples: tuple[_Said, ...]
 
 
+@versioned(1)
 def triple_asker(*, model: Model, prompt: str, prompt_version: int, **options: Any) -> Asker[_Answer]:
     """Asks ``model`` what a text states; ``options`` are those of :class:`AskConfig`."""
     return Asker(model, load_prompt(prompt, prompt_version), _Answer, AskConfig(**options))
