@@ -20,10 +20,10 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
 from synth.environments.simulated import is_simulated
 from synth.environments.triples import End, Listed, Triple, find_listed, find_triple, shows
-from synth.environments.values import parse_date
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
+from synth.text.dates import parse_date
 
 __all__ = [
     "EvidenceView",

@@ -24,6 +24,7 @@ from synth.agents.own_words import OwnWords, prose_of
 from synth.agents.written import relative_forms, written_forms
 from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
+from synth.text.numbers import NUMBER_WORDS
 
 __all__ = ["Ungrounded", "plain_words", "ungrounded"]
 
@@ -37,10 +38,7 @@ _Token = tuple[str, str, int]
 _I = frozenset(f"I{end}{rest}" for end in "'’" for rest in ("m", "ve", "d", "ll")) | {"I"}
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s+|[\"“(]\s*|-\s)$")
 _PAGES = re.compile(r"page (\d+) of (\d+)|\((\d+) pages?\)|has (\d+) pages?")
-_NUMBER_WORDS = frozenset(
-    """three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen""".split()
-)
+_NUMBER_WORDS = NUMBER_WORDS - {"zero", "one", "two"} | {"dozen"}
 """Values, however plain: they must have been seen."""
 _TODAY = re.compile(r"\bIt is (\d{4}-\d\d-\d\d)")
 _COUNTS = frozenset(str(number) for number in range(11))

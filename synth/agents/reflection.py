@@ -16,7 +16,6 @@ from pydantic import Field
 from synth.agents.contract import History
 from synth.agents.evidence import words_of
 from synth.agents.loop import Rollout
-from synth.environments.answers import parse_date, parse_quantity
 from synth.identity import canonical_json
 from synth.models.asking import AskConfig, Asked, Asker
 from synth.models.contract import Model
@@ -27,6 +26,8 @@ from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.text.dates import parse_date
+from synth.text.numbers import parse_quantity
 
 __all__ = [
     "REFLECT_PROMPT",

@@ -14,14 +14,9 @@ from synth.tasks.pattern import Pattern, pattern_of, without_edge
 from synth.tasks.query import expected
 from synth.tasks.text import content_words, mentions, tokens
 from synth.tasks.values import Measure, parse_measure, parse_range
+from synth.text.numbers import NUMERALS
 
-__all__ = ["NUMBER_WORDS", "check_no_shortcut", "check_unique_answer"]
-
-NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
-"""Numbers as words; the place is the number."""
+__all__ = ["check_no_shortcut", "check_unique_answer"]
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _FEW = 2048
@@ -279,7 +274,7 @@ def _near_candidates(walk: Walk, facts: Facts) -> Iterator[str]:
 
 def _stated_count(draft: Draft, pages: Pages) -> Iterator[str]:
     count = int(draft.answer)
-    forms = {str(count), *(NUMBER_WORDS[count : count + 1])}
+    forms = {str(count), *(NUMERALS[count : count + 1])}
     kinds = {word for hop in draft.walk.hops for word in content_words(hop.target.kind)}
     stems = tuple(word.removesuffix("y") for word in kinds)
     sources = {hop.source.document_id for hop in draft.walk.hops}

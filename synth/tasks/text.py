@@ -9,10 +9,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 
 from synth.schemas.documents import ValueKind
+from synth.text.dates import MONTHS, date_in_words
+from synth.text.inflection import ordinal
 
 __all__ = [
     "FUNCTION_WORDS",
-    "MONTHS",
     "content_words",
     "distinctive_words",
     "generic_words",
@@ -23,8 +24,6 @@ __all__ = [
 
 _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?![^\W_])|[^\W_]+(?:['’][^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
-
-MONTHS = "January February March April May June July August September October November December".split()
 
 FUNCTION_WORDS = frozenset(
     """
@@ -134,12 +133,6 @@ def value_forms(value: str, kind: ValueKind, name: str = "") -> tuple[str, ...]:
             day = date.fromisoformat(value)
         except ValueError:
             return tuple(dict.fromkeys(forms))
-        month = MONTHS[day.month - 1]
-        year = f"{day.year}"
-        forms += [f"{day.day} {month} {year}", f"{month} {day.day}, {year}", f"{_ordinal(day.day)} of {month} {year}"]
+        month, year = MONTHS[day.month - 1], day.year
+        forms += [date_in_words(day), f"{month} {day.day}, {year}", f"{ordinal(day.day)} of {month} {year}"]
     return tuple(dict.fromkeys(form for form in forms if form))
-
-
-def _ordinal(day: int) -> str:
-    last = 0 if 11 <= day % 100 <= 13 else day % 10
-    return f"{day}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"

@@ -9,6 +9,7 @@ import numpy as np
 
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
 from synth.reverse.web.acting import Action
+from synth.text.lists import listed
 
 __all__ = ["NotWorded", "heading_of", "plain_clauses", "plain_question"]
 
@@ -80,7 +81,7 @@ def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: n
             found.append((where, []))
         found[-1][1].append(_said(action, element, page, generator))
     first = heading_of(pages[0]) if pages else ""
-    return [_joined(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
+    return [listed(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
 
 
 def _element(page: Page, action: Action) -> Element | None:
@@ -113,10 +114,6 @@ def _said(action: Action, element: Element, page: Page, generator: np.random.Gen
 def _beside(element: Element) -> str:
     """What stands beside an element, without its own name."""
     return " ".join(element.near.replace(element.name, " ").split()).strip(" .,:;-–|")
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def plain_question(page: Page, fact: tuple[str, str, str], generator: np.random.Generator) -> str:

@@ -13,6 +13,7 @@ from synth.tasks.docs.describe import Start
 from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.kinds import PLACES, noun_of, short
 from synth.tasks.docs.steps import Step
+from synth.text.lists import listed
 
 __all__ = ["Said", "Worded", "constraint_words", "word_composition", "word_conjunction"]
 
@@ -326,6 +327,4 @@ def _joined(verbs: Sequence[str]) -> str:
     """ "is listed here and is listed there" -> "is listed here and listed there"."""
     if len(verbs) == 2 and all(verb.startswith(("is listed ", "is mentioned ", "is found ")) for verb in verbs):
         return f"{verbs[0]} and {verbs[1][3:]}"
-    if len(verbs) <= 2:
-        return " and ".join(verbs)
-    return ", ".join(verbs[:-1]) + " and " + verbs[-1]
+    return listed(verbs)

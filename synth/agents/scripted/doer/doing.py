@@ -18,7 +18,6 @@ from synth.agents.scripted.doer.telling import (
     joined,
     line_on,
     line_with,
-    listed,
     named_in,
     rule_for,
     said_by,
@@ -28,6 +27,7 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolCall, ToolResult
 from synth.schemas.plans import UserFact
 from synth.schemas.tasks import Task
+from synth.text.lists import listed
 
 __all__ = ["Doing"]
 

@@ -24,7 +24,6 @@ __all__ = [
     "joined",
     "line_on",
     "line_with",
-    "listed",
     "named_in",
     "rule_for",
     "said_by",
@@ -186,11 +185,6 @@ def _leaves(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
             yield from _leaves(item, name)
     elif value is not None:
         yield name, value
-
-
-def listed(values: Sequence[str]) -> str:
-    """ "A, B and C"."""
-    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
 
 
 def status_of(result: ToolResult) -> str:
