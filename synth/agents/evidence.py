@@ -8,7 +8,6 @@ count.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +23,8 @@ from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
 from synth.text.dates import parse_date
+from synth.text.numbers import ungrouped
+from synth.text.words import same_words, words_of
 
 __all__ = [
     "EvidenceView",
@@ -33,11 +34,9 @@ __all__ = [
     "collected",
     "names_of",
     "observe",
-    "same_words",
     "stands_verbatim",
     "states",
     "states_answer",
-    "words_of",
 ]
 
 _HIT = re.compile(r"\d+\. (\[.*\)) *")
@@ -46,7 +45,6 @@ _IN = re.compile(r"^(?:No match|\d+ match(?:es)?) for \".*\" in (\[.*\)) \(\d+ p
 _PLACE = re.compile(r"^\d+\. page \d+, character \d+: ")
 _END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\s…\s")
 _YES_NO = frozenset(("yes", "no", "true", "false"))
-_WORD = re.compile(r"\d[\d,.]*\d|\w+(?:['’]\w+)*")
 
 
 @dataclass(frozen=True)
@@ -83,20 +81,6 @@ class Observed:
     passages: tuple[Passage, ...]
     relations: tuple[Listed, ...] = ()
     """Relations that it says the thing on its page has."""
-
-
-@lru_cache(maxsize=65536)
-def words_of(text: str) -> str:
-    """Case-folded words with one space between and around them; numbers without thousands separators."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    found = [re.sub(r"['’]s?$", "", word) for word in _WORD.findall(folded)]
-    return f" {' '.join(re.sub(r',(?=[0-9]{3})', '', word) for word in found)} "
-
-
-def same_words(left: str, right: str) -> bool:
-    """Equal but for case, punctuation and a leading article."""
-    a, b = (re.sub(r"^ (?:the|an?) (?=\S)", " ", words_of(text)) for text in (left, right))
-    return a == b and a.strip() != ""
 
 
 def names_of(node: Node) -> tuple[str, ...]:
@@ -218,7 +202,7 @@ def _plain_value(text: str) -> str:
     found = parse_date(text)
     if found is not None and found[1] and found[2]:
         return f"{found[0]:04d}-{found[1]:02d}-{found[2]:02d}"
-    return re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    return ungrouped(text)
 
 
 def _covers(text: str, quote: str) -> bool:

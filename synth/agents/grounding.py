@@ -24,13 +24,14 @@ from synth.agents.own_words import OwnWords, prose_of
 from synth.agents.written import relative_forms, written_forms
 from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
-from synth.text.numbers import NUMBER_WORDS
+from synth.text.numbers import NUMBER_WORDS, ungrouped
+from synth.text.words import LETTERS, bare
 
 __all__ = ["Ungrounded", "plain_words", "ungrounded"]
 
-_TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\W_]+")
+_TOKEN = re.compile(rf"\d+(?:[.,:/-]\d+)*|{LETTERS}|[^\W_]+")
+"""Dates, times and versions are one token each, with a place in the text: what was seen is looked for as written."""
 _QUOTED = re.compile(r"\"(?!\s)([^\"]{2,})(?<!\s)\"|“([^”]{2,})”")
-_POSSESSIVE = re.compile(r"['’]s?$")
 _GLUE = frozenset((".", "_", "/", "::", "__"))
 _JOINS = _GLUE | {" ", "-", ", ", ". ", "'", "’", "&", " & "}
 _Token = tuple[str, str, int]
@@ -145,9 +146,9 @@ def _tokens(text: str) -> Iterator[_Token]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFC", text)):
         raw = match.group()
         if raw[0].isdigit():
-            yield re.sub(r",(?=\d{3}(?:\D|$))", "", raw), raw, match.start()
+            yield ungrouped(raw), raw, match.start()
         else:
-            yield _POSSESSIVE.sub("", raw).casefold().replace("’", "'"), raw, match.start()
+            yield bare(raw).casefold().replace("’", "'"), raw, match.start()
 
 
 def ungrounded(

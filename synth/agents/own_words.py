@@ -14,10 +14,11 @@ from importlib.resources import files
 
 from synth.agents.contract import History, Prompt
 from synth.environments.rendering import plain
+from synth.text.words import LETTERS, bare
 
 __all__ = ["OwnWords", "prose_of"]
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(LETTERS)
 _BULLET = re.compile(r"^[ \t]*(?:#{1,6}|[-*•·]|\(?\d{1,2}[.):]\)?|[a-z]\))[ \t]+", re.M)
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _SHORT_FORMS = re.compile(r"\b(?:e\.\s?g\.|i\.\s?e\.|etc\.|vs\.|cf\.)")
@@ -77,7 +78,7 @@ def _written(text: str) -> tuple[set[str], set[str]]:
     capital: set[str] = set()
     for match in _WORD.finditer(text):
         raw = match.group()
-        word = re.sub(r"['’]s?$", "", raw).casefold().replace("’", "'")
+        word = bare(raw).casefold().replace("’", "'")
         if raw[0].islower():
             small.add(word)
         elif match.start() and not _starts(text, match.start()):

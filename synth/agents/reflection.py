@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import Field
 
 from synth.agents.contract import History
-from synth.agents.evidence import words_of
 from synth.agents.loop import Rollout
 from synth.identity import canonical_json
 from synth.models.asking import AskConfig, Asked, Asker
@@ -28,6 +27,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.text.dates import parse_date
 from synth.text.numbers import parse_quantity
+from synth.text.words import words_of
 
 __all__ = [
     "REFLECT_PROMPT",

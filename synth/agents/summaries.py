@@ -17,7 +17,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
-from synth.agents.evidence import words_of
 from synth.agents.grounding import plain_words
 from synth.agents.management import view_of
 from synth.agents.trajectory import facts_of, history_of
@@ -32,6 +31,7 @@ from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.summaries import ShownSummary
 from synth.schemas.trajectories import TrajectoryRow
+from synth.text.words import words_of
 
 __all__ = [
     "SUMMARIZE_PROMPT",

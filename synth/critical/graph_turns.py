@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import EvidenceView, names_of, same_words, words_of
+from synth.agents.evidence import EvidenceView, names_of
 from synth.agents.moves import missing_for_answer
 from synth.agents.scripted.cues import quotable
-from synth.agents.scripted.matching import Lexicon, fold, same_name
+from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
@@ -23,6 +23,7 @@ from synth.agents.scripted.walker.teacher import GraphGoldChooser
 from synth.critical.contract import Point
 from synth.environments.contract import ToolCall
 from synth.schemas.tasks import Hop, Task
+from synth.text.words import fold, same_words, words_of
 
 __all__ = ["graph_turns"]
 

@@ -17,11 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.computed import answer_is_computed
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import EvidenceView, Passage, names_of, same_words, words_of
+from synth.agents.evidence import EvidenceView, Passage, names_of
 from synth.agents.grounding import ungrounded
 from synth.agents.moves import missing_for_answer
 from synth.agents.scripted.cues import quotable, strip
-from synth.agents.scripted.matching import Lexicon, fold, same_name
+from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
@@ -34,6 +34,7 @@ from synth.critical.plan_turns import plan_turns
 from synth.environments.contract import ToolCall
 from synth.environments.rendering import plain
 from synth.schemas.tasks import Hop, Task
+from synth.text.words import fold, same_words, words_of
 
 __all__ = ["ExpertConfig", "ScriptedExpert", "scripted_expert"]
 

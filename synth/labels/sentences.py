@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from synth.agents.evidence import EvidenceView, words_of
+from synth.agents.evidence import EvidenceView
+from synth.text.words import words_of
 
 __all__ = ["Sentence", "names_in", "sentences_of", "without_names"]
 

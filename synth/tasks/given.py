@@ -38,7 +38,7 @@ from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
 from synth.sources.docs.sentences import sentences
 from synth.tasks.docs.corpus import Documents
 from synth.tasks.draft import Draft
-from synth.tasks.text import content_words
+from synth.text.words import content_words
 
 __all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "read_given"]
 

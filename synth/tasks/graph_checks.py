@@ -12,9 +12,10 @@ from synth.tasks.contract import CheckConfig, Facts, Finding, Pages, Surrounding
 from synth.tasks.draft import Draft
 from synth.tasks.pattern import Pattern, pattern_of, without_edge
 from synth.tasks.query import expected
-from synth.tasks.text import content_words, mentions, tokens
+from synth.tasks.text import mentions
 from synth.tasks.values import Measure, parse_measure, parse_range
 from synth.text.numbers import NUMERALS
+from synth.text.words import content_words, tokens
 
 __all__ = ["check_no_shortcut", "check_unique_answer"]
 

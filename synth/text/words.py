@@ -31,7 +31,7 @@ __all__ = [
 
 LETTERS = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 """Pattern of a word without digits: "don't" is one."""
-_WORD = re.compile(r"\d[\d,.]*\d|\w+(?:['’]\w+)*")
+_WORD = re.compile(r"\d[\d,.]*\d|\w+(?:'\w+)*")
 _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?![^\W_])|[^\W_]+(?:['’][^\W_]+)*")
 
 FUNCTION_WORDS = frozenset(
@@ -55,8 +55,8 @@ def bare(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """Case-folded words without possessive endings; "12,045" is "12045"."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [ungrouped(word) if word[0].isdigit() else bare(word) for word in _WORD.findall(folded)]
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return [ungrouped(word) if "," in word else bare(word) for word in _WORD.findall(folded)]
 
 
 @lru_cache(maxsize=65536)

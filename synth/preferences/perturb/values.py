@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.agents.evidence import names_of, observe, same_words, words_of
+from synth.agents.evidence import names_of, observe
 from synth.environments.rendering import find_links
 from synth.preferences.perturb.run import GoodRun
 from synth.text.dates import DATE, YEAR, parse_date
 from synth.text.numbers import NUMBER, parse_quantity
+from synth.text.words import same_words, words_of
 
 __all__ = [
     "Seen",

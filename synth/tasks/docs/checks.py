@@ -15,7 +15,8 @@ from synth.schemas.tasks import CheckResult, Hop
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.describe import FRAMES, Descriptions, leaks, spells_out, stems
 from synth.tasks.draft import Draft
-from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens, value_forms
+from synth.tasks.text import mentions, value_forms
+from synth.text.words import FUNCTION_WORDS, content_words, tokens
 
 __all__ = ["Failure", "Judge"]
 

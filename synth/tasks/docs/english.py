@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from synth.tasks.text import content_words
 from synth.text.inflection import article, third_person
+from synth.text.words import content_words
 
 __all__ = ["VERBS", "clause", "condition", "indefinite", "is_fragment", "plain"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from synth.tasks.docs.english import VERBS, is_fragment, plain
-from synth.tasks.text import content_words
 from synth.text.inflection import gerund, third_person
+from synth.text.words import content_words
 
 __all__ = ["GAP", "alike", "change", "defaults", "gap", "purpose", "remark", "worthy"]
 
