@@ -24,6 +24,7 @@ from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
 from synth.text.dates import parse_date
 from synth.text.numbers import ungrouped
+from synth.text.sentences import sentences
 from synth.text.words import same_words, words_of
 
 __all__ = [
@@ -43,7 +44,7 @@ _HIT = re.compile(r"\d+\. (\[.*\)) *")
 _PAGE = re.compile(r"(\[.*\)).*, page \d+ of \d+$")
 _IN = re.compile(r"^(?:No match|\d+ match(?:es)?) for \".*\" in (\[.*\)) \(\d+ pages?\)")
 _PLACE = re.compile(r"^\d+\. page \d+, character \d+: ")
-_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\s…\s")
+_CUT = re.compile(r"\s…\s")
 _YES_NO = frozenset(("yes", "no", "true", "false"))
 
 
@@ -123,13 +124,10 @@ def observe(content: str) -> Observed:
 
 
 def _sentences(line: str, about: str, title: str) -> Iterator[Passage]:
-    start = 0
-    for end in (*(match.end() for match in _END.finditer(line)), len(line)):
-        part = line[start:end]
-        if part.strip():
+    for piece in _CUT.split(line):
+        for part in sentences(piece, capital=True):
             links = tuple((item.anchor, item.target.split("#", 1)[0]) for item in find_links(part))
             yield Passage(about, title, plain(part).strip(" …#"), links)
-        start = end
 
 
 def states(hop: Hop, passage: Passage) -> bool:

@@ -25,6 +25,7 @@ from synth.agents.written import relative_forms, written_forms
 from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
 from synth.text.numbers import NUMBER_WORDS, ungrouped
+from synth.text.sentences import begins
 from synth.text.words import LETTERS, bare
 
 __all__ = ["Ungrounded", "plain_words", "ungrounded"]
@@ -37,7 +38,6 @@ _JOINS = _GLUE | {" ", "-", ", ", ". ", "'", "’", "&", " & "}
 _Token = tuple[str, str, int]
 """(normal form, as written, offset)"""
 _I = frozenset(f"I{end}{rest}" for end in "'’" for rest in ("m", "ve", "d", "ll")) | {"I"}
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s+|[\"“(]\s*|-\s)$")
 _PAGES = re.compile(r"page (\d+) of (\d+)|\((\d+) pages?\)|has (\d+) pages?")
 _NUMBER_WORDS = NUMBER_WORDS - {"zero", "one", "two"} | {"dozen"}
 """Values, however plain: they must have been seen."""
@@ -400,7 +400,7 @@ def _is_start(text: str, token: _Token, plain_list: frozenset[str]) -> bool:
     word, raw, at = token
     if raw[0].isdigit() or word in _NUMBER_WORDS or word not in plain_list:
         return False
-    return raw in _I or bool(_SENTENCE_START.search(text[:at]))
+    return raw in _I or begins(text, at)
 
 
 def _page_number(text: str, piece: list[_Token], seen: _Seen) -> bool:

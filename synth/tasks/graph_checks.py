@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -15,11 +14,11 @@ from synth.tasks.query import expected
 from synth.tasks.text import mentions
 from synth.tasks.values import Measure, parse_measure, parse_range
 from synth.text.numbers import NUMERALS
+from synth.text.sentences import sentences
 from synth.text.words import content_words, tokens
 
 __all__ = ["check_no_shortcut", "check_unique_answer"]
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _FEW = 2048
 """Nodes that a part of a question to which nothing leads begins at, at first."""
 _CHOSEN = ("argmin", "argmax")
@@ -281,7 +280,7 @@ def _stated_count(draft: Draft, pages: Pages) -> Iterator[str]:
     sources = {hop.source.document_id for hop in draft.walk.hops}
     for name in sorted({*draft.gold_documents, *(source for source in sources if source)}):
         page = pages.document(name)
-        for sentence in _SENTENCE.split(page.text) if page is not None else ():
+        for sentence in sentences(page.text) if page is not None else ():
             words = tokens(sentence)
             if forms & set(words) and any(word.startswith(stems) for word in words):
                 yield f"page {name!r} says {count} in a sentence about such things"

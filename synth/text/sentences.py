@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["begins", "borders", "sentences", "spans"]
+__all__ = ["begins", "borders", "line_borders", "sentences", "spans"]
 
 _STOP = re.compile(r"[.!?。！？]+[\"'”’)\]]*(?=\s|\Z)")
 _CLAUSE = re.compile(r"[.!?:;。！？]+[\"'”’)\]]*(?=\s|\Z)")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[“\"'‘])(?:e\.g|i\.e|etc|cf|vs|viz|resp|approx|incl|al|no|nos|fig|figs|sec|sect|ch|chap|eq|ref|vol|pp|ed"
+    r"(?:^|[\s(\[“\"'‘])(?:e\.g|i\.e|etc|cf|vs|viz|resp|approx|incl|al|fig|figs|sec|sect|ch|chap|eq|ref|vol|pp|ed"
     r"|eds|mr|mrs|ms|dr|prof|st|mt|ft|jr|sr|inc|ltd|co|corp|dept|ver|min|max|op|(?-i:[A-Z]))\.$",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r"(?:^|\W)nos?\.$", re.IGNORECASE)
 _ITEM = re.compile(r"\s*\d+\.$")
 """The number of an item or a chapter: "9. Classes"."""
 _WORD_END = re.compile(r"(?:[A-Za-z]{3,}|[)\]])\.$")
@@ -35,7 +36,7 @@ def borders(
         capital: The next sentence must begin with a capital or a digit: for prose without names in lower case.
         clauses: A colon or a semicolon ends one, too.
     """
-    end = len(text) if end is None else end
+    end = len(text) if end is None else min(end, len(text))
     begin = counted = _skip_space(text, start, end)
     depth = 0
     for match in (_CLAUSE if clauses else _STOP).finditer(text, begin, end):
@@ -46,11 +47,13 @@ def borders(
         if following == end or match.start() < begin or depth > sum(map(match.group().count, _CLOSE)):
             continue
         before = text[begin : match.start() + 1]
-        # "etc." and "No." may end a sentence, but a wrong cut spoils two sentences and a missed one makes a long one.
+        # "etc." may end a sentence, but a wrong cut spoils two sentences and a missed one only makes a long one.
         if _ABBREVIATION.search(before) or _ITEM.match(before):
             continue
+        if text[following].isdigit() and _NUMBERED.search(before):
+            continue
         if _CAPITAL.match(text, following) is None and (
-            capital or (text[following].islower() and not _WORD_END.search(before))
+            capital or (text[following].islower() and before[-1] not in ":;" and not _WORD_END.search(before))
         ):
             continue
         yield match.end(), following
@@ -72,14 +75,21 @@ def spans(
     return [*found, (begin, last)] if last > begin else found
 
 
+def line_borders(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """The :func:`borders` of several lines; every line ends a sentence."""
+    at, end = start, len(text) if end is None else min(end, len(text))
+    while (stop := text.find("\n", at, end)) >= 0:
+        yield from borders(text, at, stop)
+        at = stop + 1
+        yield stop, at
+    yield from borders(text, at, end)
+
+
 def sentences(text: str, *, capital: bool = False, clauses: bool = False) -> list[str]:
     """The sentences of ``text``, line by line."""
-    found: list[str] = []
-    at = 0
-    for line in text.split("\n"):
-        found += (text[a:b] for a, b in spans(text, at, at + len(line), capital=capital, clauses=clauses))
-        at += len(line) + 1
-    return found
+    return [
+        line[start:end] for line in text.split("\n") for start, end in spans(line, capital=capital, clauses=clauses)
+    ]
 
 
 def begins(text: str, at: int) -> bool:

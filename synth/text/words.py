@@ -21,6 +21,7 @@ __all__ = [
     "bare",
     "content_words",
     "fold",
+    "root",
     "same_words",
     "stem",
     "token_cases",
@@ -46,6 +47,7 @@ FUNCTION_WORDS = frozenset(
     """.split()
 )
 """Words that carry no content of their own."""
+_ENDINGS = "ations ation ings ing ments ment ions ion ors ers or er ed es s e".split()
 
 
 def bare(word: str) -> str:
@@ -118,3 +120,10 @@ def stem(word: str) -> str:
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
         word = word[:-1]
     return word
+
+
+def root(word: str) -> str:
+    """One suffix off, at least four letters kept: "directed", "director" and "directions" -> "direct". Coarser than
+    :func:`stem`, for vocabularies that are looked up and for what may be told apart by long words only."""
+    word = word.lower()
+    return next((word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 4), word)

@@ -12,6 +12,7 @@ from synth.text.dates import DATE, date_in_words, parse_date
 from synth.text.inflection import article, imperative, ordinal, plural, third_person
 from synth.text.lists import listed
 from synth.text.numbers import NUMBER, NUMERALS, number_words, parse_quantity, ungrouped
+from synth.text.sentences import begins, borders, line_borders, sentences, spans
 from synth.text.words import fold, same_words, words, words_of
 
 
@@ -90,3 +91,49 @@ def test_words_as_a_reader_compares_them() -> None:
     assert words_of("the Dog") in words_of("he saw the dog's bone")
     assert same_words("The Vale", "vale")
     assert not same_words("the", "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Dr. Vale met J. Orrin. They left.", ["Dr. Vale met J. Orrin.", "They left."]),
+        ("See no. 5 and Fig. 2. Is it? No. It is not!", ["See no. 5 and Fig. 2.", "Is it?", "No.", "It is not!"]),
+        ("9. Classes. Then 10. Errors.", ["9. Classes.", "Then 10.", "Errors."]),
+        ("It is (one. Two) here. [A. B](c) is a link. End", ["It is (one. Two) here.", "[A. B](c) is a link.", "End"]),
+        ("One line\nAnother. Line", ["One line", "Another.", "Line"]),
+    ],
+)
+def test_sentences(text: str, parts: list[str]) -> None:
+    assert sentences(text) == parts
+
+
+def test_what_may_follow_a_sentence() -> None:
+    text = "A name. id holds it: so. Yes"
+    assert sentences(text) == ["A name.", "id holds it: so.", "Yes"]
+    assert sentences(text, capital=True) == ["A name. id holds it: so.", "Yes"]
+    assert sentences(text, clauses=True) == ["A name.", "id holds it:", "so.", "Yes"]
+
+
+@given(st.text(alphabet="aB .!?:()\n“”1e.g.", max_size=80), st.booleans(), st.booleans())
+def test_sentences_leave_out_white_space_only(text: str, capital: bool, clauses: bool) -> None:
+    said = "".join(sentences(text, capital=capital, clauses=clauses))
+    assert "".join(said.split()) == "".join(text.split())
+
+
+@given(st.text(alphabet="aB .!?()\n“”", max_size=80))
+def test_a_sentence_begins_behind_every_border(text: str) -> None:
+    for end, begin in borders(text):
+        assert text[end:begin].isspace()
+        assert text[begin - 1].isspace()
+    assert all(end < begin for end, begin in line_borders(text))
+    assert all(text[start:end] == text[start:end].strip() for start, end in spans(text))
+
+
+def test_a_capital_at_the_beginning_says_nothing() -> None:
+    text = "So. He said: “It is Vale.” - Then"
+    assert [word for word in ("So", "He", "It", "Vale", "Then") if begins(text, text.index(word))] == [
+        "So",
+        "He",
+        "It",
+        "Then",
+    ]

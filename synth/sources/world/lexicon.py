@@ -14,7 +14,7 @@ from types import MappingProxyType
 from synth.sources.world.layout import LEADS
 from synth.sources.world.schema import JOINTS, PRESENT_YEAR, RELATIONS
 from synth.sources.world.vocabulary import TEXT_VALUES
-from synth.text.words import stem, words
+from synth.text.words import root
 
 __all__ = ["Reading", "content_words", "lexicon", "read_sentence"]
 
@@ -30,7 +30,7 @@ _STOP = frozenset(
 
 def content_words(text: str) -> list[str]:
     """Stems of the words of ``text`` that are not function words, in order."""
-    return [stem(word) for word in words(re.sub(r"\{\w+\}", " ", text)) if word not in _STOP]
+    return [root(word) for word in re.findall(r"[a-z]+", re.sub(r"\{\w+\}", " ", text.lower())) if word not in _STOP]
 
 
 @cache

@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from synth.tasks.text import mentions
 from synth.tasks.writing.parts import Part
+from synth.text.sentences import begins
 from synth.text.words import FUNCTION_WORDS, content_words, stem, tokens
 from synth.text.words import words as words_in
 
@@ -22,7 +23,6 @@ __all__ = ["ASKING", "NUMBER_WORDS", "additions", "names_and_numbers", "problem_
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DIGIT = re.compile(r"\d")
-_START = re.compile(r"(?:^|[.!?:;]\s+|[“\"(]\s*)$")
 _NEGATIONS = frozenset("not no never none without except neither nor isn't wasn't aren't didn't doesn't don't".split())
 NUMBER_WORDS = frozenset(
     """two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty hundred
@@ -154,7 +154,7 @@ def _names(
         if not any(sign.isupper() for sign in word) or set(tokens(word)) <= known:
             continue
         plain = word.casefold().replace("’", "'")
-        opening = _START.search(question[: match.start()]) is not None and word[1:] == word[1:].lower()
+        opening = begins(question, match.start()) and word[1:] == word[1:].lower()
         if plain in ("i", "i'd", "i'm", "i've", "i'll"):
             continue
         if opening and (plain in FUNCTION_WORDS or plain in ASKING or plain in openers):

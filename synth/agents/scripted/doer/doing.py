@@ -28,6 +28,7 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.schemas.plans import UserFact
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
+from synth.text.sentences import sentences
 
 __all__ = ["Doing"]
 
@@ -37,8 +38,6 @@ _ASKING = (
     "Before I go on: {topic}?",
     "One thing is open: {topic}?",
 )
-
-_SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
 
 
 class Doing:
@@ -480,7 +479,7 @@ class Doing:
             return
         if not self.plan.calls:
             # What needs no look to be refused: the message gives it away in its first sentence.
-            tell = _SENTENCE.split(self.prompt.question, maxsplit=1)[0]
+            tell = sentences(self.prompt.question, capital=True)[0]
             self.thoughts.add("p_tell", line=tell.rstrip("."))
             return
         if self.last is None or not self.last.results:
