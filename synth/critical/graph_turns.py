@@ -22,18 +22,13 @@ from synth.agents.scripted.walker.seen import GraphSeen
 from synth.agents.scripted.walker.teacher import GraphGoldChooser
 from synth.critical.contract import Point
 from synth.environments.contract import ToolCall
+from synth.lexicon.reading import phrases
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import fold, same_words, words_of
 
 __all__ = ["graph_turns"]
 
-_DOUBTS = (
-    "I am not sure that {name} is what was meant.",
-    "Perhaps I took the wrong one with {name}.",
-    "{name} may not be what the question means, so I look again.",
-    "Let me go back a step before I rely on {name}.",
-    "I doubt that {name} is right.",
-)
+_WORDS = phrases("expert")
 
 
 def graph_turns(
@@ -77,7 +72,7 @@ def _teacher(
         return None
     planner.note("dismiss", doubted[0].name)
     turn = planner.turn()
-    phrase = _DOUBTS[int(generator.integers(len(_DOUBTS)))].format(name=doubted[0].name)
+    phrase = _WORDS["doubts"][int(generator.integers(len(_WORDS["doubts"])))].format(name=doubted[0].name)
     return turn.model_copy(update={"thought": f"{phrase} {turn.thought or ''}".strip()})
 
 

@@ -25,6 +25,7 @@ from synth.agents.scripted.doer.telling import (
 )
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolCall, ToolResult
+from synth.lexicon.reading import phrases
 from synth.schemas.plans import UserFact
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
@@ -32,12 +33,7 @@ from synth.text.sentences import sentences
 
 __all__ = ["Doing"]
 
-_ASKING = (
-    "Can you tell me {topic}?",
-    "I need to know {topic} first. Can you tell me?",
-    "Before I go on: {topic}?",
-    "One thing is open: {topic}?",
-)
+_ASKING = phrases("plans")["asking"]
 
 
 class Doing:

@@ -146,7 +146,7 @@ def rule_for(system: str, tool: ToolSchema, governing: Sequence[str]) -> str | N
 
 
 def _stems(text: str) -> set[str]:
-    """Verbs and their nouns alike ("confirmed", "confirmation"); which rule a thought quotes hangs on these very cuts."""
+    """Verbs and their nouns alike ("confirmed", "confirmation"); these cuts choose the rule that a thought quotes."""
     found = (word.casefold() for word in _WORD.findall(text))
     cut = (re.sub(r"(?:ations?|ings?|ed|es|s)$", "", word) for word in found if word not in _SMALL)
     return {re.sub(r"(?<=[a-z]{2})([a-z])\1$", r"\1", word) for word in cut}
