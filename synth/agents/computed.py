@@ -14,9 +14,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from synth.environments.values import parse_date, parse_quantity
 from synth.schemas.tasks import Task
 from synth.tasks.values import Measure, difference, parse_measure, total
+from synth.text.dates import parse_date
+from synth.text.numbers import parse_quantity
 
 __all__ = ["Computation", "answer_is_computed", "computations", "counted", "holds", "measure_of"]
 

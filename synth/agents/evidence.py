@@ -8,7 +8,6 @@ count.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,10 +19,13 @@ from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
 from synth.environments.simulated import is_simulated
 from synth.environments.triples import End, Listed, Triple, find_listed, find_triple, shows
-from synth.environments.values import parse_date
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
+from synth.text.dates import parse_date
+from synth.text.numbers import ungrouped
+from synth.text.sentences import sentences
+from synth.text.words import same_words, words_of
 
 __all__ = [
     "EvidenceView",
@@ -33,20 +35,17 @@ __all__ = [
     "collected",
     "names_of",
     "observe",
-    "same_words",
     "stands_verbatim",
     "states",
     "states_answer",
-    "words_of",
 ]
 
 _HIT = re.compile(r"\d+\. (\[.*\)) *")
 _PAGE = re.compile(r"(\[.*\)).*, page \d+ of \d+$")
 _IN = re.compile(r"^(?:No match|\d+ match(?:es)?) for \".*\" in (\[.*\)) \(\d+ pages?\)")
 _PLACE = re.compile(r"^\d+\. page \d+, character \d+: ")
-_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\s…\s")
+_CUT = re.compile(r"\s…\s")
 _YES_NO = frozenset(("yes", "no", "true", "false"))
-_WORD = re.compile(r"\d[\d,.]*\d|\w+(?:['’]\w+)*")
 
 
 @dataclass(frozen=True)
@@ -83,20 +82,6 @@ class Observed:
     passages: tuple[Passage, ...]
     relations: tuple[Listed, ...] = ()
     """Relations that it says the thing on its page has."""
-
-
-@lru_cache(maxsize=65536)
-def words_of(text: str) -> str:
-    """Case-folded words with one space between and around them; numbers without thousands separators."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    found = [re.sub(r"['’]s?$", "", word) for word in _WORD.findall(folded)]
-    return f" {' '.join(re.sub(r',(?=[0-9]{3})', '', word) for word in found)} "
-
-
-def same_words(left: str, right: str) -> bool:
-    """Equal but for case, punctuation and a leading article."""
-    a, b = (re.sub(r"^ (?:the|an?) (?=\S)", " ", words_of(text)) for text in (left, right))
-    return a == b and a.strip() != ""
 
 
 def names_of(node: Node) -> tuple[str, ...]:
@@ -139,13 +124,10 @@ def observe(content: str) -> Observed:
 
 
 def _sentences(line: str, about: str, title: str) -> Iterator[Passage]:
-    start = 0
-    for end in (*(match.end() for match in _END.finditer(line)), len(line)):
-        part = line[start:end]
-        if part.strip():
+    for piece in _CUT.split(line):
+        for part in sentences(piece, capital=True):
             links = tuple((item.anchor, item.target.split("#", 1)[0]) for item in find_links(part))
             yield Passage(about, title, plain(part).strip(" …#"), links)
-        start = end
 
 
 def states(hop: Hop, passage: Passage) -> bool:
@@ -218,7 +200,7 @@ def _plain_value(text: str) -> str:
     found = parse_date(text)
     if found is not None and found[1] and found[2]:
         return f"{found[0]:04d}-{found[1]:02d}-{found[2]:02d}"
-    return re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    return ungrouped(text)
 
 
 def _covers(text: str, quote: str) -> bool:

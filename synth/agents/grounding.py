@@ -24,23 +24,22 @@ from synth.agents.own_words import OwnWords, prose_of
 from synth.agents.written import relative_forms, written_forms
 from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
+from synth.text.numbers import NUMBER_WORDS, ungrouped
+from synth.text.sentences import begins
+from synth.text.words import LETTERS, bare
 
 __all__ = ["Ungrounded", "plain_words", "ungrounded"]
 
-_TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|[^\W_]+")
+_TOKEN = re.compile(rf"\d+(?:[.,:/-]\d+)*|{LETTERS}|[^\W_]+")
+"""Dates, times and versions are one token each, with a place in the text: what was seen is looked for as written."""
 _QUOTED = re.compile(r"\"(?!\s)([^\"]{2,})(?<!\s)\"|“([^”]{2,})”")
-_POSSESSIVE = re.compile(r"['’]s?$")
 _GLUE = frozenset((".", "_", "/", "::", "__"))
 _JOINS = _GLUE | {" ", "-", ", ", ". ", "'", "’", "&", " & "}
 _Token = tuple[str, str, int]
 """(normal form, as written, offset)"""
 _I = frozenset(f"I{end}{rest}" for end in "'’" for rest in ("m", "ve", "d", "ll")) | {"I"}
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;…]\s+|[\"“(]\s*|-\s)$")
 _PAGES = re.compile(r"page (\d+) of (\d+)|\((\d+) pages?\)|has (\d+) pages?")
-_NUMBER_WORDS = frozenset(
-    """three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen""".split()
-)
+_NUMBER_WORDS = NUMBER_WORDS - {"zero", "one", "two"} | {"dozen"}
 """Values, however plain: they must have been seen."""
 _TODAY = re.compile(r"\bIt is (\d{4}-\d\d-\d\d)")
 _COUNTS = frozenset(str(number) for number in range(11))
@@ -147,9 +146,9 @@ def _tokens(text: str) -> Iterator[_Token]:
     for match in _TOKEN.finditer(unicodedata.normalize("NFC", text)):
         raw = match.group()
         if raw[0].isdigit():
-            yield re.sub(r",(?=\d{3}(?:\D|$))", "", raw), raw, match.start()
+            yield ungrouped(raw), raw, match.start()
         else:
-            yield _POSSESSIVE.sub("", raw).casefold().replace("’", "'"), raw, match.start()
+            yield bare(raw).casefold().replace("’", "'"), raw, match.start()
 
 
 def ungrounded(
@@ -401,7 +400,7 @@ def _is_start(text: str, token: _Token, plain_list: frozenset[str]) -> bool:
     word, raw, at = token
     if raw[0].isdigit() or word in _NUMBER_WORDS or word not in plain_list:
         return False
-    return raw in _I or bool(_SENTENCE_START.search(text[:at]))
+    return raw in _I or begins(text, at)
 
 
 def _page_number(text: str, piece: list[_Token], seen: _Seen) -> bool:

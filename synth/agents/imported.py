@@ -27,7 +27,6 @@ from collections.abc import Mapping
 from typing import Any, cast, get_args
 
 from synth.agents.contract import History
-from synth.agents.evidence import words_of
 from synth.agents.trajectory import history_of
 from synth.environments.answers import judge
 from synth.environments.contract import Environment, ToolError
@@ -39,6 +38,7 @@ from synth.schemas.row import Split
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow, Verdict
 from synth.schemas.turns import turn_ranges
+from synth.text.words import words_of
 
 __all__ = ["import_trajectory", "question_of"]
 

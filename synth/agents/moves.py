@@ -11,13 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from synth.agents.evidence import EvidenceView, Passage, names_of, observe, same_words, states, words_of
+from synth.agents.evidence import EvidenceView, Passage, names_of, observe, states
 from synth.agents.planned import PlanView
-from synth.environments.answers import judge, parse_date, parse_quantity
+from synth.environments.answers import judge
 from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult
 from synth.environments.triples import Triple
 from synth.identity import canonical_json
 from synth.schemas.tasks import Hop, Task
+from synth.text.dates import parse_date
+from synth.text.numbers import parse_quantity
+from synth.text.words import same_words, words_of
 
 __all__ = [
     "OFF_PATH",

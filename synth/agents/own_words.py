@@ -14,14 +14,15 @@ from importlib.resources import files
 
 from synth.agents.contract import History, Prompt
 from synth.environments.rendering import plain
+from synth.text.sentences import begins
+from synth.text.words import LETTERS, bare
 
 __all__ = ["OwnWords", "prose_of"]
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(LETTERS)
 _BULLET = re.compile(r"^[ \t]*(?:#{1,6}|[-*•·]|\(?\d{1,2}[.):]\)?|[a-z]\))[ \t]+", re.M)
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _SHORT_FORMS = re.compile(r"\b(?:e\.\s?g\.|i\.\s?e\.|etc\.|vs\.|cf\.)")
-_START = re.compile(r"(?:[.!?:;…]\s+|[\"“(]\s*|[-–—]\s+|\n\s*)$")
 _I = frozenset(("i", "i'm", "i'll", "i've", "i'd", "ok"))
 
 
@@ -57,7 +58,7 @@ class OwnWords:
 
     def begins(self, text: str, word: str, at: int) -> bool:
         """Whether the capital of ``word`` at ``at`` in ``text`` comes from its place alone."""
-        return word in _I or (word in self.common and _starts(text, at))
+        return word in _I or (word in self.common and begins(text, at))
 
 
 def prose_of(text: str) -> str:
@@ -66,20 +67,15 @@ def prose_of(text: str) -> str:
     return re.sub(r"(?<![.!?:;…,])[ \t]*\n+[ \t]*", ". ", text).replace("\n", " ")
 
 
-def _starts(text: str, at: int) -> bool:
-    """Whether a sentence, a quotation or a line begins at ``at``."""
-    return at == 0 or _START.search(text[max(0, at - 8) : at]) is not None
-
-
 def _written(text: str) -> tuple[set[str], set[str]]:
     """Words written small, and words with a capital in the middle of a sentence; case-folded, without possessive."""
     small: set[str] = set()
     capital: set[str] = set()
     for match in _WORD.finditer(text):
         raw = match.group()
-        word = re.sub(r"['’]s?$", "", raw).casefold().replace("’", "'")
+        word = bare(raw).casefold().replace("’", "'")
         if raw[0].islower():
             small.add(word)
-        elif match.start() and not _starts(text, match.start()):
+        elif match.start() and not begins(text, match.start()):
             capital.add(word)
     return small, capital

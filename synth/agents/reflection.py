@@ -14,9 +14,7 @@ from typing import Any
 from pydantic import Field
 
 from synth.agents.contract import History
-from synth.agents.evidence import words_of
 from synth.agents.loop import Rollout
-from synth.environments.answers import parse_date, parse_quantity
 from synth.identity import canonical_json, versioned
 from synth.models.asking import AskConfig, Asked, Asker
 from synth.models.contract import Model
@@ -27,6 +25,9 @@ from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.text.dates import parse_date
+from synth.text.numbers import parse_quantity
+from synth.text.words import words_of
 
 __all__ = [
     "REFLECT_PROMPT",

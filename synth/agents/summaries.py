@@ -9,7 +9,7 @@ view: what a summary made up is ungrounded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -17,7 +17,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
-from synth.agents.evidence import words_of
 from synth.agents.grounding import plain_words
 from synth.agents.management import view_of
 from synth.agents.trajectory import facts_of, history_of
@@ -32,6 +31,8 @@ from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.summaries import ShownSummary
 from synth.schemas.trajectories import TrajectoryRow
+from synth.text.sentences import sentences
+from synth.text.words import words_of
 
 __all__ = [
     "SUMMARIZE_PROMPT",
@@ -47,9 +48,7 @@ __all__ = [
 
 SUMMARIZE_PROMPT = ("agents/summarize", 1)
 """Id and version of the prompt file."""
-_END = re.compile(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])|\n+")
 _LISTED = re.compile(r"\d+\. \[.*\)")
-_NUMBER = re.compile(r"\s*\d+\.\s*")
 _GOES_ON = re.compile(r"\n\n(\(The document goes on: page \d+ of \d+\.\))\Z")
 
 
@@ -155,35 +154,21 @@ class Extractive:
 
     def summarize(self, prompt: Prompt, turn: Turn, result: ToolResult, size: int) -> ShownSummary:
         first, _, body = result.content.partition("\n")
-        sentences = list(_sentences(_GOES_ON.sub("", body)))
+        parts = sentences(_GOES_ON.sub("", body), capital=True)
         wanted = set(words_of(f"{prompt.question} {_goal(turn)}").split()) - plain_words()
-        shared = [len(wanted & set(words_of(sentence).split())) for sentence in sentences]
-        always = [place < 2 or _LISTED.fullmatch(sentence) is not None for place, sentence in enumerate(sentences)]
-        ranked = sorted(range(len(sentences)), key=lambda place: (not always[place], -shared[place], place))
+        shared = [len(wanted & set(words_of(sentence).split())) for sentence in parts]
+        always = [place < 2 or _LISTED.fullmatch(sentence) is not None for place, sentence in enumerate(parts)]
+        ranked = sorted(range(len(parts)), key=lambda place: (not always[place], -shared[place], place))
         taken: list[int] = []
         left = size
         for place in ranked:
-            if len(sentences[place]) <= left and (always[place] or shared[place]):
+            if len(parts[place]) <= left and (always[place] or shared[place]):
                 taken.append(place)
-                left -= len(sentences[place]) + 1
-        text = _framed(result.content, "\n".join(sentences[place] for place in sorted(taken)) or first)
+                left -= len(parts[place]) + 1
+        text = _framed(result.content, "\n".join(parts[place] for place in sorted(taken)) or first)
         if len(text) >= len(result.content):
             return ShownSummary(call_id=result.call_id, text=None, by="extractive", detail="it would be no shorter")
         return ShownSummary(call_id=result.call_id, text=text, by="extractive")
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """Sentences and lines of ``text``; none ends within a link."""
-    inside = [(item.start, item.end) for item in find_links(text)]
-    start = 0
-    for match in _END.finditer(text):
-        if any(first < match.end() < last for first, last in inside) or _NUMBER.fullmatch(text, start, match.end()):
-            continue  # within a link, or behind the number of an item
-        if part := text[start : match.end()].strip():
-            yield part
-        start = match.end()
-    if part := text[start:].strip():
-        yield part
 
 
 class _Summary(Row):

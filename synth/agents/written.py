@@ -9,10 +9,12 @@ import re
 from datetime import date
 from functools import lru_cache
 
+from synth.text.dates import MONTHS
+from synth.text.inflection import ordinal
+from synth.text.numbers import NUMERALS
+
 __all__ = ["relative_forms", "written_forms"]
 
-_MONTHS = ("January February March April May June July August September October November December").split()
-_WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", 6: "sixth"}
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _MONTH = re.compile(r"(\d{4})-(\d\d)")
@@ -32,8 +34,8 @@ def written_forms(name: str, value: object) -> tuple[str, ...]:
         if name.endswith("cents"):
             return _money(value)
         forms = [str(value), f"{value:,}"]
-        if 0 <= value < len(_WORDS):
-            forms += [_WORDS[value], *([_ORDINALS[value]] if value in _ORDINALS else [])]
+        if 0 <= value <= 12:
+            forms += [NUMERALS[value], *([_ORDINALS[value]] if value in _ORDINALS else [])]
         return tuple(dict.fromkeys(forms))
     if not isinstance(value, str):
         return (str(value),)
@@ -42,7 +44,7 @@ def written_forms(name: str, value: object) -> tuple[str, ...]:
     if _DAY.fullmatch(value):
         return _dates(value)
     if (match := _MONTH.fullmatch(value)) and 1 <= int(match[2]) <= 12:
-        month = _MONTHS[int(match[2]) - 1]
+        month = MONTHS[int(match[2]) - 1]
         return (value, f"{month} {match[1]}", month)
     return (value,)
 
@@ -67,17 +69,13 @@ def _dates(day: str) -> tuple[str, ...]:
         found = date.fromisoformat(day)
     except ValueError:
         return (day,)
-    month = _MONTHS[found.month - 1]
+    month = MONTHS[found.month - 1]
     short = [f"{found.day} {month}", f"{month} {found.day}", f"{month[:3]} {found.day}", f"{found.day} {month[:3]}"]
-    ordinal = f"{found.day}{_suffix(found.day)}"
-    short += [f"{ordinal} of {month}", f"{ordinal} {month}", f"{month} {ordinal}"]
+    nth = ordinal(found.day)
+    short += [f"{nth} of {month}", f"{nth} {month}", f"{month} {nth}"]
     return (
         day,
         *(f"{text} {found.year}" for text in short[:2]),
         *(f"{text}, {found.year}" for text in short[1:2]),
         *short,
     )
-
-
-def _suffix(number: int) -> str:
-    return "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -9,7 +9,8 @@ from synth.contexts.sentences import sentence_ends
 from synth.schemas.documents import Document
 from synth.schemas.row import Split
 from synth.schemas.tasks import Hop, Node, Task
-from synth.tasks.text import tokens, value_forms
+from synth.tasks.text import value_forms
+from synth.text.words import tokens
 
 __all__ = ["Admission", "PageWords", "may_hold"]
 

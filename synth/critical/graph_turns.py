@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import EvidenceView, names_of, same_words, words_of
+from synth.agents.evidence import EvidenceView, names_of
 from synth.agents.moves import missing_for_answer
 from synth.agents.scripted.cues import quotable
-from synth.agents.scripted.matching import Lexicon, fold, same_name
+from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
@@ -22,17 +22,13 @@ from synth.agents.scripted.walker.seen import GraphSeen
 from synth.agents.scripted.walker.teacher import GraphGoldChooser
 from synth.critical.contract import Point
 from synth.environments.contract import ToolCall
+from synth.lexicon.reading import phrases
 from synth.schemas.tasks import Hop, Task
+from synth.text.words import fold, same_words, words_of
 
 __all__ = ["graph_turns"]
 
-_DOUBTS = (
-    "I am not sure that {name} is what was meant.",
-    "Perhaps I took the wrong one with {name}.",
-    "{name} may not be what the question means, so I look again.",
-    "Let me go back a step before I rely on {name}.",
-    "I doubt that {name} is right.",
-)
+_WORDS = phrases("expert")
 
 
 def graph_turns(
@@ -76,7 +72,7 @@ def _teacher(
         return None
     planner.note("dismiss", doubted[0].name)
     turn = planner.turn()
-    phrase = _DOUBTS[int(generator.integers(len(_DOUBTS)))].format(name=doubted[0].name)
+    phrase = _WORDS["doubts"][int(generator.integers(len(_WORDS["doubts"])))].format(name=doubted[0].name)
     return turn.model_copy(update={"thought": f"{phrase} {turn.thought or ''}".strip()})
 
 

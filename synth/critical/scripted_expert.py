@@ -17,11 +17,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.computed import answer_is_computed
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import EvidenceView, Passage, names_of, same_words, words_of
+from synth.agents.evidence import EvidenceView, Passage, names_of
 from synth.agents.grounding import ungrounded
 from synth.agents.moves import missing_for_answer
 from synth.agents.scripted.cues import quotable, strip
-from synth.agents.scripted.matching import Lexicon, fold, same_name
+from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
@@ -34,23 +34,13 @@ from synth.critical.plan_turns import plan_turns
 from synth.environments.contract import ToolCall
 from synth.environments.rendering import plain
 from synth.identity import versioned
+from synth.lexicon.reading import phrases
 from synth.schemas.tasks import Hop, Task
+from synth.text.words import fold, same_words, words_of
 
 __all__ = ["ExpertConfig", "ScriptedExpert", "scripted_expert"]
 
-_DOUBTS = (
-    "I am not sure that {name} is what was meant.",
-    "Perhaps I took the wrong one with {name}.",
-    "{name} may not be what the question means, so I look again.",
-    "Let me go back a step before I rely on {name}.",
-    "I doubt that {name} is right.",
-)
-_IN_ITS_WORDS = (
-    "I search with the words of the question.",
-    "Let me search for this part in the words of the question.",
-    "Perhaps the question's own words find a page on this.",
-    "I put this part of the question into a search as it stands.",
-)
+_WORDS = phrases("expert")
 
 
 class ExpertConfig(BaseModel):
@@ -147,7 +137,7 @@ class ScriptedExpert:
         doubted = [value for unknown, value in sorted(state.values.items()) if _doubtful(point.task, state, unknown)]
         turn = planner.rethink(doubted[0] if doubted else None)
         if doubted:
-            phrase = _DOUBTS[int(generator.integers(len(_DOUBTS)))].format(name=doubted[0].name)
+            phrase = _WORDS["doubts"][int(generator.integers(len(_WORDS["doubts"])))].format(name=doubted[0].name)
             turn = turn.model_copy(update={"thought": f"{phrase} {turn.thought or ''}".strip()})
         return turn
 
@@ -287,7 +277,7 @@ def _searches(point: Point, reading: Reading, view: EvidenceView, generator: np.
     for clue in reading.clues:
         cue = strip(clue.cue)
         if cue and not any(same_words(cue, query) for query in made):
-            phrase = _IN_ITS_WORDS[int(generator.integers(len(_IN_ITS_WORDS)))]
+            phrase = _WORDS["in_its_words"][int(generator.integers(len(_WORDS["in_its_words"])))]
             yield _call_turn(point, phrase, "search", {"query": cue})
 
 

@@ -11,10 +11,12 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
-from synth.environments.values import UNITS, normalize, parse_date, parse_quantity
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import AnswerPart, Task
 from synth.schemas.trajectories import Verdict
+from synth.text.dates import parse_date
+from synth.text.forms import normalize
+from synth.text.numbers import UNITS, parse_quantity
 
 __all__ = [
     "Asked",
@@ -23,9 +25,6 @@ __all__ = [
     "check_task",
     "judge",
     "judge_parts",
-    "normalize",
-    "parse_date",
-    "parse_quantity",
 ]
 
 CONVERSION_TOLERANCE = 0.005

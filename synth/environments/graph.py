@@ -27,11 +27,12 @@ from synth.environments.contract import (
 )
 from synth.environments.identifiers import Identifiers
 from synth.environments.triples import End, Listed, heading, listed, triple, written
-from synth.environments.values import normalize
 from synth.graph.graph import Graph
 from synth.identity import versioned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
+from synth.text.forms import normalize
+from synth.text.inflection import article
 
 __all__ = ["GRAPH_TOOLS", "EntityTable", "GraphEnvironment", "GraphEpisode", "NameIndex", "Resources", "open_graph"]
 
@@ -272,7 +273,7 @@ class GraphEpisode(Episode):
             kind = environment.kind(node)
             other = environment.aliases(node)
             also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
-            lines.append(f"{len(lines) + 1}. {environment.end(node).markdown()}\n   {_article(kind)} {kind}{also}")
+            lines.append(f"{len(lines) + 1}. {environment.end(node).markdown()}\n   {article(kind)} {kind}{also}")
         if not lines:
             return _right(call, [f'No entity has a name like "{name}".'])
         head = f'{len(lines)} {"entity" if len(lines) == 1 else "entities"} for "{name}":'
@@ -293,7 +294,7 @@ class GraphEpisode(Episode):
         other = environment.aliases(found)
         also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
         count = "no relations" if not fans else "1 relation" if len(fans) == 1 else f"{len(fans)} relations"
-        head = f"{_article(kind).capitalize()} {kind}{also}, with {count}{':' if fans else '.'}"
+        head = f"{article(kind).capitalize()} {kind}{also}, with {count}{':' if fans else '.'}"
         lines = []
         for fan in fans[(page - 1) * environment.page_size : page * environment.page_size]:
             lines.append(listed(Listed(fan.relation, fan.direction, len(fan), environment.far_kinds(fan))))
@@ -380,10 +381,6 @@ def _one_line(text: str) -> str:
 
 def _many(pages: int) -> str:
     return "1 page" if pages == 1 else f"{pages} pages"
-
-
-def _article(kind: str) -> str:
-    return "an" if kind[:1].casefold() in "aeio" else "a"
 
 
 class Resources(Protocol):

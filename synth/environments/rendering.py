@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from synth.schemas.documents import Document, Link
+from synth.text.sentences import borders
 
 __all__ = ["SeenLink", "find_links", "link", "page_borders", "place", "plain", "render"]
 
 _LINK = re.compile(r"\[((?:[^\[\]\\\n]|\\.)+)\]\((?:<([^<>\n]+)>|([^\s()<>]+))\)")
 _ESCAPED = re.compile(r"\\([\\\[\]])")
-_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _cut(text: str, start: int, stop: int) -> int:
         at = text.rfind(mark, floor, stop)
         if at > floor:
             return at + len(mark)
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, floor, stop)]
+    ends = [begin for _, begin in borders(text, floor, stop)]
     if ends:
         return ends[-1]
     at = text.rfind(" ", floor, stop)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from synth.environments.rendering import find_links, link
+from synth.text.dates import date_in_words
 
 __all__ = [
     "End",
@@ -29,8 +30,6 @@ __all__ = [
 
 _HEADING = re.compile(r"\[.*\), (?:(relations)|.+ \((out|in|both|out and in)\)), page (\d+) of (\d+)")
 _LISTED = re.compile(r"- (.+) \((out|in|both)\): ([\d,]+) facts?, (.*)")
-
-_MONTHS = "January February March April May June July August September October November December".split()
 
 
 @dataclass(frozen=True)
@@ -155,10 +154,9 @@ def written(value: str, kind: str) -> str:
     text = " ".join(value.split())
     if kind == "date" and re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
         try:
-            day = date.fromisoformat(text)
+            return date_in_words(date.fromisoformat(text))
         except ValueError:
             return text
-        return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
     number, blank, unit = text.partition(" ")
     if kind in ("number", "quantity") and re.fullmatch(r"\d+", number):
         return f"{int(number):,}{blank}{unit}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, observe, words_of
+from synth.agents.evidence import EvidenceView, observe
 from synth.agents.moves import gold_documents
 from synth.environments.contract import WORD_ARGUMENTS, ToolCall
 from synth.labels.findings import Finding
 from synth.schemas.steps import Behaviour, LabelReason
 from synth.schemas.tasks import Task
+from synth.text.words import words_of
 
 __all__ = ["behaviours_of"]
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 
 from synth.agents.computed import computations
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, names_of, words_of
+from synth.agents.evidence import EvidenceView, names_of
 from synth.environments.answers import answer_pieces
 from synth.labels.sentences import names_in, sentences_of, without_names
 from synth.schemas.tasks import Hop, Task
+from synth.text.words import words_of
 
 __all__ = ["Claim", "false_claims", "list_hops"]
 

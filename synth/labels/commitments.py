@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from synth.agents.contract import History, Step
-from synth.agents.evidence import EvidenceView, words_of
+from synth.agents.evidence import EvidenceView
 from synth.agents.moves import MoveKind, gold_documents, judge_document
 from synth.labels.sentences import names_in, sentences_of
 from synth.schemas.tasks import Task
+from synth.text.words import words_of
 
 __all__ = ["Commitment", "commitments"]
 

@@ -17,12 +17,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from synth.agents.contract import History, Step
-from synth.agents.evidence import EvidenceView, names_of, words_of
+from synth.agents.evidence import EvidenceView, names_of
 from synth.environments.answers import judge
 from synth.environments.rendering import plain
 from synth.labels.claims import list_hops
 from synth.labels.sentences import sentences_of
 from synth.schemas.tasks import Hop, Node, Task
+from synth.text.words import words_of
 
 __all__ = ["Conclusion", "false_conclusions"]
 

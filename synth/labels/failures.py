@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, same_words
+from synth.agents.evidence import EvidenceView
 from synth.agents.moves import OFF_PATH, MoveKind, gold_documents
 from synth.agents.planned import PlanView
 from synth.labels.findings import Finding
 from synth.schemas.steps import FailureClass, LabelReason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.text.words import same_words
 
 __all__ = ["failure_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from synth.agents.evidence import stands_verbatim, words_of
+from synth.agents.evidence import stands_verbatim
 from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
 from synth.agents.planned import plan_of
 from synth.agents.trajectory import history_of
@@ -24,6 +24,7 @@ from synth.schemas.steps import Behaviour, Criticality, FailureClass, LabelReaso
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
 from synth.schemas.turns import action_kind, turn_ranges
+from synth.text.words import words_of
 
 __all__ = ["StepLabel", "label"]
 

@@ -6,10 +6,11 @@ import re
 
 from synth.agents.computed import answer_is_computed
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, names_of, words_of
+from synth.agents.evidence import EvidenceView, names_of
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.text.words import words_of
 
 __all__ = ["mask_of", "wrong_names"]
 

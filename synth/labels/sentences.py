@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from synth.agents.evidence import EvidenceView, words_of
+from synth.agents.evidence import EvidenceView
+from synth.text.sentences import borders
+from synth.text.words import words_of
 
 __all__ = ["Sentence", "names_in", "sentences_of", "without_names"]
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
-_END = re.compile(r"(?<=[.!?])\s+")
 _CHAPTER = re.compile(r"(?:^|\s)(\d+(?:\.\d+)*)\.$")
 
 
@@ -40,10 +41,10 @@ def sentences_of(view: EvidenceView, thought: str) -> list[Sentence]:
 
 def _split(view: EvidenceView, text: str) -> Iterator[str]:
     start = 0
-    for end in _END.finditer(text):
-        if not _within_title(view, text[start : end.start()], text[end.end() :]):
-            yield text[start : end.start()].strip()
-            start = end.end()
+    for end, begin in borders(text):
+        if not _within_title(view, text[start:end], text[begin:]):
+            yield text[start:end].strip()
+            start = begin
     yield text[start:].strip()
 
 

@@ -249,6 +249,10 @@ class DocumentWords(_Entry):
     relations: dict[str, Phrases]
     closings: tuple[str, ...] = Field(min_length=1)
     """How a noun phrase becomes a question or a request."""
+    constraints: dict[str, tuple[tuple[str, str], ...]]
+    """Relation -> what follows the noun ("added in version {v}"), and what follows the subject ("was added in ...")."""
+    both: dict[str, tuple[str, ...]]
+    """Relation -> questions for what two things have in common."""
 
 
 class MisleadingFrame(_Entry):

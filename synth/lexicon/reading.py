@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter
 
 from synth.lexicon.model import Comparison, DocumentWords, Lexicon, MisleadingWords
 
@@ -18,6 +19,7 @@ __all__ = [
     "document_words",
     "misleading_words",
     "order_frames",
+    "phrases",
     "read_lexicon",
     "registers",
     "world_lexicon",
@@ -68,6 +70,13 @@ def document_words() -> DocumentWords:
 def misleading_words() -> MisleadingWords:
     """The words of pages that were written to mislead."""
     return MisleadingWords.model_validate(_read(_HERE / "misleading.yaml"))
+
+
+@cache
+def phrases(name: str) -> Mapping[str, tuple[str, ...]]:
+    """A file of ``phrases``: what is said -> the ways to say it."""
+    found = TypeAdapter(dict[str, tuple[str, ...]]).validate_python(_read(_HERE / "phrases" / f"{name}.yaml"))
+    return MappingProxyType(found)
 
 
 @cache

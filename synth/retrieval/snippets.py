@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from synth.retrieval.tokens import joined, tokenize
+from synth.text.sentences import line_borders
 
 __all__ = ["Passage", "best_passage"]
 
-_BORDER = re.compile(r"(?:[.!?\u3002\uff01\uff1f][\"'\u2019\u201d)\]]*\s+)|\n+")
-"""What stands between two sentences, or two lines."""
 _TERMS = 12
 """At most so many query tokens, the heaviest, are looked for."""
 _LIGHT = 0.1
@@ -87,7 +85,7 @@ def _hits(text: str, tokens: list[str]) -> list[tuple[int, int, str]]:
 def _begin(text: str, hit: int, lead: int) -> int:
     """Start of the sentence that ``hit`` stands in, or of a word, at most ``lead`` before it."""
     low = max(0, hit - lead)
-    borders = [match.end() for match in _BORDER.finditer(text, low, hit)]
+    borders = [begin for _, begin in line_borders(text, low, min(len(text), hit + 1))]
     if borders:
         return borders[-1]
     if low == 0:
@@ -101,9 +99,9 @@ def _finish(text: str, start: int, max_chars: int) -> int:
     """End of the last sentence that fits, or of the last word where that would leave half of the room empty."""
     limit = min(len(text), start + max_chars)
     if limit < len(text):
-        borders = [match for match in _BORDER.finditer(text, start, min(len(text), limit + 1)) if match.start() > start]
-        if borders and borders[-1].start() - start >= max_chars // 2:
-            limit = min(limit, borders[-1].end())
+        ends = [end for end, _ in line_borders(text, start, limit + 4) if start < end <= limit]
+        if ends and ends[-1] - start > max_chars // 2:
+            limit = ends[-1]
         else:
             cut = limit
             while cut > start and not text[cut].isspace():

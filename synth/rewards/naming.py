@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from synth.tasks.text import tokens
+from synth.text.words import tokens
 
 __all__ = ["named"]
 

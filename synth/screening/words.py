@@ -7,6 +7,8 @@ import unicodedata
 from functools import lru_cache
 from hashlib import blake2b
 
+from synth.text.numbers import NUMBER_WORDS
+
 __all__ = ["NUMBER", "word_hash", "words_of"]
 
 NUMBER = "#"
@@ -19,10 +21,6 @@ _TOKEN = re.compile(rf"[{_ONE_BY_ONE}]|(?:(?![{_ONE_BY_ONE}])[^\W_])+")
 _DIGITS = re.compile(r"\d+(?:st|nd|rd|th)?")
 _ENDINGS = frozenset(("s", "t", "d", "m", "ll", "ve"))
 """What stands behind an English apostrophe: joined to the word before, also where a blank stands in its place."""
-_NAMED = frozenset(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion".split()
-)
 
 
 def words_of(text: str, *, mask_numbers: bool = True) -> list[str]:
@@ -49,7 +47,7 @@ def words_of(text: str, *, mask_numbers: bool = True) -> list[str]:
         return found
     masked: list[str] = []
     for word in found:
-        if word in _NAMED:
+        if word in NUMBER_WORDS:
             word = NUMBER
         elif any("0" <= one <= "9" for one in word) or (not word.isascii() and _DIGITS.search(word)):
             word = _DIGITS.sub(NUMBER, word)

@@ -18,7 +18,8 @@ from synth.tasks.draft import Draft
 from synth.tasks.graph_checks import check_no_shortcut, check_unique_answer
 from synth.tasks.query import expected
 from synth.tasks.ranges import stated_forms
-from synth.tasks.text import content_words, distinctive_words, gives_away, mentions, tokens, value_forms
+from synth.tasks.text import distinctive_words, gives_away, mentions, value_forms
+from synth.text.words import content_words, tokens
 
 __all__ = [
     "CHECKS",

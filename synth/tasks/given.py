@@ -35,10 +35,10 @@ from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
-from synth.sources.docs.sentences import sentences
 from synth.tasks.docs.corpus import Documents
 from synth.tasks.draft import Draft
-from synth.tasks.text import content_words
+from synth.text.sentences import spans
+from synth.text.words import content_words
 
 __all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "read_given"]
 
@@ -285,7 +285,7 @@ def _stating(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[i
     """Sentences that name the answer; the layout's code and rows of tables count as sentences of one line."""
     for paragraph in _PARAGRAPH.finditer(text):
         if any(pattern.search(paragraph.group()) for pattern in patterns):
-            for start, end in sentences(text, *paragraph.span()):
+            for start, end in spans(text, *paragraph.span()):
                 if any(pattern.search(text, start, end) for pattern in patterns):
                     yield start, end
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -12,18 +11,14 @@ from synth.tasks.contract import CheckConfig, Facts, Finding, Pages, Surrounding
 from synth.tasks.draft import Draft
 from synth.tasks.pattern import Pattern, pattern_of, without_edge
 from synth.tasks.query import expected
-from synth.tasks.text import content_words, mentions, tokens
+from synth.tasks.text import mentions
 from synth.tasks.values import Measure, parse_measure, parse_range
+from synth.text.numbers import NUMERALS
+from synth.text.sentences import sentences
+from synth.text.words import content_words, tokens
 
-__all__ = ["NUMBER_WORDS", "check_no_shortcut", "check_unique_answer"]
+__all__ = ["check_no_shortcut", "check_unique_answer"]
 
-NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
-"""Numbers as words; the place is the number."""
-
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _FEW = 2048
 """Nodes that a part of a question to which nothing leads begins at, at first."""
 _CHOSEN = ("argmin", "argmax")
@@ -279,13 +274,13 @@ def _near_candidates(walk: Walk, facts: Facts) -> Iterator[str]:
 
 def _stated_count(draft: Draft, pages: Pages) -> Iterator[str]:
     count = int(draft.answer)
-    forms = {str(count), *(NUMBER_WORDS[count : count + 1])}
+    forms = {str(count), *(NUMERALS[count : count + 1])}
     kinds = {word for hop in draft.walk.hops for word in content_words(hop.target.kind)}
     stems = tuple(word.removesuffix("y") for word in kinds)
     sources = {hop.source.document_id for hop in draft.walk.hops}
     for name in sorted({*draft.gold_documents, *(source for source in sources if source)}):
         page = pages.document(name)
-        for sentence in _SENTENCE.split(page.text) if page is not None else ():
+        for sentence in sentences(page.text) if page is not None else ():
             words = tokens(sentence)
             if forms & set(words) and any(word.startswith(stems) for word in words):
                 yield f"page {name!r} says {count} in a sentence about such things"

@@ -2,60 +2,21 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 
 from synth.schemas.documents import ValueKind
+from synth.text.dates import MONTHS, date_in_words
+from synth.text.inflection import ordinal
+from synth.text.words import FUNCTION_WORDS, token_cases, tokens
 
 __all__ = [
-    "FUNCTION_WORDS",
-    "MONTHS",
-    "content_words",
     "distinctive_words",
     "generic_words",
     "mentions",
-    "tokens",
     "value_forms",
 ]
-
-_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?![^\W_])|[^\W_]+(?:['’][^\W_]+)*")
-_POSSESSIVE = re.compile(r"['’]s$")
-
-MONTHS = "January February March April May June July August September October November December".split()
-
-FUNCTION_WORDS = frozenset(
-    """
-    a an the of in on at by for from to with within into onto over under through about across along after before
-    and or but nor not no as than then that this these those which who whom whose what when where why how
-    is are was were be been being am do does did done has have had having
-    will would can could shall should may might must
-    he she it they him her them his hers its their theirs i you we us our your my me
-    there here also too very so such both either each every all any some one other another same only just once later
-    s re ll ve d m
-    """.split()
-)
-"""Words that carry no content of their own."""
-
-
-def tokens(text: str) -> list[str]:
-    """Case-folded words without accents and possessive endings; digit groups joined ("12,045" -> "12045")."""
-    return [word for word, _ in _tokens(text)]
-
-
-def _tokens(text: str) -> Iterator[tuple[str, bool]]:
-    """(token, was capitalised)"""
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
-        raw = _POSSESSIVE.sub("", match.group())
-        if raw[0].isdigit():
-            raw = raw.replace(",", "")
-        plain = raw
-        if not raw.isascii():
-            plain = "".join(c for c in unicodedata.normalize("NFKD", raw) if not unicodedata.combining(c))
-        if plain:
-            yield plain.casefold().replace("’", "'"), raw[0].isupper()
 
 
 def _inside(needle: Sequence[str], haystack: Sequence[str]) -> bool:
@@ -75,11 +36,6 @@ def mentions(text: str, names: Iterable[str]) -> str | None:
         if _inside(wanted, words):
             return name
     return None
-
-
-def content_words(text: str) -> list[str]:
-    """Tokens that are no function words, in order, once each."""
-    return list(dict.fromkeys(word for word in tokens(text) if word not in FUNCTION_WORDS))
 
 
 def generic_words(names: Iterable[str], *, share: float = 0.01, least: int = 10) -> frozenset[str]:
@@ -113,7 +69,7 @@ def distinctive_words(name: str, generic: Collection[str], *, person: bool) -> t
 
 def gives_away(question: str, words: Collection[str]) -> str | None:
     """The first of ``words`` that ``question`` holds, whole or as the stem of a proper name ("Orrin", "Orrinian")."""
-    for token, capitalised in _tokens(question):
+    for token, capitalised in token_cases(question):
         for word in words:
             if token == word or (
                 capitalised and len(word) >= 4 and token.startswith(word) and len(token) - len(word) <= 4
@@ -134,12 +90,6 @@ def value_forms(value: str, kind: ValueKind, name: str = "") -> tuple[str, ...]:
             day = date.fromisoformat(value)
         except ValueError:
             return tuple(dict.fromkeys(forms))
-        month = MONTHS[day.month - 1]
-        year = f"{day.year}"
-        forms += [f"{day.day} {month} {year}", f"{month} {day.day}, {year}", f"{_ordinal(day.day)} of {month} {year}"]
+        month, year = MONTHS[day.month - 1], day.year
+        forms += [date_in_words(day), f"{month} {day.day}, {year}", f"{ordinal(day.day)} of {month} {year}"]
     return tuple(dict.fromkeys(form for form in forms if form))
-
-
-def _ordinal(day: int) -> str:
-    last = 0 if 11 <= day % 100 <= 13 else day % 10
-    return f"{day}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"

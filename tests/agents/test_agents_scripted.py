@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from synth.agents.loop import Rollout
 from synth.agents.scripted.cues import content_words
-from synth.agents.scripted.matching import fold, likeness, same_name, similarity, stem
+from synth.agents.scripted.matching import likeness, same_name, similarity
 from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.phrases import NOTES, PHRASES, Thoughts, read_notes
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
@@ -24,6 +24,7 @@ from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.tasks import Task
 from synth.testing.corpus import small_tasks
+from synth.text.words import fold, stem
 
 Run = Callable[..., Rollout]
 

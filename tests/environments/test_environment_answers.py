@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.environments.answers import check_task, judge, judge_parts, normalize, parse_date, parse_quantity
+from synth.environments.answers import check_task, judge, judge_parts
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import AnswerPart, Task
 from synth.testing.corpus import small_tasks
+from synth.text.dates import parse_date
+from synth.text.forms import normalize
+from synth.text.numbers import parse_quantity
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from synth.agents.scripted.matching import fold, same_name
+from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.phrases import read_notes
 from synth.agents.scripted.reading import clue_hops, read_task
 from synth.agents.scripted.seen import Seen
@@ -37,6 +37,7 @@ from synth.schemas.documents import Edge, Entity
 from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Hop, Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.text.words import fold
 
 _TOOK = re.compile(r"took (?P<quote>['\"])(?P<name>.*?)(?P=quote)(?: rather than |, the first on )")
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import words_of
 from synth.agents.loop import Rollout, prompt_for
 from synth.agents.trajectory import to_row
 from synth.environments.contract import ToolCall
@@ -20,6 +19,7 @@ from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Hop, Node, Operation, Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
+from synth.text.words import words_of
 
 DOCUMENTS = small_documents()
 ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))

@@ -59,9 +59,9 @@ def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:
 @cache
 def world_lexicon() -> dict[str, frozenset[str]]:
     """Word -> relations, from the sentences of the world's pages and from the phrases of its questions."""
-    from synth.agents.scripted.matching import stem
     from synth.sources.world.lexicon import lexicon
     from synth.tasks.world.phrasebook import canonical, question_lexicon
+    from synth.text.words import stem
 
     found: dict[str, set[str]] = {}
     for source in (lexicon(), question_lexicon()):

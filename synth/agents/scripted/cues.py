@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from synth.agents.scripted.matching import FUNCTION_WORDS
 
-__all__ = ["content", "content_words", "dangling", "introduces_alias", "listed", "quotable", "strip", "uncapitalised"]
+__all__ = ["content", "content_words", "dangling", "introduces_alias", "quotable", "strip", "uncapitalised"]
 
 
 def introduces_alias(text: str, name: str) -> bool:
@@ -52,7 +51,3 @@ def content_words(cue: str) -> list[str]:
 
 def content(word: str) -> bool:
     return word.casefold() not in FUNCTION_WORDS
-
-
-def listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

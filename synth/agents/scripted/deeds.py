@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from synth.agents.computed import measure_of
-from synth.agents.scripted.cues import listed, strip
+from synth.agents.scripted.cues import strip
 from synth.agents.scripted.reading import Bound, Deed
 from synth.agents.scripted.state import Value, key_of
-from synth.environments.values import parse_quantity
 from synth.schemas.documents import ValueKind
 from synth.tasks.values import Measure, difference, in_range, parse_measure, total
+from synth.text.lists import listed
+from synth.text.numbers import parse_quantity
 
 if TYPE_CHECKING:
     from synth.agents.scripted.course import Course

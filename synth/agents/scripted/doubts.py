@@ -10,11 +10,12 @@ import re
 from dataclasses import dataclass
 
 from synth.agents.scripted.cues import quotable, short
-from synth.agents.scripted.matching import Lexicon, fold, similarity
+from synth.agents.scripted.matching import Lexicon, similarity
 from synth.agents.scripted.options import Option
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.seen import SeenDocument, Sentence
 from synth.agents.scripted.state import State
+from synth.text.words import fold
 
 __all__ = ["Doubt", "Doubts", "doubt_about"]
 

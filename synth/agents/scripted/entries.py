@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from synth.agents.scripted.matching import fold, same_name
+from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.seen import Sentence
+from synth.text.words import fold
 
 __all__ = ["about", "names", "subject", "term"]
 

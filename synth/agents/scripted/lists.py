@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from synth.agents.scripted.cues import content, dangling, listed, short, strip, uncapitalised
-from synth.agents.scripted.matching import fold, same_name
+from synth.agents.scripted.cues import content, dangling, short, strip, uncapitalised
+from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Hit, SeenDocument
 from synth.agents.scripted.state import Value, key_of
+from synth.text.lists import listed
+from synth.text.words import fold
 
 if TYPE_CHECKING:
     from synth.agents.scripted.course import Call

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import sqrt
 
-__all__ = ["FUNCTION_WORDS", "Lexicon", "content_stems", "fold", "likeness", "same_name", "similarity", "stem", "words"]
+from synth.text.words import fold, stem, words
+
+__all__ = ["FUNCTION_WORDS", "Lexicon", "content_stems", "likeness", "same_name", "similarity"]
 
 Lexicon = Mapping[str, Iterable[str]]
 """Lower-case word -> names of the relations that the word may express."""
@@ -25,40 +26,6 @@ FUNCTION_WORDS = frozenset(
     respectively
     """.split()
 )
-
-_WORD = re.compile(r"\d[\d,.]*\d|\w+(?:['’]\w+)*")
-_POSSESSIVE = re.compile(r"['’]s?$")
-
-
-@lru_cache(maxsize=65536)
-def fold(text: str) -> str:
-    """Case-folded words with one space between them, no punctuation, no possessive endings."""
-    return " ".join(words(text))
-
-
-def words(text: str) -> list[str]:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [_POSSESSIVE.sub("", match) for match in _WORD.findall(folded)]
-
-
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """A light English stem: plural, -ed, -ing, -er, -ion and doubled consonants go, so "founder" meets "founded"."""
-    if len(word) <= 3 or not word.isalpha():
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        word = word[:-3] + "y"
-    elif word.endswith("es") and word[-3] in "sxzh":
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending in ("ational", "ation", "ition", "ments", "ment", "ing", "ed", "er", "or", "ion", "al", "ly", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
-        word = word[:-1]
-    return word
 
 
 @lru_cache(maxsize=65536)

@@ -10,15 +10,11 @@ from functools import lru_cache
 from synth.agents.scripted.matching import FUNCTION_WORDS
 from synth.agents.scripted.seen import Sentence
 from synth.schemas.documents import ValueKind
+from synth.text.dates import DATE, YEAR
+from synth.text.numbers import NUMBER
 
 __all__ = ["Option", "listed_with", "options_in"]
 
-_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
-_DATE = re.compile(
-    rf"\b(?:\d{{1,2}} (?:{_MONTH}),? \d{{3,4}}|(?:{_MONTH}) \d{{1,2}},? \d{{3,4}}|\d{{4}}-\d{{2}}-\d{{2}})\b"
-)
-_YEAR = re.compile(r"(?<![\d,.])[12]\d{3}(?![\d,.]*\d)")
-_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w.,])\d+(?:\.\d+)?(?!\w)")
 _UNIT = re.compile(r"\s?(?:%|(?:square |cubic |sq )?[^\W\d_]+²?)")
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?:\s+(?:(?:of|the|de|von|van|and)\s+)*(?:[A-Z][\w'’-]*|\d+))*")
 _CODE = re.compile(r"\"[^\"]{1,80}\"|“[^”]{1,80}”|`[^`]{1,80}`|\b\w+(?:[._]\w+)+(?:\(\))?|--?[a-z][\w-]+")
@@ -43,13 +39,13 @@ def options_in(sentence: Sentence, kind: ValueKind) -> tuple[Option, ...]:
     """The options of ``kind`` in ``sentence``, in reading order, each once."""
     text = sentence.text
     if kind == "date":
-        found: Iterable[str] = (match.group() for match in _DATE.finditer(text))
+        found: Iterable[str] = (match.group() for match in DATE.finditer(text))
     elif kind == "year":
-        found = (match.group() for match in _YEAR.finditer(text))
+        found = (match.group() for match in YEAR.finditer(text))
     elif kind in ("number", "quantity"):
         # The parts of a date are no numbers, and a page of years is no quantity.
-        masked = _DATE.sub(lambda match: " " * len(match.group()), text)
-        found = (_with_unit(masked, match, kind) for match in _NUMBER.finditer(masked))
+        masked = DATE.sub(lambda match: " " * len(match.group()), text)
+        found = (_with_unit(masked, match, kind) for match in NUMBER.finditer(masked))
     else:
         linked = tuple(Option(item.anchor, sentence, item.place) for item in sentence.links)
         if kind == "entity" and linked:

@@ -16,15 +16,17 @@ import numpy as np
 from synth.agents.contract import Turn
 from synth.agents.scripted.chooser import Chooser
 from synth.agents.scripted.course import Call, Course
-from synth.agents.scripted.cues import content_words, listed, quotable, short, strip, uncapitalised
+from synth.agents.scripted.cues import content_words, quotable, short, strip, uncapitalised
 from synth.agents.scripted.deeds import Deeds
 from synth.agents.scripted.doubts import Doubts
 from synth.agents.scripted.lists import Lists
-from synth.agents.scripted.matching import content_stems, fold, likeness, same_name
+from synth.agents.scripted.matching import content_stems, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Hit, SeenDocument, Sentence, sentences_of
 from synth.agents.scripted.state import State, Value
+from synth.text.lists import listed
+from synth.text.words import fold
 
 __all__ = ["Planner"]
 

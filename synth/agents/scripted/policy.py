@@ -18,7 +18,7 @@ from synth.agents.scripted.cues import introduces_alias
 from synth.agents.scripted.deeds import span_holds
 from synth.agents.scripted.entries import about, subject
 from synth.agents.scripted.erring import Erring
-from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity, words
+from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity
 from synth.agents.scripted.options import Option, options_in
 from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.policy_config import PolicyConfig, Systematic
@@ -30,6 +30,7 @@ from synth.agents.scripted.state import Value, state_of
 from synth.environments.contract import ToolCall
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Task
+from synth.text.words import words
 
 __all__ = ["PolicyConfig", "ScriptedPolicy", "Systematic"]
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from synth.agents.scripted.matching import fold
 from synth.agents.scripted.reference import sought_kind
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Node, Operation, OperationKind, Task
 from synth.tasks.pattern import Pattern, pattern_of
+from synth.text.words import fold
 
 __all__ = ["Bound", "Clue", "Deed", "Reading", "clue_hops", "read_task"]
 

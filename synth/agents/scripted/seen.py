@@ -10,6 +10,7 @@ from functools import lru_cache
 from synth.agents.contract import History, Step
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links, plain
+from synth.text.sentences import spans
 
 __all__ = [
     "Failure",
@@ -30,25 +31,6 @@ _FOOT = re.compile(r"\n\n\(The document goes on: page \d+ of \d+\.\)\Z")
 _FOUND = re.compile(r"\A(\d+) match(?:es)? for \"(.*)\" in (\[.*\)) \(\d+ pages?\):", re.S)
 _MATCH = re.compile(r"^\d+\. page (\d+), character (\d+): (.*)$", re.M)
 _NOT_FOUND = re.compile(r"\ANo match for \"(.*)\" in (\[.*\)) \(\d+ pages?\)\.", re.S)
-_ABBREVIATIONS = (
-    "mr",
-    "mrs",
-    "ms",
-    "dr",
-    "st",
-    "no",
-    "vs",
-    "e.g",
-    "i.e",
-    "cf",
-    "prof",
-    "vol",
-    "fig",
-    "mt",
-    "ft",
-    "jr",
-    "sr",
-)
 
 
 @dataclass(frozen=True)
@@ -156,7 +138,7 @@ def sentences_of(markdown: str, document: str, page: int) -> tuple[Sentence, ...
         indent = len(flat) - len(flat.lstrip())
         above = [(depth, text) for depth, text in above if depth < indent]
         parents = tuple(text for _, text in above)
-        for start, end in _split(flat):
+        for start, end in spans(flat, capital=True):
             inside = tuple(PageLink(anchor, target) for at, anchor, target in links if start <= at < end)
             found.append(Sentence(flat[start:end].strip(), inside, document, page, heading, parents))
         above.append((indent, flat.strip()))
@@ -175,19 +157,6 @@ def _flatten(line: str) -> tuple[str, list[tuple[int, str, str]]]:
         at = item.end
     parts.append(line[at:])
     return "".join(parts), links
-
-
-def _split(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for match in re.finditer(r"[.!?][\"'”’)\]]*\s+(?=[\"'“‘(\[…]*\s*[A-Z0-9])", text):
-        before = text[start : match.start()].rsplit(None, 1)[-1:] or [""]
-        word = before[0].lstrip("(\"'“‘[").casefold()
-        if text[match.start()] == "." and (word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha())):
-            continue
-        yield start, match.end()
-        start = match.end()
-    if start < len(text):
-        yield start, len(text)
 
 
 class Seen:

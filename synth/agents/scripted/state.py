@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from synth.agents.contract import History
-from synth.agents.scripted.matching import fold, same_name
+from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.phrases import read_notes
 from synth.agents.scripted.reading import Reading
 from synth.agents.scripted.seen import Seen
 from synth.environments.rendering import plain
+from synth.text.words import fold
 
 __all__ = ["State", "Value", "key_of", "state_of"]
 

@@ -15,7 +15,7 @@ from synth.agents.scripted.deeds import extreme_of
 from synth.agents.scripted.doubts import Doubts
 from synth.agents.scripted.entries import names as names_it
 from synth.agents.scripted.entries import subject, term
-from synth.agents.scripted.matching import Lexicon, fold, likeness, same_name, similarity, words
+from synth.agents.scripted.matching import Lexicon, likeness, same_name, similarity
 from synth.agents.scripted.options import Option, listed_with, options_in
 from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import clue_hops, read_task
@@ -26,6 +26,7 @@ from synth.environments.answers import judge
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.values import Measure
+from synth.text.words import fold, words
 
 _WHOLE_PAGES = frozenset(("page", "module", "index"))
 """Kinds of things that a whole document is about: a link to any place in it leads to them."""

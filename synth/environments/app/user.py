@@ -13,6 +13,7 @@ from typing import Any
 from synth.environments.contract import ToolError, ToolSchema
 from synth.schemas.plans import UserFact
 from synth.schemas.tasks import Task
+from synth.text.words import words
 
 __all__ = ["ASK_USER", "answer_of", "asked", "facts_of"]
 
@@ -36,7 +37,6 @@ _CONFIRM = re.compile(
     r"^(?:shall|should|may|can) i\b|\b(?:confirm|proceed|go ahead|do you want me)\b|\bis (?:that|this) right",
     re.I,
 )
-_WORD = re.compile(r"[^\W_]+")
 
 
 def facts_of(task: Task) -> tuple[UserFact, ...]:
@@ -49,8 +49,8 @@ def facts_of(task: Task) -> tuple[UserFact, ...]:
 def answer_of(facts: Sequence[UserFact], question: str) -> str:
     """The fact that most words of the question ask for, the first of those that share the place; else that they do not
     know, or (where the question asks for leave) that they have said what they want."""
-    words = [word.casefold() for word in _WORD.findall(question)]
-    hits = [sum(any(word.startswith(key.casefold()) for word in words) for key in fact.keywords) for fact in facts]
+    asked = words(question)
+    hits = [sum(any(word.startswith(key.casefold()) for word in asked) for key in fact.keywords) for fact in facts]
     if hits and max(hits) > 0:
         return facts[hits.index(max(hits))].says
     return CONFIRMED if _CONFIRM.search(question.strip()) else UNKNOWN

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import observe, words_of
+from synth.agents.evidence import observe
 from synth.environments.rendering import plain
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import documents, folder_of, likely, name_of, wrong_answers
@@ -25,6 +25,7 @@ from synth.preferences.perturb.words import (
     stands_alone,
     unquoted,
 )
+from synth.text.words import words_of
 
 __all__ = ["HallucinatedCitation"]
 

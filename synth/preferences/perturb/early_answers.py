@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import words_of
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import asked_for, is_gold, name_of, of_kind, wrong_answers
 from synth.preferences.perturb.words import answering, lead, names, quotes, stands_alone, up_to_quote
+from synth.text.words import words_of
 
 __all__ = ["DroppedCheck", "PrematureAnswer", "answer_turn"]
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import words_of
 from synth.environments.contract import ToolResult
 from synth.environments.rendering import plain
 from synth.preferences.perturb.early_answers import answer_turn
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import wrong_answers
 from synth.preferences.perturb.words import deed, lead, quotes, sentences, stands_alone
+from synth.text.words import words_of
 
 __all__ = ["IgnoredError", "RepeatedCall"]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import same_words
 from synth.environments.contract import ToolCall
 from synth.environments.rendering import find_links
 from synth.preferences.perturb.run import GoodRun, Proposal
 from synth.preferences.perturb.values import Seen, asked_for, documents, likely, name_of, passage_with, wrong_answers
 from synth.preferences.perturb.words import leaves, names, quotes, renamed, sentences
+from synth.text.words import same_words
 
 __all__ = ["SwappedArgument"]
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.agents.evidence import names_of, observe, same_words, words_of
-from synth.environments.answers import parse_date, parse_quantity
+from synth.agents.evidence import names_of, observe
 from synth.environments.rendering import find_links
 from synth.preferences.perturb.run import GoodRun
+from synth.text.dates import DATE, YEAR, parse_date
+from synth.text.numbers import NUMBER, parse_quantity
+from synth.text.words import same_words, words_of
 
 __all__ = [
     "Seen",
@@ -26,13 +28,6 @@ __all__ = [
     "passage_with",
     "wrong_answers",
 ]
-
-_MONTH = "January|February|March|April|May|June|July|August|September|October|November|December"
-_DATE = re.compile(
-    rf"\b(?:\d{{1,2}} (?:{_MONTH}),? \d{{3,4}}|(?:{_MONTH}) \d{{1,2}},? \d{{3,4}}|\d{{4}}-\d{{2}}-\d{{2}})\b"
-)
-_YEAR = re.compile(r"(?<![\d,.-])[12]\d{3}(?![\d,.-]*\d)")
-_NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
 
 
 @dataclass(frozen=True)
@@ -142,18 +137,18 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
     told = (part for part in observed.passages if (part.about or not own) and not part.text.startswith("("))
     text = "\n".join(passage.text for passage in told)
     if kind == "date":
-        yield from (match.group() for match in _DATE.finditer(text) if parse_date(match.group()))
+        yield from (match.group() for match in DATE.finditer(text) if parse_date(match.group()))
     elif kind == "year":
-        yield from (match.group() for match in _YEAR.finditer(text))
+        yield from (match.group() for match in YEAR.finditer(text))
     elif kind in ("number", "quantity"):
         unit = (parse_quantity(run.task.answer) or _NO_UNIT).unit
-        masked = _DATE.sub(lambda match: "#" * len(match.group()), text)
-        for match in _NUMBER.finditer(masked):
+        masked = DATE.sub(lambda match: "#" * len(match.group()), text)
+        for match in NUMBER.finditer(masked):
             written = match.group()
             if unit:
                 after = re.match(rf"\s?{re.escape(unit)}(?!\w)", masked[match.end() :], re.IGNORECASE)
                 written = f"{written}{after.group()}" if after else ""
-            elif _YEAR.fullmatch(written):
+            elif YEAR.fullmatch(written):
                 written = ""
             if written and parse_quantity(written):
                 yield written

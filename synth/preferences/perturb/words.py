@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+
+from synth.text.sentences import spans
 
 __all__ = [
     "answering",
@@ -25,7 +26,6 @@ __all__ = [
     "up_to_quote",
 ]
 
-_END = re.compile(r"[.!?]\s+(?=[\"“A-Z0-9])|(?<=[\"”])\s+(?=[\"“A-Z])")
 _QUOTE = re.compile(r"\"([^\"]+)\"|“([^”]+)”")
 
 
@@ -34,10 +34,8 @@ def sentences(text: str | None) -> list[str]:
     if not text:
         return []
     # Within quotation marks nothing ends a sentence; a closing mark does where a capital follows.
-    masked = _QUOTE.sub(lambda match: f'"{"x" * (len(match.group()) - 2)}"', text)
-    borders = [0, *(match.end() for match in _END.finditer(masked)), len(text)]
-    parts = (text[start:end].strip() for start, end in pairwise(borders))
-    return [part for part in parts if part]
+    masked = _QUOTE.sub(lambda match: f'"{"X" * (len(match.group()) - 3)}!"', text)
+    return [text[start:end] for start, end in spans(masked, capital=True)]
 
 
 def quotes(text: str | None) -> list[str]:

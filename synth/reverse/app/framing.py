@@ -7,90 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from synth.lexicon.reading import phrases
 from synth.reverse.app.phrases import pick, sentence
 from synth.reverse.app.telling import Clause
 
 __all__ = ["body", "conditional", "message"]
 
-_ASKED = (
-    "Please {do}.",
-    "Please {do}.",
-    "Could you {do}?",
-    "Can you {do}?",
-    "Could you please {do}?",
-    "Would you {do}, please?",
-    "I'd like you to {do}.",
-    "I need you to {do}.",
-    "{Do}, please.",
-    "Can you {do} for me?",
-    "Would you be so kind as to {do}?",
-    "I'd appreciate it if you could {do}.",
-    "Kindly {do}.",
-)
+_WORDS = phrases("app_requests")
+
 _ONE_LINE = 110
 """Characters of a clause up to which others may stand in its sentence."""
-_PAIRS = (
-    "Please {a} and {b}.",
-    "Could you {a} and {b}?",
-    "Please {a}, and then {b}.",
-    "First {a}, then {b}, please.",
-    "Can you {a}, and {b} as well?",
-    "I need two things: {a}, and {b}.",
-    "Two things, please: {a} and {b}.",
-    "I'd like you to {a} and to {b}.",
-    "{A}, please, and {b}.",
-    "Please {a}. After that, {b}.",
-    "Could you {a}? And {b} while you're at it, please.",
-)
-_TRIPLES = (
-    "Please {a}, {b} and {c}.",
-    "Three things, please: {a}; {b}; and {c}.",
-    "First {a}, then {b}, and finally {c}, please.",
-    "Could you {a}, {b}, and {c}?",
-    "I need you to {a}, {b} and {c}.",
-    "Please {a}. Then {b}, and {c}.",
-    "Please do the following for me: {a}, {b}, and {c}.",
-)
-_NEXT = (
-    "Also, please {do}.",
-    "And please {do}.",
-    "Then {do}, please.",
-    "After that, {do}.",
-    "Next, {do}.",
-    "Could you also {do}?",
-    "While you're at it, {do}.",
-    "One more thing: please {do}.",
-    "And could you {do}?",
-    "Besides that, please {do}.",
-)
-_LAST = ("Finally, {do}.", "Lastly, please {do}.", "And one last thing: {do}.", "At the end, {do}, please.")
-_TURNS = ("Also, ", "Besides, ", "And ", "One more thing: ", "Apart from that, ", "")
-_GREETINGS = ("Hi,", "Hello,", "Good morning,", "Hi there,", "Hello there,", "Hey,", "Good day,")
-_THANKS = (
-    "Thanks!",
-    "Thank you.",
-    "Thanks in advance.",
-    "Many thanks.",
-    "Thank you very much!",
-    "Cheers.",
-    "Thanks a lot.",
-)
-_OTHERWISE = (
-    "If that isn't possible, {do}.",
-    "If that can't be done, please {do}.",
-    "If the rules don't allow that, {do} instead.",
-    "Should that not be allowed, please {do}.",
-    "If you can't do that, then {do}.",
-    "Otherwise, {do}.",
-    "If not, please {do} instead.",
-    "And if that's against the rules, just {do}.",
-    "In case that doesn't work, {do}.",
-)
-_OTHERWISE_SAID = (
-    "If that isn't possible: {say}",
-    "If the rules are against it: {say}",
-    "Should that not be allowed: {say}",
-)
 
 _BEGINNINGS = frozenset(
     """a according am an another are as book can could did do does for from has have how in is it it's kindly let's my
@@ -114,7 +40,7 @@ def message(
     if ending:
         told = f"{told} {ending}"
     parts: list[str] = []
-    greeting = str(pick(generator, _GREETINGS)) if generator.random() < 0.4 else ""
+    greeting = str(pick(generator, _WORDS["greetings"])) if generator.random() < 0.4 else ""
     if introduction is not None:
         # At the end, as people sign what they write, now and then.
         if generator.random() < 0.2:
@@ -124,7 +50,7 @@ def message(
     else:
         parts = [sentence(told)]
     if generator.random() < 0.3:
-        parts.append(str(pick(generator, _THANKS)))
+        parts.append(str(pick(generator, _WORDS["thanks"])))
     text = " ".join(parts)
     if not greeting:
         return text
@@ -136,17 +62,18 @@ def message(
 def conditional(clause: Clause, generator: np.random.Generator) -> str:
     """What else would do, as a sentence that says it is meant for when the rest is not allowed."""
     if clause.imperative:
-        return sentence(str(pick(generator, _OTHERWISE)).format(do=clause.text))
-    return sentence(str(pick(generator, _OTHERWISE_SAID)).format(say=_small(clause.text)))
+        return sentence(str(pick(generator, _WORDS["otherwise"])).format(do=clause.text))
+    return sentence(str(pick(generator, _WORDS["otherwise_said"])).format(say=_small(clause.text)))
 
 
 def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
     """What is asked for, without who asks."""
     short = all(clause.imperative and len(clause.text) <= _ONE_LINE and "." not in clause.text for clause in clauses)
     if short and len(clauses) == 2 and generator.random() < 0.75:
-        return _because(clauses) + _filled(str(pick(generator, _PAIRS)), clauses)
+        return _because(clauses) + _filled(str(pick(generator, _WORDS["pairs"])), clauses)
     if short and len(clauses) == 3 and sum(len(clause.text) for clause in clauses) < 260 and generator.random() < 0.6:
-        return _because(clauses) + _filled(str(pick(generator, _TRIPLES)), clauses)
+        return _because(clauses) + _filled(str(pick(generator, _WORDS["triples"])), clauses)
+    turns, following = _WORDS["turns"], _WORDS["next"]
     sentences: list[str] = []
     used: list[str] = []
     for number, clause in enumerate(clauses):
@@ -156,12 +83,14 @@ def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
             sentences.append(_alone(clause, generator))
             continue
         if not clause.imperative:
-            turn = str(pick(generator, [turn for turn in _TURNS if not turn or turn.split(" ")[0] not in used]))
+            turn = str(pick(generator, [turn for turn in turns if not turn or turn.split(" ")[0] not in used]))
             used.append(turn.split(" ")[0])
             sentences.append(sentence(turn + (_small(clause.text) if turn else clause.text)))
             continue
-        options = _LAST if number == len(clauses) - 1 and number > 1 and generator.random() < 0.5 else _NEXT
-        frame = str(pick(generator, [frame for frame in options if frame.split(" ")[0] not in used] or _NEXT))
+        options = (
+            _WORDS["last"] if number == len(clauses) - 1 and number > 1 and generator.random() < 0.5 else following
+        )
+        frame = str(pick(generator, [frame for frame in options if frame.split(" ")[0] not in used] or following))
         used.append(frame.split(" ")[0])
         sentences.append(sentence(frame.format(do=clause.text)))
     return " ".join(sentences)
@@ -170,7 +99,7 @@ def body(clauses: Sequence[Clause], generator: np.random.Generator) -> str:
 def _alone(clause: Clause, generator: np.random.Generator) -> str:
     if not clause.imperative:
         return sentence(clause.text)
-    frames: tuple[str, ...] = _ASKED if "." not in clause.text else _ASKED[:2]
+    frames: tuple[str, ...] = _WORDS["asked"] if "." not in clause.text else _WORDS["asked"][:2]
     if re.search(r"\b(?:me|my|I)\b", clause.text):
         frames = tuple(frame for frame in frames if "for me" not in frame)
     text = str(pick(generator, frames))

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from synth.environments.app.requests import EITHER, HOLE, PART
+from synth.text.dates import MONTHS
+from synth.text.inflection import capital, ordinal
+from synth.text.numbers import NUMERALS
 
 __all__ = ["Said", "draw", "pick", "plain", "put", "said_in", "sentence", "usable"]
 
-_MONTHS = ("January February March April May June July August September October November December").split()
-_NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBERS = ("no", *NUMERALS[1:13])
 _SHORTEST = 3
 """Characters of a value that is known again wherever it stands; shorter ones only under their own name."""
 
@@ -65,7 +67,7 @@ def put(
         phrase = noun(name)
         if phrase is not None:
             said.extend(phrase[1])
-            return phrase[0][:1].upper() + phrase[0][1:] if form == "start" else phrase[0]
+            return capital(phrase[0]) if form == "start" else phrase[0]
         value = values[name]
         known, words = _written(value, form, generator, today)
         said.append(Said(name, known, words))
@@ -98,20 +100,20 @@ def _written(value: Any, form: str | None, generator: np.random.Generator | None
         return text[:10], _day(text[:10], generator, today)
     if form == "month":
         year, month = text[:7].split("-")
-        name = _MONTHS[int(month) - 1]
+        name = MONTHS[int(month) - 1]
         return text[:7], name if year == today[:4] else f"{name} {year}"
     if form == "time":
         return text[-5:], text[-5:].removeprefix("0")
     if form == "money":
         return text, _money(int(value), generator)
     if form == "ordinal":
-        return text, _ordinal(int(value))
+        return text, ordinal(int(value))
     if form == "quote":
         return text, f'"{text}"' if generator is None or generator.random() < 0.7 else f"“{text}”"
     if form == "lower":
         return text, text[:1].lower() + text[1:]
     if form == "start":
-        return text, text[:1].upper() + text[1:]
+        return text, capital(text)
     if form:
         one, many = form.split("/")
         number = int(value)
@@ -128,7 +130,7 @@ def _day(text: str, generator: np.random.Generator | None, today: str) -> str:
     day, now = date.fromisoformat(text), date.fromisoformat(today)
     away = (day - now).days
     near = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(away)
-    month = _MONTHS[day.month - 1]
+    month = MONTHS[day.month - 1]
     year = "" if day.year == now.year else f" {day.year}"
     if generator is None:
         return f"{day.day} {month}{year}"
@@ -136,7 +138,7 @@ def _day(text: str, generator: np.random.Generator | None, today: str) -> str:
         return near
     forms = [f"{day.day} {month}{year}"] * 3 + [f"{month} {day.day}" + (f",{year}" if year else "")]
     if not year:
-        forms.append(f"{_ordinal(day.day)} {month}")
+        forms.append(f"{ordinal(day.day)} {month}")
         if abs(away) < 14:
             forms.append(f"{day.strftime('%A')} {day.day} {month}")
     return str(pick(generator, forms))
@@ -150,11 +152,6 @@ def _money(cents: int, generator: np.random.Generator | None) -> str:
     if generator.random() < 0.2:
         return f"{sign}{whole:,} dollar{'' if whole == 1 else 's'}"
     return f"{sign}${whole:,}"
-
-
-def _ordinal(number: int) -> str:
-    last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
-    return f"{number}{last}"
 
 
 def said_in(said: Iterable[Said], column: str, value: Any) -> Said | None:
@@ -173,7 +170,7 @@ def said_in(said: Iterable[Said], column: str, value: Any) -> Said | None:
 def sentence(text: str) -> str:
     """With a capital and one end."""
     text = text.strip()
-    text = text[:1].upper() + text[1:]
+    text = capital(text)
     return text if text.rstrip('"”)')[-1:] in (".", "?", "!") and text[-1:] != ")" else f"{text}."
 
 

@@ -17,6 +17,7 @@ from synth.environments.mcp.environment import McpEnvironment
 from synth.errors import InputError
 from synth.reverse.mcp.book import Book, Look, Move, Record
 from synth.reverse.mcp.survey import Survey
+from synth.text.inflection import imperative
 
 __all__ = ["described_book", "phrase"]
 
@@ -124,19 +125,10 @@ def phrase(environment: McpEnvironment, tool: ToolSchema) -> str:
         words = re.sub(r"[_-]+", " ", tool.name.split("__")[-1])
         return words.lower()
     verb, _, rest = first.partition(" ")
-    return f"{_imperative(verb.lower())} {rest}"
+    return f"{imperative(verb.lower())} {rest}"
 
 
 _NO_VERBS = frozenset("a an the this that these everything all tool notes titles use result".split())
-
-
-def _imperative(verb: str) -> str:
-    """ "creates" -> "create"; "passes" -> "pass"."""
-    if re.search(r"(?:ss|sh|ch|x|z|o)es$", verb):
-        return verb[:-2]
-    if verb.endswith("ies") and len(verb) > 4:
-        return f"{verb[:-3]}y"
-    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
 
 
 def _asks(environment: McpEnvironment, tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str, ...]:

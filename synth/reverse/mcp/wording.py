@@ -6,45 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from synth.lexicon.reading import phrases
+
 __all__ = ["request"]
 
-_ONE = (
-    "Please {0}.",
-    "Could you {0}?",
-    "Can you {0}, please?",
-    "{0}, please.",
-    "I'd like you to {0}.",
-    "Would you {0}? Thanks!",
-    "I need you to {0}.",
-    "{0}.",
-)
-_TWO = (
-    "Please {0}, and {1}.",
-    "Could you {0}? And {1}, please.",
-    "Two things: {0}, and {1}.",
-    "{0}, please. Also {1}.",
-    "Can you {0}? While you're at it, {1}.",
-    "I'd like you to {0}, and also to {1}.",
-    "{0}. And please {1}.",
-)
-_TWO_ORDERED = (
-    "First {0}, then {1}.",
-    "Please {0}. After that, {1}.",
-    "Could you {0}, and once that's done, {1}?",
-    "{0}, and then {1}, please.",
-)
-_THREE = (
-    "Please {0}, {1}, and {2}.",
-    "Three things, please: {0}; {1}; and {2}.",
-    "Could you {0}? Also {1}, and {2}.",
-    "{0}. {1}. And {2}, please.",
-    "Please {0}. I'd also like you to {1}, and to {2}.",
-)
-_THREE_ORDERED = (
-    "First {0}, then {1}, and finally {2}.",
-    "Please {0}. Then {1}, and after that {2}.",
-    "{0}, then {1}. Last of all, {2}.",
-)
+_WORDS = phrases("mcp_requests")
+
 _MORE = "Please do these{order}: {all}."
 _OPENING = 0.25
 """Share of requests that begin with something else."""
@@ -59,9 +26,9 @@ def request(asks: Sequence[str], generator: np.random.Generator, *, ordered: boo
         openings: Sentences that may stand before it.
     """
     frames = {
-        1: _ONE,
-        2: _TWO_ORDERED if ordered else _TWO,
-        3: _THREE_ORDERED if ordered else _THREE,
+        1: _WORDS["one"],
+        2: _WORDS["two_ordered"] if ordered else _WORDS["two"],
+        3: _WORDS["three_ordered"] if ordered else _WORDS["three"],
     }.get(len(asks))
     if frames is None:
         order = " in this order" if ordered else ""

@@ -8,36 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
+from synth.lexicon.reading import phrases
 from synth.reverse.web.acting import Action
+from synth.text.lists import listed
 
 __all__ = ["NotWorded", "heading_of", "plain_clauses", "plain_question"]
 
-_ENTERS = ("enter “{0}” as “{1}”", "put “{0}” into “{1}”", "fill in “{1}” with “{0}”", "write “{0}” under “{1}”")
-_CLEARS = ("clear “{1}”", "leave “{1}” empty", "empty “{1}”", "take out what stands in “{1}”")
-_CHOOSES = ("choose “{0}” for “{1}”", "set “{1}” to “{0}”", "select “{0}” as “{1}”", "let “{1}” be “{0}”")
-_PRESSES = ("press “{1}”", "click “{1}”", "click on “{1}”", "use the button “{1}”")
-_PICKS = ("pick “{1}”", "choose “{1}”", "select “{1}”", "go for “{1}”")
-_TICKS = ("tick “{1}”", "tick the box “{1}”", "switch on “{1}”", "turn on “{1}”")
-_UNTICKS = ("untick “{1}”", "take the tick off “{1}”", "switch off “{1}”", "turn off “{1}”")
-_NOUNS = (
-    "What {is_} the {term} of {thing}{place}?",
-    "Could you find out the {term} of {thing}{place}?",
-    "I need the {term} of {thing}{place}. Can you look it up?",
-    "{Place}what {is_} the {term} of {thing}?",
-    "Please tell me the {term} of {thing}{place}.",
-)
-_OTHERS = (
-    "What does the site say under “{term}” for {thing}{place}?",
-    "{Place}what stands under “{term}” for {thing}?",
-    "Could you look up what is given as “{term}” for {thing}{place}?",
-    "I would like to know what “{term}” is for {thing}{place}.",
-)
-_PAGES = (
-    "What {term} does the page “{page}” give?",
-    "I need the {term} from the page “{page}”. Can you look it up?",
-    "Please look up the {term} on the page “{page}”.",
-    "On the page “{page}”, what {is_} the {term}?",
-)
+_WORDS = phrases("web_requests")
+
 _NO_NOUN = re.compile(
     r"\d|\?|\b(?:at|by|on|in|for|to|from|with|of|is|are|has|when|where|who|how|what)\b", re.IGNORECASE
 )
@@ -80,7 +58,7 @@ def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: n
             found.append((where, []))
         found[-1][1].append(_said(action, element, page, generator))
     first = heading_of(pages[0]) if pages else ""
-    return [_joined(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
+    return [listed(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
 
 
 def _element(page: Page, action: Action) -> Element | None:
@@ -93,13 +71,13 @@ def _said(action: Action, element: Element, page: Page, generator: np.random.Gen
     value = str(given.get("text", given.get("option", "")))
     forms: tuple[str, ...]
     if action.role in TEXT_BOXES:
-        forms = _ENTERS if value else _CLEARS
+        forms = _WORDS["enters"] if value else _WORDS["clears"]
     elif action.role in CHOICES:
-        forms = _CHOOSES
+        forms = _WORDS["chooses"]
     elif action.role in ("checkbox", "switch"):
-        forms = _UNTICKS if "checked" in element.marks else _TICKS
+        forms = _WORDS["unticks"] if "checked" in element.marks else _WORDS["ticks"]
     else:
-        forms = _PICKS if action.role in ("radio", "tab", "option") else _PRESSES
+        forms = _WORDS["picks"] if action.role in ("radio", "tab", "option") else _WORDS["presses"]
     said = forms[int(generator.integers(len(forms)))].format(value, element.name)
     same = [one for one in page.elements if (one.role, one.name) == (element.role, element.name)]
     if len(same) > 1:
@@ -113,10 +91,6 @@ def _said(action: Action, element: Element, page: Page, generator: np.random.Gen
 def _beside(element: Element) -> str:
     """What stands beside an element, without its own name."""
     return " ".join(element.near.replace(element.name, " ").split()).strip(" .,:;-–|")
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def plain_question(page: Page, fact: tuple[str, str, str], generator: np.random.Generator) -> str:
@@ -136,7 +110,7 @@ def plain_question(page: Page, fact: tuple[str, str, str], generator: np.random.
     words = term.split()
     last = words[-1].casefold()
     noun = len(words) <= 3 and _NO_NOUN.search(term) is None and last not in _DAYS and (about == heading or not under)
-    forms = _OTHERS if not noun else _PAGES if about == heading else _NOUNS
+    forms = _WORDS["others"] if not noun else _WORDS["pages"] if about == heading else _WORDS["nouns"]
     many = noun and last.endswith("s") and not last.endswith(("ss", "us", "is")) and last not in _ONE
     if noun:
         term = " ".join(word if word[1:] != word[1:].lower() or len(word) == 1 else word.lower() for word in words)

@@ -15,29 +15,14 @@ from jinja2.sandbox import SandboxedEnvironment
 from synth.environments.web.definition import SiteDefinition
 from synth.environments.web.storage import Change
 from synth.environments.web.tree import Page
+from synth.lexicon.reading import phrases
 from synth.reverse.web.acting import Action
 from synth.reverse.web.plain_wording import NotWorded, heading_of, plain_clauses, plain_question
 
 __all__ = ["NotWorded", "Question", "question_of", "request_of"]
 
-_ONE = ("Please {0}.", "Could you {0}?", "I'd like you to {0}.", "Can you {0}?", "{0^}, please.")
-_MORE = (
-    "Please {0}, and {1}.",
-    "Could you {0}? And please {1}.",
-    "I'd like you to {0} and to {1}.",
-    "Two things: {0}, and {1}.",
-    "{0^}, please. Then {1}.",
-)
-_LOOKS = (
-    "Could you look this up for me? {0}",
-    "Can you find something out for me? {0}",
-    "Quick question: {0*}",
-    "I'd like to know one thing: {0*}",
-    "{0} Please look it up.",
-    "{0} I can't find it myself.",
-    "{0} Could you check?",
-    "Something to look up, please: {0*}",
-)
+_WORDS = phrases("web_requests")
+
 _BARE = 0.5
 """Share of the questions that are asked as they are, as most people do."""
 _THING = re.compile(r"“[^”]*”")
@@ -126,7 +111,7 @@ def _named_once(clauses: Sequence[str]) -> list[str]:
 
 
 def _message(clauses: Sequence[str], generator: np.random.Generator) -> Question:
-    forms = _ONE if len(clauses) == 1 else _MORE
+    forms = _WORDS["one"] if len(clauses) == 1 else _WORDS["more"]
     form = forms[int(generator.integers(len(forms)))]
     if len(clauses) > 2:
         clauses = [", ".join(clauses[:-1]), clauses[-1]]
@@ -155,7 +140,7 @@ def question_of(
         rule = rules[0]
         words = text = _render(rule.words[int(generator.integers(len(rule.words)))], page=heading)
         kind: str = rule.kind
-        form = "{0}" if generator.random() < _BARE else _LOOKS[int(generator.integers(len(_LOOKS)))]
+        form = "{0}" if generator.random() < _BARE else _WORDS["looks"][int(generator.integers(len(_WORDS["looks"])))]
         text = form.replace("{0*}", text[0].lower() + text[1:]).replace("{0}", text)
     else:
         words = text = plain_question(page, fact, generator)

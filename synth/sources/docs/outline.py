@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from synth.schemas.documents import Anchor
-from synth.sources.docs.sentences import sentences
+from synth.text.sentences import spans
 
 __all__ = ["Entry", "Line", "Outline"]
 
@@ -120,7 +120,7 @@ class Outline:
         start = line.start
         if match := _BULLET.match(self.text, start, line.end):
             start = match.end()
-        return sentences(self.text, start, line.end)
+        return spans(self.text, start, line.end)
 
 
 _BULLET = re.compile(r"(?:- |\d+\. )+")

@@ -13,7 +13,7 @@ from synth.schemas.documents import Document, Edge, Entity, ValueKind
 from synth.schemas.rejections import Reason
 from synth.schemas.row import NonEmpty, Row
 from synth.sources.docs.graph import graph_tables as document_graph
-from synth.sources.docs.sentences import sentences
+from synth.text.sentences import spans
 
 __all__ = ["Triple", "TripleError", "graph_tables", "locate"]
 
@@ -78,7 +78,7 @@ def _stating(document: Document, subject: str, value: str) -> tuple[int, int] | 
     about = subject.casefold() in (document.title.casefold(), *(alias.casefold() for alias in document.aliases))
     ends = [_whole(value)] if about else [_whole(subject), _whole(value)]
     for match in re.finditer(r"[^\n]+", document.text):
-        for start, end in sentences(document.text, *match.span()):
+        for start, end in spans(document.text, *match.span()):
             if all(pattern.search(document.text, start, end) for pattern in ends):
                 return start, end
     return None

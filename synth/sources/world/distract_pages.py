@@ -14,11 +14,12 @@ from synth.schemas.row import Split
 from synth.sources.world.config import WorldConfig
 from synth.sources.world.distract import Lie, claims, lies, object_of
 from synth.sources.world.pages import pages
-from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, indefinite, with_article, written_value
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, with_article, written_value
 from synth.sources.world.source import world_of
 from synth.sources.world.structure import World, slug
 from synth.sources.world.tables import LICENCE
 from synth.sources.world.templates import AN, IS, OBJECT, POSSESSIVE, SUBJECT, page_plan
+from synth.text.inflection import article as indefinite
 
 __all__ = ["DOCUMENT_KIND", "SHARD_PAGES", "distractor_shard", "distractor_shards"]
 

@@ -14,8 +14,9 @@ from types import MappingProxyType
 from synth.sources.world.layout import LEADS
 from synth.sources.world.schema import JOINTS, PRESENT_YEAR, RELATIONS
 from synth.sources.world.vocabulary import TEXT_VALUES
+from synth.text.words import root
 
-__all__ = ["Reading", "content_words", "lexicon", "read_sentence", "stem"]
+__all__ = ["Reading", "content_words", "lexicon", "read_sentence"]
 
 _STOP = frozenset(
     """
@@ -26,38 +27,10 @@ _STOP = frozenset(
     """.split()
 )
 
-_SUFFIXES = (
-    "ations",
-    "ation",
-    "ings",
-    "ing",
-    "ments",
-    "ment",
-    "ions",
-    "ion",
-    "ors",
-    "ers",
-    "or",
-    "er",
-    "ed",
-    "es",
-    "s",
-    "e",
-)
-
-
-def stem(word: str) -> str:
-    """A crude stem: lower case, one suffix off, at least four letters kept: "directed", "director" -> "direct"."""
-    word = word.lower()
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
-            return word[: -len(suffix)]
-    return word
-
 
 def content_words(text: str) -> list[str]:
     """Stems of the words of ``text`` that are not function words, in order."""
-    return [stem(word) for word in re.findall(r"[a-z]+", re.sub(r"\{\w+\}", " ", text.lower())) if word not in _STOP]
+    return [root(word) for word in re.findall(r"[a-z]+", re.sub(r"\{\w+\}", " ", text.lower())) if word not in _STOP]
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from synth.identity import derive_generator
-from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, indefinite, written_value
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, written_value
 from synth.sources.world.structure import NO_DATE, World
 from synth.sources.world.tables import Columns
 from synth.sources.world.templates import (
@@ -31,6 +31,7 @@ from synth.sources.world.templates import (
     Unit,
     page_plan,
 )
+from synth.text.inflection import article as indefinite
 
 __all__ = ["pages"]
 

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from synth.lexicon.reading import world_lexicon
 from synth.schemas.documents import ValueKind
 from synth.sources.world.relation import EntityType, Joint, Relation
+from synth.text.dates import MONTHS
 
 __all__ = [
     "ENTITY_TYPES",
@@ -25,7 +26,6 @@ __all__ = [
     "Joint",
     "Relation",
     "article",
-    "indefinite",
     "with_article",
     "written_value",
 ]
@@ -85,11 +85,6 @@ RELATIONS: Mapping[str, Relation] = MappingProxyType({item.name: item for item i
 
 JOINTS: tuple[Joint, ...] = tuple(Joint(entry.relations, entry.page, entry.always) for entry in _WORDS.joint)
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-
 _ARTICLE_TYPES = frozenset({"river", "museum", "laboratory", "newspaper", "bridge", "festival", "award", "species"})
 _ARTICLE_PATTERN = re.compile(
     r"^(University|Republic|Kingdom|Academy) of |(Institute|Academy|Company|Highlands|Islands)$"
@@ -101,11 +96,6 @@ def article(kind: str, name: str) -> str:
     if name.startswith("The "):
         return ""
     return "the " if kind in _ARTICLE_TYPES or _ARTICLE_PATTERN.search(name) else ""
-
-
-def indefinite(words: str) -> str:
-    """``"an"`` or ``"a"``, as it is said: an actor, a one-act play."""
-    return "an" if words[0].lower() in "aeiou" and not words.lower().startswith("one") else "a"
 
 
 def with_article(kind: str, name: str) -> str:
@@ -120,7 +110,7 @@ def written_value(value: str, kind: ValueKind) -> str:
     """
     if kind == "date":
         year, month, day = value.split("-")
-        return f"{int(day)} {_MONTHS[int(month) - 1]} {int(year)}"
+        return f"{int(day)} {MONTHS[int(month) - 1]} {int(year)}"
     if kind == "number":
         return f"{int(value):,}"
     if kind == "quantity":

@@ -6,7 +6,6 @@ here the texts themselves are asked as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,9 @@ from synth.schemas.tasks import CheckResult, Hop
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.describe import FRAMES, Descriptions, leaks, spells_out, stems
 from synth.tasks.draft import Draft
-from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens, value_forms
+from synth.tasks.text import mentions, value_forms
+from synth.text.sentences import sentences
+from synth.text.words import FUNCTION_WORDS, content_words, tokens
 
 __all__ = ["Failure", "Judge"]
 
@@ -222,7 +223,7 @@ class Judge:
                 self._sentences.pop(next(iter(self._sentences)))
             known = self._sentences[row] = []
             for line in self._corpus.text(row).split("\n"):
-                for piece in re.split(r"(?<=[.!?:;])\s+", line) if len(line) > 20 else ():
+                for piece in sentences(line, clauses=True) if len(line) > 20 else ():
                     # In a short line (of a list, a table) the name may stand in another piece than what is said.
                     known.append((frozenset(stems(piece)), line if len(line) < 300 else piece))
         return known

@@ -14,7 +14,7 @@ from synth.schemas.documents import Document, Edge, Entity, Evidence
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node
 from synth.tasks.docs.hubs import hub_documents
-from synth.tasks.text import tokens
+from synth.text.words import tokens
 
 __all__ = ["Corpus", "Documents"]
 

@@ -14,7 +14,7 @@ from synth.schemas.documents import Edge
 from synth.tasks.docs.corpus import Corpus, name_words
 from synth.tasks.docs.english import VERBS, clause, is_fragment
 from synth.tasks.docs.kinds import MEMBERS, PLACES, is_nameable, noun_of
-from synth.tasks.text import content_words, tokens
+from synth.text.words import content_words, stem, tokens
 
 __all__ = ["Description", "Descriptions", "Start", "leaks"]
 
@@ -255,13 +255,7 @@ class Descriptions:
 
 def stems(text: str) -> set[str]:
     """Content words without the endings of verbs and plurals, so that "writes" meets "write" and "writing"."""
-    return {_stem(word) for word in content_words(text)}
-
-
-def _stem(word: str) -> str:
-    if len(word) > 4:
-        return re.sub(r"(?:ing|ed|es|s|e)$", "", word)
-    return word[:-1] if len(word) == 4 and word.endswith("s") else word
+    return {stem(word) for word in content_words(text)}
 
 
 def leaks(text: str, name: str, generic: frozenset[str]) -> str | None:

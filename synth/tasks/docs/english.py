@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from synth.tasks.text import content_words
+from synth.text.inflection import article, third_person
+from synth.text.words import content_words
 
-__all__ = ["VERBS", "clause", "condition", "gerund", "indefinite", "is_fragment", "plain", "third_person"]
+__all__ = ["VERBS", "clause", "condition", "indefinite", "is_fragment", "plain"]
 
 VERBS = frozenset(
     """
@@ -51,30 +52,6 @@ VERBS = frozenset(
     """.split()
 )
 """Base forms of the verbs that documentation begins its sentences with."""
-
-_IRREGULAR = {"do": "does", "have": "has", "be": "is", "go": "goes"}
-
-
-def third_person(verb: str) -> str:
-    """ "return" -> "returns", "match" -> "matches", "copy" -> "copies"."""
-    if verb in _IRREGULAR:
-        return _IRREGULAR[verb]
-    if re.search(r"(?:s|sh|ch|x|z|o)$", verb):
-        return verb + "es"
-    if re.search(r"[^aeiou]y$", verb):
-        return verb[:-1] + "ies"
-    return verb + "s"
-
-
-def gerund(verb: str) -> str:
-    """ "write" -> "writing", "get" -> "getting", "see" -> "seeing"."""
-    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
-        return verb[:-1] + "ing"
-    if re.fullmatch(r"[^aeiou]*[aeiou][bdgmnprt]", verb):
-        return f"{verb}{verb[-1]}ing"
-    return verb + "ing"
-
-
 _THIRD = frozenset(third_person(verb) for verb in VERBS) | {"has", "does"}
 _ADVERB = r"(?:(?:[A-Za-z]+ly|[Aa]lso|[Tt]hen|[Aa]synchronously) )?"
 _DETERMINER = (
@@ -353,9 +330,5 @@ def condition(sentence: str) -> str | None:
 
 
 def indefinite(noun: str) -> str:
-    """ "exception" -> "an exception"; letters that are spelled out count by their sound ("an SQL command")."""
-    first = noun.split()[0]
-    vowel = first[0] in "AEFHILMNORSX" if first.isupper() and len(first) > 1 else first[0].lower() in "aeio"
-    if first.lower().startswith(("uni", "use", "usa", "eu", "one")):
-        vowel = False
-    return f"{'an' if vowel else 'a'} {noun}"
+    """The noun with its article."""
+    return f"{article(noun)} {noun}"

@@ -12,7 +12,6 @@ __all__ = [
     "group_of",
     "is_nameable",
     "noun_of",
-    "plural",
     "short",
 ]
 
@@ -47,12 +46,6 @@ def noun_of(kind: str) -> str:
 def short(noun: str) -> str:
     """What a thing is called once it is known: "configuration parameter" -> "parameter"."""
     return noun.rsplit(" ", 1)[-1] if noun.startswith(("configuration", "environment", "command-line")) else noun
-
-
-def plural(noun: str) -> str:
-    if noun.endswith(("s", "x")):
-        return noun + "es"
-    return noun[:-1] + "ies" if noun.endswith(("ty", "ry")) else noun + "s"
 
 
 def group_of(kind: str) -> str:

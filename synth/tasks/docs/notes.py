@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from synth.tasks.docs.english import VERBS, gerund, is_fragment, plain, third_person
-from synth.tasks.text import content_words
+from synth.tasks.docs.english import VERBS, is_fragment, plain
+from synth.text.inflection import gerund, third_person
+from synth.text.words import content_words
 
 __all__ = ["GAP", "alike", "change", "defaults", "gap", "purpose", "remark", "worthy"]
 

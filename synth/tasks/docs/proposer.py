@@ -19,12 +19,14 @@ from synth.tasks.docs.conjunctions import Conjunction, Conjunctions, Constraint
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.describe import Description, Descriptions
 from synth.tasks.docs.entries import Entries
-from synth.tasks.docs.kinds import noun_of, plural
+from synth.tasks.docs.kinds import noun_of
 from synth.tasks.docs.masked import Masked, Passage, frames
 from synth.tasks.docs.steps import Step, Steps
 from synth.tasks.docs.walks import Composition, Compositions
 from synth.tasks.docs.wording import Worded, constraint_words, word_composition, word_conjunction
 from synth.tasks.draft import Draft, gold_documents, gold_entities
+from synth.text.inflection import plural
+from synth.text.lists import listed
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
@@ -261,7 +263,6 @@ class DocsProposer:
         options = frames(len(passage.masks))
         number = int(generator.integers(len(options)))
         marks = [f"[{n}]" for n in range(1, len(cues) + 1)]
-        listed = marks[0] if len(marks) == 1 else f"{', '.join(marks[:-1])} and {marks[-1]}"
         place = f"{corpus.columns.ids[passage.row]}:{passage.start}-{passage.end}"
         hops = [
             Hop(
@@ -274,7 +275,7 @@ class DocsProposer:
             )
             for n, (mask, cue) in enumerate(zip(passage.masks, cues, strict=True), 1)
         ]
-        worded = Worded(options[number].format(m=listed, p=text), cues, f"masked/{number}/{len(hops)}")
+        worded = Worded(options[number].format(m=listed(marks), p=text), cues, f"masked/{number}/{len(hops)}")
         return self._finish("masked", worded, hops, [1 + mask.rivals for mask in passage.masks], split)
 
     # All of them.
@@ -301,7 +302,7 @@ class DocsProposer:
         )
         return Draft(
             question=question,
-            answer=_listed([part.answer for part in parts]) if parts else last.name,
+            answer=listed([part.answer for part in parts]) if parts else last.name,
             answer_aliases=() if parts else last.aliases,
             answer_parts=parts,
             answer_ordered=bool(parts),
@@ -327,10 +328,6 @@ _ENOUGH = 100
 _PASSAGE = 300
 """A passage may be so much longer than a question of our own words."""
 _NOTHING = Failure(Reason.NO_WALK, "the documents offer no walk for this split")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _value(value: str) -> Node:

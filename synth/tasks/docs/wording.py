@@ -13,6 +13,7 @@ from synth.tasks.docs.describe import Start
 from synth.tasks.docs.english import indefinite
 from synth.tasks.docs.kinds import PLACES, noun_of, short
 from synth.tasks.docs.steps import Step
+from synth.text.lists import listed
 
 __all__ = ["Said", "Worded", "constraint_words", "word_composition", "word_conjunction"]
 
@@ -148,35 +149,9 @@ class Said:
     """Follows the subject: "was added in version 3.5"."""
 
 
-_VERBS: dict[str, tuple[tuple[str, str], ...]] = {
-    "defined_in": (("from {s}", "belongs to {s}"), ("from {s}", "is part of {s}"), ("in {s}", "comes from {s}")),
-    "documented_in": (
-        ("documented in {s}", "is documented in {s}"),
-        ("described in {s}", "is described in {s}"),
-    ),
-    "references": (("that references {s}", "has a column that references {s}"),),
-    "listed_in": (("in {s}", "belongs to {s}"), ("from {s}", "is found in {s}"), ("in {s}", "is part of {s}")),
-    "added_in": (("added in version {v}", "was added in version {v}"), ("new in version {v}", "is new in version {v}")),
-    "deprecated_since": (("deprecated since version {v}", "has been deprecated since version {v}"),),
-    "availability": (("available on {v}", "is available on {v}"),),
-    "set_when": (("that can only be set {v}", "can only be set {v}"),),
-    "bare_unit": (("taken as {v} when no unit is given", "is taken as {v} when no unit is given"),),
-    "default_setting": (
-        ("with the default “{v}”", "is {v} by default"),
-        ("with “{v}” as the default", "defaults to {v}"),
-    ),
-    "row_of": (("in {s}", "is in {s}"), ("from {s}", "is found in {s}")),
-    "see_also_of": (("listed under “See also” for {s}", "is listed under “See also” for {s}"),),
-    "named_on": (
-        ("mentioned in the documentation of {s}", "is mentioned in the documentation of {s}"),
-        ("that comes up in the documentation of {s}", "comes up in the documentation of {s}"),
-    ),
-}
-
-
 def constraint_words(relation: str, source: str, value: str, generator: np.random.Generator) -> Said:
     """``source``: a noun phrase ("the os module", "the section “Exceptions”"), or "" for a value."""
-    after, verb = choose_pair(_VERBS[relation], generator)
+    after, verb = choose_pair(_WORDS.constraints[relation], generator)
     if _PLACE.match(source):
         where = "on {s}" if source.startswith("the page ") else "in {s}"
         after, verb = (text.replace("in the documentation of {s}", where) for text in (after, verb))
@@ -186,42 +161,6 @@ def constraint_words(relation: str, source: str, value: str, generator: np.rando
 
 def choose_pair(options: Sequence[tuple[str, str]], generator: np.random.Generator) -> tuple[str, str]:
     return options[int(generator.integers(len(options)))]
-
-
-_BOTH: dict[str, tuple[str, ...]] = {
-    "named_on": (
-        "Which {n} is mentioned both in «the documentation of {a}» and in «that of {b}»?",
-        "A reader of «the documentation of {a}» and a reader of «that of {b}» come across the same {n}. Which one?",
-        "I came across one and the same {n} in «the documentation of {a}» and in «that of {b}». Which one was it?",
-        "Name the {n} that comes up both in «the documentation of {a}» and in «that of {b}».",
-        "What {n} do «the documentation of {a}» and «that of {b}» have in common?",
-        "Both «the documentation of {a}» and «that of {b}» bring up a certain {n}. What is it called?",
-    ),
-    "references": (
-        "Which {n} has columns that reference both «{a}» and «{b}»?",
-        "Name the {n} that references «{a}» as well as «{b}».",
-        "Which {n} could I use to join «{a}» with «{b}»?",
-        "Rows of one {n} point both to «{a}» and to «{b}». Which one is it?",
-        "What is the only {n} with references to «{a}» and to «{b}»?",
-        "I need the {n} that has references both to «{a}» and to «{b}». What is it called?",
-    ),
-    "see_also_of": (
-        "Which {n} is listed under “See also” for «both {a}» and «{b}»?",
-        "The “See also” lists «for {a}» and «for {b}» have one {n} in common. Which one?",
-        "Name the {n} that the “See also” lists of «both {a}» and «{b}» recommend.",
-        "Readers «about {a}» and readers «about {b}» are pointed to the same {n} under “See also”. Which one?",
-        "Which {n} do the “See also” lists «for {a}» and «for {b}» share?",
-        "What related {n} would I find under “See also” «for {a}» as well as «for {b}»?",
-    ),
-    "row_of": (
-        "Which {n} is «in {a}» as well as «in {b}»?",
-        "Which {n} do «{a}» and «{b}» have in common?",
-        "Name the {n} that appears both «in {a}» and «in {b}».",
-        "One {n} is found both «in {a}» and «in {b}». Which one?",
-        "I am looking for a {n} that is «in {a}» and also «in {b}». What is it called?",
-        "There is a {n} that both «{a}» and «{b}» include. Which is it?",
-    ),
-}
 
 
 def word_conjunction(noun: str, plural: str, said: Sequence[Said], generator: np.random.Generator) -> Worded:
@@ -292,7 +231,7 @@ _SCOPES = frozenset(
 
 
 def _both(noun: str, said: Sequence[Said], generator: np.random.Generator) -> Worded:
-    template, variant = _choose_numbered(_BOTH[said[0].relation], generator)
+    template, variant = _choose_numbered(_WORDS.both[said[0].relation], generator)
     if said[0].relation == "named_on":
         # A section is a text itself; of anything else one reads the documentation.
         places = [bool(_PLACE.match(one.source)) for one in said]
@@ -326,6 +265,4 @@ def _joined(verbs: Sequence[str]) -> str:
     """ "is listed here and is listed there" -> "is listed here and listed there"."""
     if len(verbs) == 2 and all(verb.startswith(("is listed ", "is mentioned ", "is found ")) for verb in verbs):
         return f"{verbs[0]} and {verbs[1][3:]}"
-    if len(verbs) <= 2:
-        return " and ".join(verbs)
-    return ", ".join(verbs[:-1]) + " and " + verbs[-1]
+    return listed(verbs)

@@ -12,13 +12,13 @@ from synth.tasks.world.compose import Worded
 from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, Predicate, capitalise, indefinite, mark, unmark
 from synth.tasks.world.links import HEADS, Link, ask_options, choose
 from synth.tasks.world.registers import ALONE, Core, identify, put
+from synth.text.lists import listed
+from synth.text.numbers import NUMERALS
 
 __all__ = ["HEAD_RELATIONS", "joined", "joint_ways", "pick", "word_conjunction"]
 
 HEAD_RELATIONS = frozenset({"occupation", "genre", "medium"})
 """Relations whose value can stand for the kind of thing: "Which painter ..." for a person who worked as a painter."""
-
-_COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def word_conjunction(links: Sequence[Link], tail: Link | None, rng: np.random.Generator) -> Worded | None:
@@ -84,7 +84,7 @@ def joined(
             said, known = replace(predicate, prep=""), "there"  # "was born in that city and died there"
         text = said.finite(known, heavy=link.heavy, plural=plural, also=also and place == 0, elided=left_out)
         parts.append(mark(link.number, text))
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return listed(parts)
 
 
 def _plain(
@@ -127,7 +127,7 @@ def _plain(
             families["opening"] = [f"{reduced}, this {head} {joined(others, rng)}. {ending}?" for ending in endings]
         families["facts"] = [
             f"{opening} {indefinite(head)}: it {joined(first, rng)}, and it {joined(others, rng)}. {ending}?"
-            for opening in (f"{_COUNTS[len(picked)]} things are known about", f"{_COUNTS[len(picked)]} facts about")
+            for opening in (f"{NUMERALS[len(picked)]} things are known about", f"{NUMERALS[len(picked)]} facts about")
             for ending in endings
             if not person and len(picked) == 2
         ]

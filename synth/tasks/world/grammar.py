@@ -16,6 +16,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from synth.text.inflection import article
+
 __all__ = [
     "CLAUSE",
     "NAME",
@@ -38,7 +40,6 @@ _PLURAL = {"was": "were", "is": "are", "has": "have", "does": "do"}
 _AUXILIARY = frozenset(_PLURAL) - {"does"}
 _PLURAL_NAMES = ("Highlands", "Islands", "Laboratories")
 _MARK = 0xE000  # private use area: hop i lies between chr(_MARK + 2i) and chr(_MARK + 2i + 1)
-_CONSONANT_SOUND = ("uni", "use", "eu", "one", "ut")
 
 
 @dataclass(frozen=True)
@@ -220,8 +221,7 @@ def strip_marks(text: str) -> str:
 
 def indefinite(noun: str) -> str:
     """The noun with its indefinite article: "a city", "an award", "a university"."""
-    word = strip_marks(noun).lower()
-    return f"{'an' if word[0] in 'aeiou' and not word.startswith(_CONSONANT_SOUND) else 'a'} {noun}"
+    return f"{article(strip_marks(noun))} {noun}"
 
 
 def possessive(text: str) -> str:

@@ -13,8 +13,8 @@ from datetime import date, timedelta
 
 from synth.schemas.tasks import Node
 from synth.tasks.ranges import lies_in
-from synth.tasks.text import MONTHS
 from synth.tasks.values import parse_measure, parse_range
+from synth.text.dates import MONTHS
 
 __all__ = ["Blur", "blurs"]
 

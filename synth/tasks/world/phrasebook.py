@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from synth.lexicon.reading import world_lexicon
 from synth.sources.world.schema import RELATIONS
-from synth.tasks.text import content_words
 from synth.tasks.world.wording import Wording, wording_of
+from synth.text.words import content_words
 
 __all__ = ["INVERSES", "WORDINGS", "canonical", "question_lexicon"]
 

@@ -25,6 +25,7 @@ from synth.tasks.values import MEASURED_KINDS
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.links import Link
 from synth.tasks.world.phrasebook import WORDINGS, canonical
+from synth.text.lists import listed
 
 __all__ = ["CROWDS", "Answer", "WorldView", "difficulty_of", "draw"]
 
@@ -191,9 +192,8 @@ class WorldView:
         """Several nodes as the parts of one answer: "A, B and C"."""
         each = [self.answer(node) for node in nodes]
         names = [one.text for one in each]
-        text = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
         parts = tuple(AnswerPart(answer=one.text, aliases=one.aliases, kind=one.kind) for one in each)
-        return Answer(text, each[0].kind, parts=parts, ordered=ordered)
+        return Answer(listed(names), each[0].kind, parts=parts, ordered=ordered)
 
     def draft(
         self,

@@ -19,10 +19,11 @@ from itertools import combinations
 
 from synth.schemas.plans import Given, Plan, PlannedCall
 from synth.tasks.draft import Draft
-from synth.tasks.text import FUNCTION_WORDS, content_words, tokens
 from synth.tasks.writing.parts import Part
 from synth.tasks.writing.words import ASKING, NUMBER_WORDS, additions, names_and_numbers, turns
 from synth.tasks.writing.writer import Rules
+from synth.text.words import FUNCTION_WORDS, content_words, stem, tokens
+from synth.text.words import words as words_in
 
 __all__ = ["Values", "given_words", "parts_in", "request_rules", "values_of"]
 
@@ -144,7 +145,7 @@ def request_rules(parts: Sequence[Part], draft: Draft, others: Values) -> Rules:
         looked_up=tuple(values_of(_looked_up(plan))),
         untold=frozenset(word for fact in plan.user for word in content_words(fact.says)) - _COURTESY - ASKING,
         others=others,
-        ordered=any(word in _SEQUENCE for word in _plain(draft.question)),
+        ordered=any(word in _SEQUENCE for word in words_in(draft.question)),
     )
 
     def problem(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
@@ -265,7 +266,7 @@ def _led(part: Part, said: str) -> str | None:
 
 def _kind(before: str, question: str, around: _Around) -> str | None:
     """What is asked for at once stays so, what is a second choice too, and an order that was said is said."""
-    old, new = set(_plain(before)), set(_plain(question))
+    old, new = set(words_in(before)), set(words_in(question))
     conditional = [
         bool(words & _CONDITIONS) or "should that" in text.casefold() or "should this" in text.casefold()
         for words, text in ((old, before), (new, question))
@@ -299,13 +300,13 @@ def _foreign(before: str, question: str, around: _Around) -> str | None:
     untold = [word for word in content_words(question) if word in around.untold and word not in old]
     if untold:
         return f"{untold[0]!r} is what the person says when asked"
-    stems = {_stem(word) for word in old}
+    stems = {stem(word) for word in old}
     for size in range(1, _LONGEST_VALUE + 1):
         for at in range(len(new) - size + 1):
             run = tuple(new[at : at + size])
             if run not in around.others or _is_verb(run) or _run(run, old):
                 continue
-            if not all(_stem(word) in stems for word in run):
+            if not all(stem(word) in stems for word in run):
                 return f"{' '.join(run)!r} is a value that the request does not say"
     return None
 
@@ -367,15 +368,3 @@ def _lead(value: str, text: str) -> str:
 def _run(needle: Sequence[str], words: Sequence[str]) -> bool:
     size = len(needle)
     return any(tuple(words[at : at + size]) == tuple(needle) for at in range(len(words) - size + 1))
-
-
-def _plain(text: str) -> list[str]:
-    return re.findall(r"[a-z']+", text.casefold().replace("’", "'"))
-
-
-def _stem(word: str) -> str:
-    for ending in ("'s", "ies", "ing", "ed", "es", "s", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word

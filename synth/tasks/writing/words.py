@@ -13,14 +13,16 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 
-from synth.tasks.text import FUNCTION_WORDS, content_words, mentions, tokens
+from synth.tasks.text import mentions
 from synth.tasks.writing.parts import Part
+from synth.text.sentences import begins
+from synth.text.words import FUNCTION_WORDS, content_words, stem, tokens
+from synth.text.words import words as words_in
 
 __all__ = ["ASKING", "NUMBER_WORDS", "additions", "names_and_numbers", "problem_with", "strangers", "turns"]
 
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DIGIT = re.compile(r"\d")
-_START = re.compile(r"(?:^|[.!?:;]\s+|[“\"(]\s*)$")
 _NEGATIONS = frozenset("not no never none without except neither nor isn't wasn't aren't didn't doesn't don't".split())
 NUMBER_WORDS = frozenset(
     """two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty hundred
@@ -111,7 +113,7 @@ def strangers(known: str, phrase: str, words: Mapping[str, str]) -> str | None:
         found = check(known, phrase, (), words)
         if found is not None:
             return found
-    negations = [word for word in _plain(phrase) if word in _NEGATIONS and word not in _plain(known)]
+    negations = [word for word in words_in(phrase) if word in _NEGATIONS and word not in words_in(known)]
     return f"{negations[0]!r} denies something" if negations else None
 
 
@@ -152,7 +154,7 @@ def _names(
         if not any(sign.isupper() for sign in word) or set(tokens(word)) <= known:
             continue
         plain = word.casefold().replace("’", "'")
-        opening = _START.search(question[: match.start()]) is not None and word[1:] == word[1:].lower()
+        opening = begins(question, match.start()) and word[1:] == word[1:].lower()
         if plain in ("i", "i'd", "i'm", "i've", "i'll"):
             continue
         if opening and (plain in FUNCTION_WORDS or plain in ASKING or plain in openers):
@@ -180,7 +182,7 @@ def _numbers(before: str, question: str, parts: Sequence[Part], words: Mapping[s
 
 
 def _turns(before: str, question: str, parts: Sequence[Part], words: Mapping[str, str]) -> str | None:
-    old, new = _plain(before), _plain(question)
+    old, new = words_in(before), words_in(question)
     if sum(word in _NEGATIONS for word in old) != sum(word in _NEGATIONS for word in new):
         return "a negation came or went"
     for pair in _DIRECTIONS:
@@ -205,19 +207,8 @@ def _additions(
     for word in content_words(rest):
         if word in ASKING or word in asking:
             continue
-        if word not in known and _stem(word) not in {_stem(old) for old in known}:
+        if word not in known and stem(word) not in {stem(old) for old in known}:
             return f"{word!r} stands outside all parts: it may tell what the question did not"
     if mentions(question, ["as an ai", "language model", "original question", "reworded"]):
         return "it speaks of itself"
     return None
-
-
-def _plain(text: str) -> list[str]:
-    return [match.group().casefold().replace("’", "'") for match in _WORD.finditer(text)]
-
-
-def _stem(word: str) -> str:
-    for ending in ("'s", "ies", "ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word

@@ -13,8 +13,8 @@ from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.sources.docs.graph import graph_tables
 from synth.sources.docs.relations import ANCHOR, is_deprecation, linked_relation, stated_values
-from synth.sources.docs.sentences import sentences
 from synth.sources.docs.source import DocsConfig, DocsSource
+from synth.text.sentences import spans
 
 FILES = {
     "library/alpha.html": """<h1 id="module-alpha">alpha — First things</h1>
@@ -207,12 +207,12 @@ def test_a_deprecated_parameter_deprecates_nothing_else() -> None:
     ],
 )
 def test_sentences(text: str, parts: list[str]) -> None:
-    assert [text[start:end] for start, end in sentences(text)] == parts
+    assert [text[start:end] for start, end in spans(text)] == parts
 
 
 @given(st.text(alphabet="aB .!?()\n“”e.g.", max_size=80))
 def test_sentences_cover_the_text_in_order(text: str) -> None:
-    spans = sentences(text)
-    joined = "".join(text[start:end] for start, end in spans)
+    found = spans(text)
+    joined = "".join(text[start:end] for start, end in found)
     assert "".join(joined.split()) == "".join(text.split())
-    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(found))

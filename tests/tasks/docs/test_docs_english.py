@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.tasks.docs.describe import leaks, spells_out
-from synth.tasks.docs.english import VERBS, clause, condition, gerund, indefinite, is_fragment, plain, third_person
+from synth.tasks.docs.english import VERBS, clause, condition, indefinite, is_fragment, plain
 from synth.tasks.docs.notes import change, defaults, gap, purpose, remark
+from synth.text.inflection import gerund, third_person
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,12 @@ from synth.sources.world.schema import HUB_TYPES
 from synth.tasks.audit import Auditor
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
-from synth.tasks.graph_checks import NUMBER_WORDS
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total
 from synth.tasks.world.config import SHAPE_NAMES
 from synth.tasks.world.measures import MEASURES, End
 from synth.tasks.world.phrasebook import INVERSES, WORDINGS
 from synth.tasks.world.shapes import SHAPES
+from synth.text.numbers import NUMERALS
 
 OURS = ("comparison", "computation", "count", "intersection", "superlative", "temporal")
 PROVENANCE = Provenance(
@@ -163,7 +163,7 @@ def test_counts_are_of_members(tasks: dict[str, list[Task]]) -> None:
     for task in tasks["count"]:
         (operation,) = task.walk.operations
         assert task.answer == str(len(operation.over))
-        assert task.answer_aliases == (NUMBER_WORDS[len(operation.over)],)
+        assert task.answer_aliases == (NUMERALS[len(operation.over)],)
     assert len({task.answer for task in tasks["count"]}) >= 4
 
 

@@ -18,7 +18,6 @@ from synth.agents.scripted.doer.telling import (
     joined,
     line_on,
     line_with,
-    listed,
     named_in,
     rule_for,
     said_by,
@@ -26,19 +25,15 @@ from synth.agents.scripted.doer.telling import (
 )
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolCall, ToolResult
+from synth.lexicon.reading import phrases
 from synth.schemas.plans import UserFact
 from synth.schemas.tasks import Task
+from synth.text.lists import listed
+from synth.text.sentences import sentences
 
 __all__ = ["Doing"]
 
-_ASKING = (
-    "Can you tell me {topic}?",
-    "I need to know {topic} first. Can you tell me?",
-    "Before I go on: {topic}?",
-    "One thing is open: {topic}?",
-)
-
-_SENTENCE = re.compile(r"(?<=[.?!]) (?=[A-Z])")
+_ASKING = phrases("plans")["asking"]
 
 
 class Doing:
@@ -480,7 +475,7 @@ class Doing:
             return
         if not self.plan.calls:
             # What needs no look to be refused: the message gives it away in its first sentence.
-            tell = _SENTENCE.split(self.prompt.question, maxsplit=1)[0]
+            tell = sentences(self.prompt.question, capital=True)[0]
             self.thoughts.add("p_tell", line=tell.rstrip("."))
             return
         if self.last is None or not self.last.results:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import sqrt
 
-from synth.agents.scripted.matching import FUNCTION_WORDS, Lexicon, content_stems, stem, words
+from synth.agents.scripted.matching import FUNCTION_WORDS, Lexicon, content_stems
 from synth.environments.triples import Listed
 from synth.schemas.documents import ValueKind
+from synth.text.words import stem, words
 
 __all__ = ["fit_of", "is_value_kind", "kind_fit"]
 

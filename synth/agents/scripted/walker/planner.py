@@ -16,9 +16,9 @@ import numpy as np
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.course import Call, Course
-from synth.agents.scripted.cues import dangling, listed, quotable, strip
+from synth.agents.scripted.cues import dangling, quotable, strip
 from synth.agents.scripted.deeds import Deeds
-from synth.agents.scripted.matching import fold, same_name
+from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Hit
 from synth.agents.scripted.state import State, Value
@@ -27,6 +27,8 @@ from synth.agents.scripted.walker.need import Need
 from synth.agents.scripted.walker.seen import Fan, Far, GraphSeen
 from synth.agents.scripted.walker.sets import GraphSets
 from synth.environments.triples import Listed
+from synth.text.lists import listed
+from synth.text.words import fold
 
 __all__ = ["GraphPlanner"]
 

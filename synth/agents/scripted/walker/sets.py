@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from synth.agents.scripted.course import Call
-from synth.agents.scripted.cues import dangling, listed, strip
+from synth.agents.scripted.cues import dangling, strip
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.state import Value, key_of
 from synth.agents.scripted.walker.need import Need
+from synth.text.lists import listed
 
 if TYPE_CHECKING:
     from synth.agents.scripted.walker.planner import GraphPlanner

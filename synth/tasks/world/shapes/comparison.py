@@ -21,10 +21,10 @@ from synth.tasks.world.shapes.pairs import Candidate, draw_candidates
 from synth.tasks.world.shapes.sketch import Sketch, pick
 from synth.tasks.world.shapes.superlative import extreme
 from synth.tasks.world.view import WorldView
+from synth.text.lists import listed
+from synth.text.numbers import NUMERALS
 
 __all__ = ["add_sides", "propose_comparison"]
-
-_NUMBERS = {2: "two", 3: "three"}
 
 
 def propose_comparison(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | None:
@@ -60,22 +60,12 @@ def add_sides(sketch: Sketch, sides: Sequence[Candidate]) -> tuple[int, list[int
     return slot, [sketch.hop(side.value, slot, need) for side, need in zip(sides, needs, strict=True)]
 
 
-def either(texts: Sequence[str]) -> str:
-    """ "A or B", "A, B or C"."""
-    return f"{', '.join(texts[:-1])} or {texts[-1]}"
-
-
-def both(texts: Sequence[str]) -> str:
-    """ "A and B", "A, B and C"."""
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
-
-
 def _families(
     texts: Sequence[str], kind: str, relation: str, end: End, slot: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
     person = kind == "person"
     head, plural = HEADS[kind][0], ENTITY_TYPES[kind].plural
-    wh, number = ("who" if person else "which"), _NUMBERS[len(texts)]
+    wh, number = ("who" if person else "which"), NUMERALS[len(texts)]
     wording = MEASURES[relation]
     direct: list[str] = []
     inline: list[str] = []
@@ -83,24 +73,25 @@ def _families(
     for clause in wording.clauses(end, two=len(texts) == 2):
         marked = bracketed(clause, slot, slot + 1)
         ordered = [texts[int(i)] for i in rng.permutation(len(texts))]
-        inline += [f"{wh} {marked}, {either(ordered)}", f"which {head} {marked}, {either(ordered)}"]
+        both, either = listed(ordered), listed(ordered, "or")
+        inline += [f"{wh} {marked}, {either}", f"which {head} {marked}, {either}"]
         direct += [
-            f"{wh} {marked}, {either(ordered)}",
-            f"{wh} {marked}: {either(ordered)}",
-            f"which {head} {marked}: {either(ordered)}",
-            f"which of the {number} {plural} {marked}: {either(ordered)}",
-            f"of {both(ordered)}, {wh} {marked}",
-            f"between {both(ordered)}, which {marked}" if len(texts) == 2 else f"among {both(ordered)}, which {marked}",
+            f"{wh} {marked}, {either}",
+            f"{wh} {marked}: {either}",
+            f"which {head} {marked}: {either}",
+            f"which of the {number} {plural} {marked}: {either}",
+            f"of {both}, {wh} {marked}",
+            f"between {both}, which {marked}" if len(texts) == 2 else f"among {both}, which {marked}",
         ]
         families.setdefault("compare", []).extend(
-            f"{opener} {both(ordered)}. Which of the {number} {marked}?" for opener in ("Compare", "Take", "Consider")
+            f"{opener} {both}. Which of the {number} {marked}?" for opener in ("Compare", "Take", "Consider")
         )
         families.setdefault("say", []).extend(
-            f"{opener} which of these {number} {marked}: {either(ordered)}."
+            f"{opener} which of these {number} {marked}: {either}."
             for opener in ("Tell me", "Please tell me", "Find out", "Please find out")
         )
     for adjective in wording.attributes(end) if len(texts) > 2 else ():
         families.setdefault("compare", []).append(
-            f"Compare {both(texts)}. Which one is the {mark(slot + 1, mark(slot, adjective))}?"
+            f"Compare {listed(texts)}. Which one is the {mark(slot + 1, mark(slot, adjective))}?"
         )
     return {**put(Core(kind, head, tuple(direct), tuple(inline))), **families}

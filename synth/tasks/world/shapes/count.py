@@ -10,7 +10,6 @@ import numpy as np
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node
 from synth.tasks.draft import Draft
-from synth.tasks.graph_checks import NUMBER_WORDS
 from synth.tasks.world.grammar import mark
 from synth.tasks.world.links import Link, choose
 from synth.tasks.world.plurals import PLURALS, counted, set_phrases, several
@@ -19,6 +18,7 @@ from synth.tasks.world.shapes.sets import pool_of
 from synth.tasks.world.shapes.sketch import Known, Sketch, pick
 from synth.tasks.world.shapes.superlative import set_hops, start_set
 from synth.tasks.world.view import Answer, WorldView
+from synth.text.numbers import NUMERALS
 
 __all__ = ["propose_count"]
 
@@ -42,7 +42,7 @@ def propose_count(view: WorldView, split: Split, rng: np.random.Generator) -> Dr
     worded = pick(_families(view.link(slot, drawn.steps[0], known=False), known, slot, rng), known, rng)
     if worded is None:
         return None
-    answer = Answer(str(count), "number", tuple(NUMBER_WORDS[count : count + 1]))
+    answer = Answer(str(count), "number", tuple(NUMERALS[count : count + 1]))
     return sketch.draft("count", split, worded[0], answer, f"count+{worded[1]}")
 
 

@@ -7,6 +7,7 @@ has a part for each, in the order of the questions.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from synth.tasks.world.grammar import NAME, Phrase, capitalise, unmark
 from synth.tasks.world.links import HEADS, Link, choose, core_of, noun_phrases
 from synth.tasks.world.registers import Core
 from synth.tasks.world.view import CROWDS, WorldView, draw
+from synth.text.lists import listed
+from synth.text.numbers import NUMERALS
 
 __all__ = ["propose_parallel"]
 
@@ -134,41 +137,40 @@ def _cores(view: WorldView, walks: Sequence[Sequence[WalkStep]], rng: np.random.
 
 def _together(cores: Sequence[Core]) -> dict[str, list[str]]:
     """The questions in one, by family: at most one question mark each, none but the last where they stand apart."""
-    count = {2: "two", 3: "three"}[len(cores)]
+    count = NUMERALS[len(cores)]
     found: dict[str, list[str]] = {}
     direct = _rows([core.direct for core in cores])
-    found["plain"] = [f"{_listed(row)}?" for row in direct]
+    found["plain"] = [f"{_all(row)}?" for row in direct]
     found["counted"] = [
-        f"{opener}: {_listed(row)}?"
+        f"{opener}: {_all(row)}?"
         for row in direct
         for opener in (f"{count} questions at once", f"I have {count} questions", f"{count} things I'd like to know")
     ]
     found["apart"] = [f"{_apart(row)}?" for row in direct]
-    found["quiz"] = [f"{opener}: {_listed(row)}?" for row in direct for opener in ("quick quiz", "for a pub quiz")]
+    found["quiz"] = [f"{opener}: {_all(row)}?" for row in direct for opener in ("quick quiz", "for a pub quiz")]
     if all(core.clause for core in cores):
         clauses = _rows([core.clause for core in cores])
         openers: tuple[str, ...] = ("could you tell me", "can you find out", "do you know", "can you tell me")
-        found["polite"] = [f"{opener} {_listed(row)}?" for row in clauses for opener in openers]
+        found["polite"] = [f"{opener} {_all(row)}?" for row in clauses for opener in openers]
         openers = ("I need to know", "I'd like to know", "I'm trying to find out")
-        found["need"] = [f"{opener} {_listed(row)}. Can you help?" for row in clauses for opener in openers]
-        found["order"] = [f"{opener} {_listed(row)}." for row in clauses for opener in ("tell me", "please find out")]
+        found["need"] = [f"{opener} {_all(row)}. Can you help?" for row in clauses for opener in openers]
+        found["order"] = [f"{opener} {_all(row)}." for row in clauses for opener in ("tell me", "please find out")]
     if all(core.phrase for core in cores):
         phrases = _rows([core.phrase for core in cores])
         verb = "give me" if cores[0].is_value else "name"
-        found["command"] = [f"{opener} {_listed(row)}." for row in phrases for opener in (verb, f"please {verb}")]
-        found["looking"] = [f"I'm looking for {count} things: {_listed(row)}. Can you help?" for row in phrases]
-        found["report"] = [f"for a report I need {_listed(row)}. Can you look them up?" for row in phrases]
+        found["command"] = [f"{opener} {_all(row)}." for row in phrases for opener in (verb, f"please {verb}")]
+        found["looking"] = [f"I'm looking for {count} things: {_all(row)}. Can you help?" for row in phrases]
+        found["report"] = [f"for a report I need {_all(row)}. Can you look them up?" for row in phrases]
     return found
+
+
+_all = partial(listed, comma=True)
 
 
 def _rows(options: Sequence[Sequence[str]]) -> list[list[str]]:
     """Some ways to take one of each: as many as the shortest has."""
     most = max(len(texts) for texts in options)
     return [[texts[place % len(texts)] for texts in options] for place in range(most)]
-
-
-def _listed(row: Sequence[str]) -> str:
-    return f"{', '.join(row[:-1])}, and {row[-1]}"
 
 
 def _apart(row: Sequence[str]) -> str:

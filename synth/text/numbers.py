@@ -1,43 +1,22 @@
-"""Values as answers write them: dates, numbers in digits or words, quantities with units. Pure parsing, no verdicts."""
+"""Numbers in digits and in words, and quantities with units, as people write them."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
-__all__ = ["UNITS", "Quantity", "normalize", "number_words", "parse_date", "parse_quantity"]
+from synth.text.forms import normalize
 
-_QUOTES = "\"'“”‘’`*_«» \t\r\n"
-_MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            ("january", "jan"),
-            ("february", "feb"),
-            ("march", "mar"),
-            ("april", "apr"),
-            ("may",),
-            ("june", "jun"),
-            ("july", "jul"),
-            ("august", "aug"),
-            ("september", "sept", "sep"),
-            ("october", "oct"),
-            ("november", "nov"),
-            ("december", "dec"),
-        ),
-        start=1,
-    )
-    for name in names
-}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DATES = (
-    re.compile(r"(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})"),
-    re.compile(rf"(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?: day)?(?: of)? (?P<n>{_MONTH})\.?,? (?P<y>\d{{3,4}})"),
-    re.compile(rf"(?P<n>{_MONTH})\.? (?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{3,4}})"),
-    re.compile(rf"(?P<n>{_MONTH})\.?,? (?P<y>\d{{3,4}})"),
-    re.compile(r"(?P<y>\d{3,4})"),
+__all__ = ["NUMBER", "NUMBER_WORDS", "NUMERALS", "UNITS", "Quantity", "number_words", "parse_quantity", "ungrouped"]
+
+NUMERALS = tuple(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty""".split()
 )
+"""Numbers as words; the place is the number."""
+NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?!\w)")
+"""A number in running text, with or without digit groups."""
+
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 UNITS: dict[str, tuple[str, float]] = {}
 for _dimension, _table in {
@@ -87,7 +66,7 @@ for _prefix in ("square", "sq"):
     UNITS[f"{_prefix} km"] = ("area", 1e6)
     UNITS[f"{_prefix} m"] = ("area", 1.0)
 
-_NUMBER = re.compile(
+_WHOLE = re.compile(
     r"(?P<sign>[-−+]?)(?P<number>\d{1,3}(?:[,\u00a0\u202f ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<rest>.*)", re.S
 )
 
@@ -99,44 +78,14 @@ class Quantity:
     """As written, lower-cased; empty when there is none."""
 
 
-def normalize(text: str) -> str:
-    """NFKC, case folded, one space between words, no outer quotes, final full stop or leading article."""
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    previous = None
-    while previous != folded:
-        previous = folded
-        folded = folded.strip(_QUOTES).rstrip(".").strip()
-    return re.sub(r"^(?:the|an?) (?=\S)", "", folded)
-
-
-def parse_date(text: str) -> tuple[int, int | None, int | None] | None:
-    """(year, month, day), with None for what is not said; None when ``text`` is no date in a form without ambiguity."""
-    folded = normalize(text)
-    for pattern in _DATES:
-        match = pattern.fullmatch(folded)
-        if match is None:
-            continue
-        groups = match.groupdict()
-        month = _MONTHS[groups["n"]] if groups.get("n") else int(groups["m"]) if groups.get("m") else None
-        day = int(groups["d"]) if groups.get("d") else None
-        if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
-            return None
-        return int(groups["y"]), month, day
-    return None
-
-
-_SMALL = {
-    word: number
-    for number, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-        seventeen eighteen nineteen""".split()
-    )
-} | {"none": 0, "dozen": 12}
+_SMALL = {word: number for number, word in enumerate(NUMERALS[:20])} | {"none": 0, "dozen": 12}
 _TENS = {
     word: 10 * number
     for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
 }
 _GREAT = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+NUMBER_WORDS = frozenset((*NUMERALS, *_TENS, "hundred", *_GREAT))
+"""All words that whole numbers are written with."""
 
 
 def number_words(text: str) -> tuple[int, str] | None:
@@ -178,7 +127,7 @@ def parse_quantity(text: str) -> Quantity | None:
     worded = number_words(folded)
     if worded is not None:
         folded = f"{worded[0]} {worded[1]}".strip()
-    match = _NUMBER.fullmatch(folded)
+    match = _WHOLE.fullmatch(folded)
     if match is None:
         return None
     value = float(re.sub(r"[,\s]", "", match.group("number")))
@@ -191,3 +140,8 @@ def parse_quantity(text: str) -> Quantity | None:
     if unit and not re.fullmatch(r"[^\W\d_%²³][\w²³]*(?: [^\W\d_]\w*)?|%|[mk]m[23²³]", unit):
         return None
     return Quantity(value, unit)
+
+
+def ungrouped(text: str) -> str:
+    """``text`` with its numbers written without digit groups: "12,045" as "12045"."""
+    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)

@@ -1,0 +1,63 @@
+"""How English bends words: articles, plurals, verbs, ordinals, capitals."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["article", "capital", "gerund", "imperative", "ordinal", "plural", "third_person"]
+
+_VOWELS = tuple("aeiouAEIOU")
+_VOWELS_SPELLED = tuple("AEFHILMNORSX")
+"""Letters whose names begin with a vowel."""
+_CONSONANT_SOUND = ("uni", "use", "usa", "eu", "one", "ut")
+_IRREGULAR = {"do": "does", "have": "has", "be": "is", "go": "goes"}
+
+
+def article(words: str) -> str:
+    """``"an"`` or ``"a"``, as it is said: an actor, a university, a one-act play, an SQL command."""
+    first = next(iter(words.split(maxsplit=1)), "")
+    vowels = _VOWELS_SPELLED if first.isupper() and len(first) > 1 else _VOWELS
+    return "an" if first.startswith(vowels) and not first.lower().startswith(_CONSONANT_SOUND) else "a"
+
+
+def capital(text: str) -> str:
+    """With a capital first; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def plural(noun: str) -> str:
+    """ "city" -> "cities", "class" -> "classes", "match" -> "matches"."""
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if re.search(r"(?:s|sh|ch|x|z)$", noun) else f"{noun}s"
+
+
+def third_person(verb: str) -> str:
+    """ "return" -> "returns", "match" -> "matches", "copy" -> "copies"."""
+    if verb in _IRREGULAR:
+        return _IRREGULAR[verb]
+    return f"{verb}es" if verb.endswith("o") else plural(verb)
+
+
+def imperative(verb: str) -> str:
+    """What :func:`third_person` is made of: "creates" -> "create", "passes" -> "pass", "copies" -> "copy"."""
+    if re.search(r"(?:ss|sh|ch|x|z|o)es$", verb):
+        return verb[:-2]
+    if verb.endswith("ies") and len(verb) > 4:
+        return f"{verb[:-3]}y"
+    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
+
+
+def gerund(verb: str) -> str:
+    """ "write" -> "writing", "get" -> "getting", "see" -> "seeing"."""
+    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
+        return f"{verb[:-1]}ing"
+    if re.fullmatch(r"[^aeiou]*[aeiou][bdgmnprt]", verb):
+        return f"{verb}{verb[-1]}ing"
+    return f"{verb}ing"
+
+
+def ordinal(number: int) -> str:
+    """ "1st", "12th", "23rd"."""
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
