@@ -7,8 +7,8 @@ from decimal import Decimal
 from synth.models.client import ModelHub
 from synth.store import Store
 from synth.store.calls import CallStore
-from synth.store.calls_rows import nano_units
-from synth.store.calls_summary import CALLS_FILE
+from synth.store.calls_tables import CALLS_FILE
+from synth.store.calls_values import nano_units
 
 __all__ = ["StoreHub"]
 

@@ -33,23 +33,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-from synth.store.calls_checkpoint import Checkpoints
-from synth.store.calls_codec import DamagedReply, encode
-from synth.store.calls_errors import is_busy, sqlite_errors
-from synth.store.calls_file import CallFile, IntentRow, ReplyRow, Settlement
-from synth.store.calls_rows import (
+from synth.store.calls_file import CallFile, Checkpoints, IntentRow, ReplyRow, Settlement
+from synth.store.calls_values import (
     MAX_AMOUNT,
     NANO,
     Account,
     CapReached,
+    DamagedReply,
     Intent,
     IntentState,
     Outcome,
     ReplyStatus,
     StoredReply,
     TokenCount,
+    encode,
     from_nano,
+    is_busy,
     nano_units,
+    sqlite_errors,
     total,
 )
 

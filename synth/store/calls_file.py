@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -16,14 +17,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from synth.errors import StoreError
-from synth.store.calls_answers import Answers
-from synth.store.calls_codec import decode
-from synth.store.calls_errors import is_busy, sqlite_errors
-from synth.store.calls_rows import Account, Intent, IntentState, ReplyStatus, StoredReply, TokenCount
-from synth.store.calls_tables import COUNTERS, OPEN_CODE, bring_up_to_date, check_tables, make_tables, read_accounts
+from synth.store.calls_tables import (
+    COUNTERS,
+    OPEN_CODE,
+    Answers,
+    check_tables,
+    make_tables,
+    read_accounts,
+)
+from synth.store.calls_values import (
+    Account,
+    Intent,
+    IntentState,
+    ReplyStatus,
+    StoredReply,
+    TokenCount,
+    decode,
+    is_busy,
+    sqlite_errors,
+)
 from synth.store.locks import FileLock
 
-__all__ = ["CallFile", "IntentRow", "ReplyRow", "Settlement"]
+__all__ = ["CallFile", "Checkpoints", "IntentRow", "ReplyRow", "Settlement"]
 
 _STATES = (IntentState.OPEN, IntentState.DELIVERED, IntentState.UNKNOWN, IntentState.FREE)
 _STATE_CODES = {state: code for code, state in enumerate(_STATES)}
@@ -36,6 +51,12 @@ _MAPPED = 1 << 40
 
 _OPEN_SECONDS = 60.0
 """Whoever opens the file waits so long for others."""
+
+_EVERY_PAGES = 8_192
+"""Pages written between two checkpoints: the log stays below 64 MB or so."""
+
+_EVERY_SECONDS = 5.0
+"""Seconds between two checkpoints while something is written: what a power cut may take."""
 
 
 class IntentRow(NamedTuple):
@@ -137,7 +158,6 @@ class CallFile:
         try:
             with self.transaction():
                 self.sweep()
-                bring_up_to_date(self._connection, self.path)
                 if not lock.try_acquire():
                     raise AssertionError("a lock of a fresh name is free")
                 execute = self._connection.execute
@@ -378,3 +398,65 @@ class CallFile:
         finally:
             self._connection.close()
             self._lock.release()
+
+
+class Checkpoints:
+    """Checkpoints of the file ``path``, begun by its one writer: what the write-ahead log holds is moved into the file
+    in a thread, while calls go on.
+
+    A checkpoint syncs the disk: on the event loop it would stop every call for as long. It has two parts. The first and
+    long one goes on beside the writers. Since they append meanwhile, the log would never be used up and would grow
+    without end; so the second, which moves the little that is left, keeps the writers of all processes out. The next
+    commit then starts the log anew.
+    """
+
+    def __init__(self, path: Path, *, seconds: float = _EVERY_SECONDS) -> None:
+        self._path = path
+        self._seconds = seconds
+        self._pages = 0
+        self._begun = time.monotonic()
+        self._thread: threading.Thread | None = None
+        self._failure: sqlite3.Error | None = None
+        self.holding = False
+        """The second part is under way: our writer waits, so that it begins at once. Only the thread changes it."""
+
+    def written(self, pages: int) -> None:
+        """The writer has committed about ``pages`` pages: begin a checkpoint when it is time."""
+        self._pages += pages
+        now = time.monotonic()
+        due = self._pages >= _EVERY_PAGES or (self._pages and now - self._begun >= self._seconds)
+        if due and not self.running:
+            self._pages = 0
+            self._begun = now
+            self._thread = threading.Thread(target=self._run, name="synth-calls-checkpoint", daemon=True)
+            self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def check(self) -> None:
+        """Raise what went wrong in the thread, once."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def join(self) -> None:
+        """Wait until no checkpoint runs."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            connection = sqlite3.connect(self._path, isolation_level=None, timeout=1)
+            try:
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                self.holding = True
+                # If other processes leave it no gap within the timeout, the next one makes up for it.
+                connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
+            finally:
+                self.holding = False
+                connection.close()
+        except sqlite3.Error as error:
+            self._failure = error

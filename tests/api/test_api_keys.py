@@ -20,7 +20,7 @@ from synth.exporters.key_hashes import KEYS_FILE, carry, hashes_in
 from synth.identity import digest
 from synth.schemas.reports import BuildReport
 from synth.store.calls import CallStore
-from synth.store.calls_summary import CALLS_FILE
+from synth.store.calls_tables import CALLS_FILE
 from synth.testing.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 KEY = "bQ7-xkeWm4RtZp0c-9uLa"

@@ -17,7 +17,7 @@ from synth.models.contract import BudgetReached
 from synth.pipelines.pilot import CONFIDENCE, predict, run_pilot
 from synth.store import Store
 from synth.store.calls import CallStore
-from synth.store.calls_rows import Account, from_nano
+from synth.store.calls_values import Account, from_nano
 from synth.testing.model_server import FixedPlayer, ModelServer, Reply, reconcile
 
 ROWS, TURNS = 20, 4

@@ -26,7 +26,7 @@ from synth.store.calls import (
     from_nano,
     nano_units,
 )
-from synth.store.calls_checkpoint import Checkpoints
+from synth.store.calls_file import Checkpoints
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Which reply answers a key: the table in memory, its copy beside the file, and what format 2 had instead."""
+"""Which reply answers a key: the table in memory, and its copy beside the file."""
 
 from __future__ import annotations
 
@@ -10,19 +10,14 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from calls_formats import as_format_2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.errors import StoreError
 from synth.identity import derive_generator
 from synth.store.calls import CallStore, Outcome, TokenCount
-from synth.store.calls_answers import Answers
-from synth.store.calls_codec import encode
 from synth.store.calls_file import CallFile, IntentRow, ReplyRow, Settlement
-from synth.store.calls_keys import KeyTable
-from synth.store.calls_rows import IntentState
-from synth.store.calls_summary import summarize
+from synth.store.calls_tables import Answers, KeyTable
+from synth.store.calls_values import IntentState, encode
 
 ROWS = 1024  # of a table that is new
 # Keys that want the same few rows, at the end and the start of the table, and agree in their ends now and then.
@@ -204,35 +199,3 @@ def test_a_copy_that_can_not_be_written_fails_nothing(tmp_path: Path) -> None:
         assert answers.get(key(0)) == b"zero"
         answers.write_copy()
         assert answers.get(key(0)) == b"zero"
-
-
-def test_a_file_of_format_2_is_brought_up_to_date_and_loses_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "calls.sqlite"
-    with filled(path, "zero", "one", "two") as (calls, _):
-        asyncio.run(make_calls(calls, "one again", first=1))
-        before = list(calls.replies()), list(calls.intents()), calls.accounts()
-    as_format_2(path)
-    bytes_before = path.read_bytes()
-    summary = summarize(path)
-    assert summary is not None
-    assert (summary.replies, summary.served) == (4, 3)
-    assert path.read_bytes() == bytes_before, "who only looks changes nothing"
-    with CallStore(path) as calls:
-        assert (list(calls.replies()), list(calls.intents()), calls.accounts()) == before
-        found = [asyncio.run(calls.get(key(number).hex())) for number in range(4)]
-        assert [reply and reply.body for reply in found] == [b"zero", b"one", b"two", None]
-        asyncio.run(make_calls(calls, "three", first=3))
-    summary = summarize(path)
-    assert summary is not None
-    assert (summary.replies, summary.served) == (5, 4)
-
-
-def test_a_file_of_format_2_that_is_in_use_is_left_alone_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "calls.sqlite"
-    with filled(path, "zero"):
-        as_format_2(path)
-        with pytest.raises(StoreError, match=r"calls\.sqlite: an older version of synth is using it"):
-            CallStore(path)
-        assert summarize(path) is not None
-    with CallStore(path) as calls:
-        assert asyncio.run(calls.get(key(0).hex())) is not None

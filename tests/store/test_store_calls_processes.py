@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from calls_child import key_of_call
-from calls_formats import as_format_2
 
 from synth.identity import derive_generator
 from synth.store.calls import CallStore, CapReached, IntentState, Outcome
@@ -232,11 +231,10 @@ def test_many_processes_make_the_same_file_at_once(tmp_path: Path, children: Chi
         assert children.run(folder / "calls.sqlite", work) == [0] * 4
 
 
-def test_many_processes_bring_an_old_file_up_to_date_at_once(tmp_path: Path, children: Children) -> None:
+def test_many_processes_open_a_filled_file_at_once_and_send_nothing_again(tmp_path: Path, children: Children) -> None:
     path, log = tmp_path / "calls.sqlite", tmp_path / "old.log"
     assert children.run(path, [{"log": str(log), "seed": 9, "calls": 200, "at_once": 16}]) == [0]
     before = {event["key"]: event["body"] for event in events(log) if event.get("body")}
-    as_format_2(path)
     logs = [tmp_path / f"{seed}.log" for seed in range(4)]
     work = [{"log": str(log), "seed": seed, "calls": 200, "at_once": 8} for seed, log in enumerate(logs)]
     assert children.run(path, work) == [0] * 4

@@ -12,8 +12,8 @@ from synth.cli.account import account_json, overruns_text
 from synth.errors import StoreError
 from synth.store import Store
 from synth.store.calls import CallStore, Outcome, TokenCount
-from synth.store.calls_rows import Account
-from synth.store.calls_summary import CALLS_FILE, summarize
+from synth.store.calls_tables import CALLS_FILE, summarize
+from synth.store.calls_values import Account
 
 
 async def make_calls(calls: CallStore) -> None:
