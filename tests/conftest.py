@@ -6,6 +6,7 @@ No test reaches a network, a hub, a telemetry endpoint or the user's own folders
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -14,9 +15,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Temporary folders in memory where there is room: the store and the ledger sync every file, and no test needs it after.
+_MEMORY = Path("/dev/shm")
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2**30:
+    tempfile.tempdir = str(_MEMORY)
 _HOME = Path(tempfile.mkdtemp(prefix="synth-tests-"))
 os.environ.update(
     {
+        "TMPDIR": tempfile.gettempdir(),
         # Store and caches: never the user's.
         "SYNTH_STORE": str(_HOME / "store"),
         "HF_HOME": str(_HOME / "hf"),
@@ -70,10 +76,6 @@ def prefect_server() -> Iterator[str]:
         yield str(PREFECT_API_URL.value())
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _own_home() -> Iterator[None]:
-    """The folder that stands for the user's, removed at the end."""
-    import shutil
-
-    yield
+def pytest_unconfigure() -> None:
+    """The folder that stands for the user's goes."""
     shutil.rmtree(_HOME, ignore_errors=True)
