@@ -72,12 +72,14 @@ def too_deep(folder: Path) -> str:
     return str(folder / "deep")
 
 
+SMALL = ["--set", "source.entities=600", "--tasks", "2"]
+
 USES: dict[str, list[str]] = {
     "recipe": ["build", "--recipe", "FILE"],
     "questions": ["build", "docs-search", "--source", "DOCS", "--tasks-file", "FILE"],
     "records": ["build", "docs-search", "--set", "source={kind: records, path: 'FILE'}", "--tasks", "2"],
-    "benchmark": ["build", "world-search", "--set", "decontaminate={benchmarks: ['FILE']}", "--tasks", "2"],
-    "tokenizer": ["build", "world-search", "--set", "contexts.tokenizer=FILE", "--tasks", "2"],
+    "benchmark": ["build", "world-search", "--set", "decontaminate={benchmarks: ['FILE']}", *SMALL],
+    "tokenizer": ["build", "world-search", "--set", "contexts.tokenizer=FILE", *SMALL],
     "import": ["import", "FILE", "--from", "openai", "--out", "OUT"],
     "import-tasks": ["import", "RUNS", "--from", "openai", "--tasks-file", "FILE", "--out", "OUT"],
     "import-benchmark": ["import", "RUNS", "--from", "openai", "--benchmark", "FILE", "--out", "OUT"],
