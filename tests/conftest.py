@@ -63,6 +63,19 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+# A minute and more each: begun first, so that none of them is what the other cores wait for in the end.
+_LONGEST = {
+    *("test_column_mutations.py",),
+    *("test_faults_product.py", "test_faults_models_build.py", "test_faults_io.py", "test_faults_kill.py"),
+    *("test_api_builds.py", "test_api_steps.py", "test_api_graph_walk.py", "test_api_app_desk.py"),
+    *("test_api_model_critical.py", "test_deep_benchmarks.py", "test_app_contract.py", "test_app_properties.py"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in _LONGEST)
+
+
 @pytest.fixture(scope="session")
 def prefect_server() -> Iterator[str]:
     """The API URL of one temporary Prefect server for the session, on a free loopback port, with its own database.
