@@ -69,6 +69,7 @@ _LONGEST = {
     *("test_faults_product.py", "test_faults_models_build.py", "test_faults_io.py", "test_faults_kill.py"),
     *("test_api_builds.py", "test_api_steps.py", "test_api_graph_walk.py", "test_api_app_desk.py"),
     *("test_api_model_critical.py", "test_deep_benchmarks.py", "test_app_contract.py", "test_app_properties.py"),
+    "test_flow_builds.py",
 }
 
 
