@@ -77,7 +77,7 @@ efficacy-faults: $(TRAIN) ## what checks and dedup are worth: a teacher that fai
 	$(LAB) --out $(EFFICACY_OUT)-faults --plan faults --final --jobs 2 $(ARGS)
 
 test: $(TEST) ## install with the test extras and run the fast suite (ARGS="-k name" to choose)
-	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile $(ARGS)
+	$(BIN)/python -m pytest -q -rs --no-fold-skipped --numprocesses=logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 check: format lint types layers locks ## formatting, lint, types, layers, locks of prompts and stages
 

@@ -6,6 +6,7 @@ No test reaches a network, a hub, a telemetry endpoint or the user's own folders
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
@@ -14,9 +15,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Temporary folders in memory where there is room: the store and the ledger sync every file, and no test needs it after.
+_MEMORY = Path("/dev/shm")
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2**30:
+    tempfile.tempdir = str(_MEMORY)
 _HOME = Path(tempfile.mkdtemp(prefix="synth-tests-"))
 os.environ.update(
     {
+        "TMPDIR": tempfile.gettempdir(),
         # Store and caches: never the user's.
         "SYNTH_STORE": str(_HOME / "store"),
         "HF_HOME": str(_HOME / "hf"),
@@ -57,6 +63,20 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+# A minute and more each: begun first, so that none of them is what the other cores wait for in the end.
+_LONGEST = {
+    *("test_column_mutations.py",),
+    *("test_faults_product.py", "test_faults_models_build.py", "test_faults_io.py", "test_faults_kill.py"),
+    *("test_api_builds.py", "test_api_steps.py", "test_api_graph_walk.py", "test_api_app_desk.py"),
+    *("test_api_model_critical.py", "test_deep_benchmarks.py", "test_app_contract.py", "test_app_properties.py"),
+    "test_flow_builds.py",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name not in _LONGEST)
+
+
 @pytest.fixture(scope="session")
 def prefect_server() -> Iterator[str]:
     """The API URL of one temporary Prefect server for the session, on a free loopback port, with its own database.
@@ -70,10 +90,6 @@ def prefect_server() -> Iterator[str]:
         yield str(PREFECT_API_URL.value())
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _own_home() -> Iterator[None]:
-    """The folder that stands for the user's, removed at the end."""
-    import shutil
-
-    yield
+def pytest_unconfigure() -> None:
+    """The folder that stands for the user's goes."""
     shutil.rmtree(_HOME, ignore_errors=True)

@@ -21,7 +21,8 @@ from synth.api import BuildResult
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.testing.model_server import ModelServer, ScriptedPlayer
 
-SMALL: dict[str, Any] = {"tasks": 12, "settings": {"source.entities": 600}}
+SMALL: dict[str, Any] = {"tasks": 8, "settings": {"source.entities": 600}}
+"""Small, yet rows in every table, and more than one shard where contexts are made."""
 
 
 def hashes(folder: Path) -> dict[str, str]:

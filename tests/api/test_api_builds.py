@@ -17,6 +17,7 @@ from synth.exporters.configs import CONFIGS
 from synth.exporters.validate import validate
 from synth.schemas.adp import dump, parse
 from synth.schemas.arrow import trajectory_of
+from synth.stages.contexts import Contexts
 
 Again = Callable[..., BuildResult]
 
@@ -26,6 +27,12 @@ def test_exactly_n_tasks_and_two_trajectories_each(small: BuildResult) -> None:
     assert dataset.count("tasks") == SMALL["tasks"]
     assert dataset.count("trajectories") == 2 * SMALL["tasks"]
     assert {row.role for row in dataset.rows("trajectories")} == {"teacher", "policy"}
+
+
+def test_every_table_has_rows_and_contexts_have_more_than_one_shard(small: BuildResult) -> None:
+    dataset = synth.load(small.path)
+    assert {config: dataset.count(config) for config in GROWING if not dataset.count(config)} == {}
+    assert dataset.count("contexts") > Contexts.rows_per_shard
 
 
 def test_every_row_holds(small: BuildResult) -> None:
@@ -60,14 +67,14 @@ GROWING = ("tasks", "trajectories", "steps", "branches", "preferences", "distrac
 
 
 def test_more_tasks_keep_every_row_and_run_only_the_rest(small: BuildResult, small_store: Path, tmp_path: Path) -> None:
-    more = synth.build("world-search", out=tmp_path / "out", store=small_store, **{**SMALL, "tasks": 20})
+    more = synth.build("world-search", out=tmp_path / "out", store=small_store, **{**SMALL, "tasks": 10})
     fewer_rows, more_rows = (
         {config: {row.id: row for row in synth.load(path).rows(config)} for config in GROWING}
         for path in (small.path, more.path)
     )
     for config, rows in fewer_rows.items():
         assert rows.items() <= more_rows[config].items()
-    assert len(more_rows["tasks"]) == 20
+    assert len(more_rows["tasks"]) == 10
     by_label = {stage.label: stage for stage in more.report.stages}
     written = synth.load(more.path).count("falsehoods")
     assert by_label["documents"].rows_in == SMALL["settings"]["source.entities"] + written

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import resource
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stand_ins import forked
 
 from synth.cli import main
 
@@ -74,32 +72,19 @@ def too_deep(folder: Path) -> str:
     return str(folder / "deep")
 
 
+SMALL = ["--set", "source.entities=600", "--tasks", "2"]
+
 USES: dict[str, list[str]] = {
     "recipe": ["build", "--recipe", "FILE"],
     "questions": ["build", "docs-search", "--source", "DOCS", "--tasks-file", "FILE"],
     "records": ["build", "docs-search", "--set", "source={kind: records, path: 'FILE'}", "--tasks", "2"],
-    "benchmark": ["build", "world-search", "--set", "decontaminate={benchmarks: ['FILE']}", "--tasks", "2"],
-    "tokenizer": ["build", "world-search", "--set", "contexts.tokenizer=FILE", "--tasks", "2"],
+    "benchmark": ["build", "world-search", "--set", "decontaminate={benchmarks: ['FILE']}", *SMALL],
+    "tokenizer": ["build", "world-search", "--set", "contexts.tokenizer=FILE", *SMALL],
     "import": ["import", "FILE", "--from", "openai", "--out", "OUT"],
     "import-tasks": ["import", "RUNS", "--from", "openai", "--tasks-file", "FILE", "--out", "OUT"],
     "import-benchmark": ["import", "RUNS", "--from", "openai", "--benchmark", "FILE", "--out", "OUT"],
     "book": ["build", "mcp-tools", "--set", "questions.book=FILE", "--tasks", "2"],
 }
-
-
-def run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """The command as a process of its own, which may not use more than ``MEMORY``."""
-    return subprocess.run(
-        [sys.executable, "-c", "from synth.cli import main; main()", *arguments],
-        cwd=folder,
-        env={**os.environ, "SYNTH_STORE": str(folder / "store")},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
 
 
 def one_line(code: int, out: str, err: str) -> str:
@@ -131,7 +116,7 @@ def laid_out(folder: Path, use: str, name: str) -> list[str]:
     return [*found, "--out", places["OUT"]] if found[0] == "build" else found
 
 
-# Where opening would block or reading would never end, the process is a real one, under a limit of memory and time.
+# Where opening would block or reading would never end, the process is another one, under a limit of memory and time.
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("name", [name for name in FILES if name not in ("endless_device", "fifo", "sparse")])
 def test_a_file_that_is_none_is_one_line(
@@ -151,7 +136,9 @@ def test_what_never_ends_is_one_line(use: str, tmp_path: Path) -> None:
     for name in ("endless_device", "fifo", *held):
         folder = tmp_path / name
         folder.mkdir()
-        ended = run(laid_out(folder, use, FILES[name](folder)), folder)
+        arguments = laid_out(folder, use, FILES[name](folder))
+        store = {"SYNTH_STORE": str(folder / "store")}
+        ended = forked.run(arguments, folder, variables=store, memory=MEMORY, seconds=SECONDS)
         one_line(ended.returncode, ended.stdout, ended.stderr)
 
 

@@ -51,8 +51,11 @@ def test_every_rule_is_met_by_walks_or_has_a_test_of_its_own(name: str) -> None:
         if rule.refusal is not None
     }
     met: set[str] = set()
+    rules = {rule.name for rule in environment.definition.rules}
     explorer = app_explorer(environment, seed=1, writes=0.95)
     for number in range(60):
+        if rules - met <= BY_HAND[name] and len(met) > len(rules) / 2:
+            break
         for step in explorer.walk(task(number), 25).steps:
             if step.result.error == "refused":
                 met |= {rule for rule, pattern in words.items() if pattern.fullmatch(step.result.content)}

@@ -1,0 +1,47 @@
+"""Commands in processes forked from a warm one, as if each were started anew, without paying for its imports."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing as mp
+import os
+import resource
+from dataclasses import dataclass
+from pathlib import Path
+
+from synth.registry import BACKENDS, ENVIRONMENTS, STAGES
+
+_START = mp.get_context("forkserver")
+_IMPORTED_LATE = [place.partition(":")[0] for place in (*STAGES.values(), *ENVIRONMENTS.values(), *BACKENDS.values())]
+_START.set_forkserver_preload(["synth.cli", "synth.api", "synth.pipelines", "synth.recipe.load", *_IMPORTED_LATE])
+
+
+@dataclass(frozen=True)
+class Ended:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def _command(arguments: list[str], said: str, cwd: str, environ: dict[str, str], memory: int) -> None:
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environ)
+    for descriptor, path in ((0, os.devnull), (1, f"{said}.out"), (2, f"{said}.err")):
+        os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), descriptor)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    importlib.import_module("synth.cli").main(arguments)
+
+
+def run(arguments: list[str], folder: Path, *, variables: dict[str, str], memory: int, seconds: float) -> Ended:
+    """`synth` with ``arguments`` in ``folder``, which may hold no more than ``memory`` bytes of addresses."""
+    said = str(folder / "said")
+    environ = {**os.environ, **variables}
+    process = _START.Process(target=_command, args=(arguments, said, str(folder), environ, memory))
+    process.start()
+    process.join(seconds)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        raise TimeoutError(f"{arguments} did not end within {seconds} s")
+    return Ended(process.exitcode, Path(f"{said}.out").read_text(), Path(f"{said}.err").read_text())
