@@ -69,10 +69,12 @@ def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
     source = recipe.source
     config = source.model_dump(exclude={"kind"})
     if source.kind == "world":
-        from synth.tasks.world.phrasebook import INVERSES
+        from synth.tasks.world.words import world_words
 
         yield _node("documents", "world_pages", config)
-        yield _node("graph", "graph", {"inverses": dict(INVERSES)}, entities="documents", edges="documents")
+        yield _node(
+            "graph", "graph", {"inverses": dict(world_words().inverses)}, entities="documents", edges="documents"
+        )
     elif source.kind == "docs":
         extract = config.pop("extract")
         yield from document_nodes(recipe, _node("documents", "read_docs", config))

@@ -59,11 +59,11 @@ def world_lexicon() -> dict[str, frozenset[str]]:
     """Word -> relations, from the sentences of the world's pages and from the phrases of its questions."""
     from synth.agents.scripted.matching import stem
     from synth.sources.world.lexicon import lexicon
-    from synth.tasks.world.phrasebook import canonical, question_lexicon
+    from synth.tasks.world.words import world_words
 
     found: dict[str, set[str]] = {}
-    for source in (lexicon(), question_lexicon()):
+    for source in (lexicon(), world_words().by_word):
         for word, relations in source.items():
-            names = {canonical(name, True)[0] for name in relations}
+            names = {world_words().canonical(name, True)[0] for name in relations}
             found.setdefault(stem(word), set()).update(names)
     return {word: frozenset(names) for word, names in found.items()}
