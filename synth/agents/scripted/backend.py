@@ -23,11 +23,14 @@ from synth.schemas.trajectories import Role
 __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 
-def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
+def scripted_policy(
+    *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
+) -> Policy:
     """The scripted agent of ``role`` for ``task``: for pages, for a graph, or for a plan that is to be carried out.
 
     ``language`` chooses its understanding of words: ``world`` knows which words of the world's pages and questions
-    speak of which relation, anything else knows the usual words of reference documentation. ``options`` are those of
+    speak of which relation, anything else knows the usual words of reference documentation; ``lexicon`` (word ->
+    relations) takes the place of either. ``options`` are those of
     :class:`TeacherConfig` or :class:`PolicyConfig`, and for a plan those of :class:`DoerTeacherConfig` or
     :class:`DoerPolicyConfig`.
 
@@ -38,7 +41,8 @@ def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options
         if role == "policy":
             return DoerPolicy(task, DoerPolicyConfig(**options))
         return DoerTeacher(task, DoerTeacherConfig(**options))
-    lexicon: Lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
+    if lexicon is None:
+        lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
     graph = task.environment == "graph"
     if role == "policy":
         weak = PolicyConfig(**options)
