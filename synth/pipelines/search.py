@@ -33,6 +33,7 @@ from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.registry import factory_of, find
 from synth.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.stages.contract import Implementation, Stage
+from synth.tasks.world.words import words_of
 
 __all__ = ["search_nodes"]
 
@@ -69,16 +70,10 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
 def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
     source = recipe.source
     config = source.model_dump(exclude={"kind"})
-    if source.kind == "world":
-        from synth.tasks.world.words import world_words
-
-        yield _node("documents", "world_pages", config)
-        yield _node(
-            "graph", "graph", {"inverses": dict(world_words().inverses)}, entities="documents", edges="documents"
-        )
-    elif source.kind == "triples":
-        yield _node("documents", "read_triples", config)
-        yield _node("graph", "graph", {}, entities="documents", edges="documents")
+    if source.kind in GRAPHS:
+        yield _node("documents", "world_pages" if source.kind == "world" else "read_triples", config)
+        inverses = dict(words_of(lexicon_of(recipe)).inverses)
+        yield _node("graph", "graph", {"inverses": inverses}, entities="documents", edges="documents")
     elif source.kind == "docs":
         extract = config.pop("extract")
         yield from document_nodes(recipe, _node("documents", "read_docs", config))

@@ -50,6 +50,8 @@ class TriplesConfig(BaseModel):
     """Our column -> the file's column, where the names differ: ``{"relation": "predicate"}``."""
     types: tuple[str, ...] = ("instance of", "instanceof", "type", "is a", "isa", "class", "kind", "p31")
     """Relations that say what kind of thing an entity is, whatever their capitals and underscores."""
+    untyped: str = "thing"
+    """What an entity is called of which no fact says its type: ``country``."""
     words: str | None = None
     """YAML file of words (``synth/lexicon/model.py``) that replace or add to those derived from the labels."""
     licence: str | None = None
@@ -135,6 +137,7 @@ def read_triples(config: TriplesConfig) -> Triples:
 def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> Iterator[Any]:
     """The wanted columns of each row, as trimmed text, empty where there is none."""
     suffix = file.suffix.lower()
+    headed = True
     try:
         if suffix == ".parquet":
             frame = pl.read_parquet(file)
@@ -145,10 +148,11 @@ def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> It
             first = file.open("rb").readline().decode("utf-8-sig", "replace").rstrip("\r\n").split(separator)
             named = {name.strip().strip('"').lower() for name in first}
             usual = {name for part in wanted for name in (part, *_USUAL.get(part, ()))} | {*columns.values()}
+            headed = bool(named & usual)
             frame = pl.read_csv(
                 file,
                 separator=separator,
-                has_header=bool(named & usual),
+                has_header=headed,
                 infer_schema=False,
                 quote_char=None if suffix == ".tsv" else '"',
             )
@@ -162,7 +166,7 @@ def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> It
     for at, part in enumerate(wanted):
         names = (columns[part],) if part in columns else (part, *_USUAL.get(part, ()))
         name = next((by_name[one.lower()] for one in names if one.lower() in by_name), None)
-        if name is None and part not in columns and frame.columns[0] == "column_1" and at < frame.width:
+        if name is None and part not in columns and not headed and at < frame.width:
             name = frame.columns[at]  # a file without a line of headings: the columns stand in this order
         if name is None:
             raise InputError(

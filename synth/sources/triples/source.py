@@ -28,13 +28,12 @@ from synth.schemas.documents import Document, Edge, Entity, ValueKind
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Split
 from synth.sources.triples.reading import TriplesConfig, content_digest, read_triples
-from synth.sources.triples.words import RelationShape, derive_relation, derive_type, plain_label
+from synth.sources.triples.words import RelationShape, derive_relation, derive_type, names_its_object, plain_label
 
 __all__ = ["PAGES_PER_SHARD", "TriplesGraph", "open_triples"]
 
 PAGES_PER_SHARD = 4096
 _SOURCE = "triples"
-_THING = "thing"
 _PEOPLE = frozenset(("human", "person", "people", "human being"))
 _VALUE_KINDS = frozenset(("date", "year", "number", "quantity", "text", "entity"))
 _NUMBER = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
@@ -170,17 +169,11 @@ def _graph(config: TriplesConfig, content: str) -> TriplesGraph:
     used = {subject for pairs in relations.values() for subject, _ in pairs} | {
         found for name, pairs in relations.items() if values[name][0] == "entity" for _, found in pairs
     }
-    kinds = {name: types.get(name, _THING) for name in used}
-    for name, pairs in relations.items():  # what has no type is what the only relation that leads to it calls it
-        noun = plain_label(label(name))
-        if (
-            values[name][0] == "entity"
-            and re.fullmatch(r"[a-z]+(?: [a-z]+)?", noun)
-            and noun.split()[-1] not in _NO_KIND
-        ):
-            for found in {found for _, found in pairs}:
-                if kinds[found] == _THING and found not in types and found not in {s for s, _ in relations[name]}:
-                    kinds[found] = _kind(noun)
+    kinds = {name: types.get(name) or _kind(config.untyped) for name in used}
+    for name, pairs in relations.items():  # what only objects are is what the relation calls it: "currency"
+        if values[name][0] == "entity" and names_its_object(label(name)):
+            subjects = {subject for subject, _ in pairs}
+            kinds |= {found: _kind(label(name)) for _, found in pairs if found not in types and found not in subjects}
     ids = tuple(sorted(used))
     ordinals = {name: at for at, name in enumerate(ids)}
     names = {relation: _relation_name(label(relation)) for relation in relations}
@@ -205,9 +198,6 @@ def _graph(config: TriplesConfig, content: str) -> TriplesGraph:
         rows=read.rows,
         config=config,
     )
-
-
-_NO_KIND = frozenset("by in at on from to with for after into of as near".split())
 
 
 def _local(name: str) -> str:
@@ -290,6 +280,7 @@ def _lexicon(
                 value=values[relation],
                 unit=unit,
                 functional=max(subjects.values()) == 1,
+                symmetric=entity and _symmetric(pairs),
                 usual=sum(count == 1 for count in subjects.values()) >= _USUAL * len(subjects),
                 inverse_functional=entity and max(objects.values()) == 1,
                 crowded=entity and len(pairs) >= _CROWD * len(objects),
@@ -302,6 +293,14 @@ def _lexicon(
         relations={name: entries[name] for name in sorted(entries)},
     )
     return derived if config.words is None else _better(derived, Path(config.words).expanduser())
+
+
+def _symmetric(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Whether the facts say it both ways wherever both things have facts of the relation."""
+    stated = set(pairs)
+    subjects = {subject for subject, _ in pairs}
+    both = [(found, subject) for subject, found in pairs if found in subjects and found != subject]
+    return len(both) >= 4 and sum(pair in stated for pair in both) >= _USUAL * len(both)
 
 
 def _common(kinds: Iterable[str]) -> tuple[str, ...]:

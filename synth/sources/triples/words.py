@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from synth.lexicon.model import EntityTypeEntry, InSize, QuestionWords, RelationEntry
 from synth.schemas.documents import ValueKind
 
-__all__ = ["RelationShape", "derive_relation", "derive_type", "plain_label", "plural_of"]
+__all__ = ["RelationShape", "derive_relation", "derive_type", "names_its_object", "plain_label", "plural_of"]
 
 _PREPOSITIONS = "by in at on from to with for after into under through as near against within".split()
 _AUXILIARY = r"(?:(?:is|was|are|were|has been) )?"
@@ -67,6 +67,8 @@ class RelationShape:
     unit: str | None = None
     functional: bool = True
     inverse_functional: bool = False
+    symmetric: bool = False
+    """Whenever one thing stands in it to another, the other does to the one."""
     usual: bool = True
     """Almost every subject has one object: "its capital" is how one speaks, even where a few have two."""
     crowded: bool = False
@@ -99,6 +101,13 @@ def plural_of(noun: str) -> str:
 def derive_type(kind: str, *, hub: bool) -> EntityTypeEntry:
     """The words of a type of entities: its own name."""
     return EntityTypeEntry(noun=kind, plural=plural_of(kind), hub=hub)
+
+
+def names_its_object(label: str) -> bool:
+    """Whether a relation's label is a plain noun for what it leads to: "country", not "borders", "author of"."""
+    words = plain_label(label).split()
+    verbal = words[0] in _VERBS or words[0] in ("has", "is", "was") or words[-1] in (*_PREPOSITIONS, "of")
+    return len(words) <= 2 and not verbal and all(word.isalpha() for word in words) and not words[-1].endswith("ed")
 
 
 def _article(noun: str) -> str:
@@ -139,6 +148,8 @@ def derive_relation(shape: RelationShape) -> RelationEntry:
         page, question = _verb(first, rest)
     else:
         page, question = _noun(re.sub(r"^has (?:an? )?|^the ", "", label), shape)
+    if shape.symmetric:
+        question = question.model_copy(update={"object_does": question.subject_does, "subject_is": question.object_is})
     return RelationEntry(
         subject=shape.subject,
         object=shape.object,
@@ -146,6 +157,7 @@ def derive_relation(shape: RelationShape) -> RelationEntry:
         unit=shape.unit,
         functional=shape.functional,
         inverse_functional=shape.inverse_functional,
+        symmetric=shape.symmetric,
         crowd="closed" if shape.crowded else None,
         page=(page,),
         question=question,
