@@ -235,6 +235,7 @@ def resolve(request: BuildRequest) -> Recipe:
     from synth.recipe.requests import settings_of
 
     settings = settings_of(
+        dataset=request.dataset,
         source=request.source,
         tasks=request.tasks,
         tasks_file=request.tasks_file,

@@ -36,6 +36,7 @@ __all__ = [
 STAGES: Mapping[str, str] = {
     "world_pages": "synth.stages.world:WorldPages",
     "read_docs": "synth.stages.read_docs:ReadDocs",
+    "read_triples": "synth.stages.read_triples:ReadTriples",
     "read_records": "synth.stages.read_records:ReadRecords",
     "extract_triples": "synth.stages.extract:ExtractTriples",
     "add_triples": "synth.stages.extract:AddTriples",

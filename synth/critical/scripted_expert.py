@@ -300,7 +300,7 @@ def _call_turn(point: Point, thoughts: Thoughts | str, name: str, arguments: dic
 
 
 @versioned(1)
-def scripted_expert(*, language: str = "docs", **options: object) -> ScriptedExpert:
+def scripted_expert(*, language: str = "docs", lexicon: Lexicon | None = None, **options: object) -> ScriptedExpert:
     """What the registry calls. ``language`` as for the scripted agents; ``options`` are those of
     :class:`ExpertConfig`.
 
@@ -309,5 +309,6 @@ def scripted_expert(*, language: str = "docs", **options: object) -> ScriptedExp
     """
     from synth.agents.scripted.backend import world_lexicon
 
-    lexicon = world_lexicon() if language == "world" else None
+    if lexicon is None and language == "world":
+        lexicon = world_lexicon()
     return ScriptedExpert(ExpertConfig.model_validate(options), lexicon, language)

@@ -149,6 +149,9 @@ class RelationEntry(_Entry):
     inverse_functional: bool = False
     """At most one subject per object."""
     symmetric: bool = False
+    crowd: Literal["closed", "open"] | None = None
+    """Many subjects belong to one object by nature: "the person who died in X" names nobody. ``open``: nobody could
+    list them all, either."""
     note: str = ""
     """What the source guarantees about dates and quantities."""
     page: tuple[str, ...] = Field(min_length=1)
@@ -204,15 +207,19 @@ class EntityTypeEntry(_Entry):
     also_plural: tuple[str, ...] = ()
     topic: str = ""
     """What an article about them is about, where that is not the plural: "notable people"."""
-    per_thousand: int = Field(ge=0)
+    per_thousand: int = Field(default=0, ge=0)
     """Share of a generated world's entities, of those that are not hubs; 0 for hubs and regions."""
+    article: bool = False
+    """Whether names of the kind take "the": "the River Senn"."""
+    place: bool = False
+    """Whether "where" asks for one."""
     hub: bool = False
     """Everything links to it, so no split owns it."""
-    opening: tuple[JointEntry, ...] = Field(min_length=1)
+    opening: tuple[JointEntry, ...] = ()
     """Sentences that say what the entity is; each begins with ``{s}``."""
-    sections: tuple[SectionEntry, ...] = Field(min_length=1)
+    sections: tuple[SectionEntry, ...] = ()
     """Genre, medium and such are stated in the opening, or else in the first section."""
-    filler_section: int = Field(ge=0)
+    filler_section: int = Field(default=0, ge=0)
     """The section, from 0, whose topic filler suits best."""
     fillers: tuple[Filler, ...] = ()
 
@@ -231,6 +238,8 @@ class Lexicon(_Entry):
     types: dict[str, EntityTypeEntry] = {}
     relations: dict[str, RelationEntry] = {}
     joint: tuple[JointEntry, ...] = ()
+    plurals: dict[str, str] = {}
+    """Of nouns that name an end of a relation and no type: ``pupil: pupils``."""
 
 
 class Phrases(_Entry):

@@ -51,6 +51,7 @@ def read_lexicon(paths: tuple[Path, ...]) -> Lexicon:
         types={name: entry for part in parts for name, entry in part.types.items()},
         relations={name: entry for part in parts for name, entry in part.relations.items()},
         joint=tuple(entry for part in parts for entry in part.joint),
+        plurals={noun: plural for part in parts for noun, plural in part.plurals.items()},
     )
 
 

@@ -22,14 +22,15 @@ from synth.pipelines.doubled import duplicate_notes, duplicate_tables, marked, p
 from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
 from synth.pipelines.screens import benchmark_names
+from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
 from synth.recipe.reverse import ReverseQuestions, WebSource
 from synth.recipe.roles import PRIVATE, RoleName
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
-from synth.sources.world.schema import HUB_TYPES
 from synth.store import StoredTable, publish
 from synth.tasks.docs.hubs import hub_documents
+from synth.tasks.world.words import words_of
 
 __all__ = ["JUDGING", "ROLES", "check_teacher", "finish", "published_recipe", "successes"]
 
@@ -168,7 +169,8 @@ def published_recipe(recipe: Recipe) -> JsonObject:
     if recipe.source.kind in EXPLORED:
         plain["source"] = published_source(recipe)
     for part in ("source", "questions"):
-        plain[part].pop("path", None)
+        for key in ("path", "labels", "words"):
+            plain[part].pop(key, None)
     if (plain.get("distractors") or {}).get("model", None) and not _HUB_NAME.fullmatch(plain["distractors"]["model"]):
         plain["distractors"].pop("model")  # a folder of this machine
     (plain.get("contexts") or {}).pop("tokenizer", None)
@@ -201,6 +203,7 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
     source = recipe.source
     words = {
         "world": "A fictional world, generated: entities, dated and measured facts, and one page about each entity.",
+        "triples": "Facts that the user gave as triples, and one generated page about each entity.",
         "docs": "A folder of linked pages that the user gave.",
         "records": "Documents that the user gave as records.",
         "mcp": "Servers of the Model Context Protocol: tools that read and change what the servers keep.",
@@ -260,14 +263,14 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
         # A hub and all that stands on it: the walk rule exempts pages.
         chosen = pc.is_in(entities["document"], pa.array(sorted(hubs), pa.int64()))
     else:
-        chosen = pc.is_in(entities["kind"], pa.array(sorted(HUB_TYPES)))
+        chosen = pc.is_in(entities["kind"], pa.array(sorted(words_of(lexicon_of(recipe)).hubs)))
     return tuple(entities.filter(chosen)["id"].to_pylist())
 
 
 def _command(recipe: Recipe) -> str:
     words = ["synth", "build", "--recipe", "recipe.yaml"]
     if recipe.source.kind not in {"world", *EXPLORED}:
-        words += ["--source", "<your documents>"]
+        words += ["--source", "<your facts>" if recipe.source.kind == "triples" else "<your documents>"]
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]
     return " ".join(words)

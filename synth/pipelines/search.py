@@ -22,14 +22,16 @@ from synth.pipelines.duplicates import accepting_of, document_nodes, row_nodes
 from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled
 from synth.pipelines.screens import task_screens
+from synth.pipelines.words import language_of, lexicon_of
 from synth.preferences.judge import compare_prompt
 from synth.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.prompting import load_prompt
-from synth.recipe.model import Critical, Recipe, Role
+from synth.recipe.model import GRAPHS, Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.registry import factory_of, find
 from synth.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.stages.contract import Implementation, Stage
+from synth.tasks.world.words import words_of
 
 __all__ = ["search_nodes"]
 
@@ -60,11 +62,10 @@ def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
 def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
     source = recipe.source
     config = source.model_dump(exclude={"kind"})
-    if source.kind == "world":
-        from synth.tasks.world.phrasebook import INVERSES
-
-        yield _node("documents", "world_pages", config)
-        yield _node("graph", "graph", {"inverses": dict(INVERSES)}, entities="documents", edges="documents")
+    if source.kind in GRAPHS:
+        yield _node("documents", "world_pages" if source.kind == "world" else "read_triples", config)
+        inverses = dict(words_of(lexicon_of(recipe)).inverses)
+        yield _node("graph", "graph", {"inverses": inverses}, entities="documents", edges="documents")
     elif source.kind == "docs":
         extract = config.pop("extract")
         yield from document_nodes(recipe, _node("documents", "read_docs", config))
@@ -90,12 +91,12 @@ def _source_nodes(recipe: Recipe) -> Iterator[StageNode]:
         yield _node("edges", "link_records", {}, documents="documents", triples=triples)
     yield _node("index", "index", {}, documents="documents")
     if recipe.environment.kind == "graph":
-        yield _node("names", "names", {}, entities="documents" if source.kind == "world" else "edges")
+        yield _node("names", "names", {}, entities="documents" if source.kind in GRAPHS else "edges")
 
 
 def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
     config = recipe.questions.model_dump(exclude={"kind"})
-    entities = "documents" if recipe.source.kind == "world" else "edges"
+    entities = "documents" if recipe.source.kind in GRAPHS else "edges"
     reads = {"documents": "documents", "index": "index"}
     if recipe.questions.kind != "given":
         reads |= {"entities": entities, "edges": entities}
@@ -104,6 +105,7 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
     if recipe.questions.kind == "world":
         reads |= {"graph": "graph"}
         config["environment"] = recipe.environment.kind
+        config["lexicon"] = lexicon_of(recipe)
     stage, values = modelled(recipe, config)
     yield replace(_node("tasks", stage, values, **reads), accepting=accepting_of(recipe))
 
@@ -215,14 +217,13 @@ def _judging_nodes(recipe: Recipe) -> Iterator[StageNode]:
 def _critical_node(recipe: Recipe) -> StageNode:
     critical = recipe.critical
     assert critical is not None
-    language = {"language": recipe.questions.kind}
     who = recipe.roles["policy"]
     return _node(
         "critical-steps",
         _here(recipe, "critical_steps"),
         {
             "policy": _policy(recipe, "policy", who),
-            "expert": _expert(recipe, critical, language),
+            "expert": _expert(recipe, critical),
             "scorer": _scorer(recipe, critical),
             "management": recipe.management,
             "environment": _environment(recipe),
@@ -248,10 +249,10 @@ def _editor(recipe: Recipe) -> Implementation | None:
     return None if who is None else assistant_of("editor", who, _assistant("editor"), load_prompt(*EDIT_PROMPT).ref)
 
 
-def _expert(recipe: Recipe, critical: Critical, language: dict[str, Any]) -> Implementation:
+def _expert(recipe: Recipe, critical: Critical) -> Implementation:
     who = recipe.roles.get("expert")
     if who is None or not _expert_is_model(recipe):
-        return _named("experts", critical.expert, language | ({} if who is None else who.options))
+        return _named("experts", critical.expert, {**language_of(recipe)} | ({} if who is None else who.options))
     prompts = [prompt.ref for prompt in expert_prompts(who.mode)]
     return assistant_of("expert", who, factory_of("experts", "model"), *prompts, options={"mode": who.mode})
 
@@ -318,7 +319,7 @@ def _here(recipe: Recipe, stage: str) -> str:
 def _world(recipe: Recipe, stage: str) -> dict[str, str]:
     """What the environment is made from, of what that stage reads: table or arrays -> the node that writes it."""
     made = {"documents": "documents", "index": "index", "graph": "graph", "names": "names"}
-    made["entities"] = "documents" if recipe.source.kind == "world" else "edges"
+    made["entities"] = "documents" if recipe.source.kind in GRAPHS else "edges"
     kind: type[Stage[Any]] = find("stages", _here(recipe, stage))
     return {name: made[name] for name in kind.reads if name in made}
 
@@ -336,7 +337,7 @@ def _installed(distribution: str) -> str | None:
 
 
 def _policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:
-    return policy_of(role, who, recipe.questions.kind)
+    return policy_of(role, who, language_of(recipe))
 
 
 def _summaries(recipe: Recipe, role: RoleName) -> dict[str, Any] | None:

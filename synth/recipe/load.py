@@ -98,7 +98,9 @@ def parse_recipe(data: Mapping[str, Any], where: str) -> Recipe:
         raise InputError(_explain(error, data), where=where, mend=_mend(error, data)) from None
 
 
-_PATHS = frozenset({"application", "benchmarks", "book", "definition", "folder", "path", "state_path", "tokenizer"})
+_PATHS = frozenset(
+    {"application", "benchmarks", "book", "definition", "folder", "labels", "path", "state_path", "tokenizer", "words"}
+)
 """Keys whose values are files or folders, wherever in a recipe they stand."""
 
 
@@ -143,7 +145,7 @@ def _turn(data: dict[str, Any], kind: Any) -> None:
         data["source"] = {}
 
 
-_TAGS = frozenset({"world", "docs", "records", "given", "reverse"})
+_TAGS = frozenset({"world", "triples", "docs", "records", "given", "reverse"})
 """Discriminator values that pydantic puts into error locations; they are no keys of the recipe."""
 _PLACES = frozenset({"search", "graph", "app", "mcp", "web"})
 

@@ -30,6 +30,7 @@ from synth.retrieval.vectors import IndexKind
 from synth.screening.config import Decontaminate
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
+from synth.sources.triples.reading import TriplesConfig
 from synth.sources.world.config import WorldConfig
 from synth.stages.given_tasks import GivenTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
@@ -87,13 +88,24 @@ class RecordsSource(RecordsConfig):
     what it states; what it can't point at in the document's words is refused."""
 
 
+class TriplesSource(TriplesConfig):
+    """Facts of yours: a file of triples."""
+
+    kind: Literal["triples"]
+
+
 Source = Annotated[
-    WorldSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource, Field(discriminator="kind")
+    WorldSource | TriplesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource,
+    Field(discriminator="kind"),
 ]
 
 
+GRAPHS = frozenset(("world", "triples"))
+"""Sources that are graphs of facts, with a page about each entity."""
+
+
 class WorldQuestions(WorldTasksConfig):
-    """Questions from walks over the world."""
+    """Questions from walks over a graph of facts: the generated world or triples."""
 
     kind: Literal["world"]
 
@@ -341,12 +353,13 @@ class Recipe(_Part):
 
     @model_validator(mode="after")
     def _fits(self) -> Recipe:
-        if self.questions.kind == "world" and self.source.kind != "world":
+        if self.questions.kind == "world" and self.source.kind not in GRAPHS:
             raise ValueError(
-                "questions of kind world need a source of kind world: for documents take `synth build docs-search`"
+                "questions of kind world need a graph of facts: a source of kind world or triples. For documents take "
+                "`synth build docs-search`"
             )
         self._check_explored()
-        if self.questions.kind == "docs" and self.source.kind == "world":
+        if self.questions.kind == "docs" and self.source.kind in GRAPHS:
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
         if self.tasks is None and self.questions.kind != "given":
             raise ValueError("tasks says how many tasks to make, and is missing")

@@ -8,11 +8,13 @@ from typing import Any
 
 __all__ = ["settings_of"]
 
+_TRIPLES = (".tsv", ".csv", ".nt")
 _RECORDS = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".parquet")
 
 
 def settings_of(
     *,
+    dataset: str | None,
     source: Path | str | None,
     tasks: int | None,
     tasks_file: Path | str | None,
@@ -22,8 +24,9 @@ def settings_of(
     """Dotted keys and values, in the order in which they are laid over a recipe; ``settings`` come last."""
     laid: dict[str, Any] = {}
     if source is not None:
-        records = str(source).lower().endswith(_RECORDS)
-        laid["source.kind"] = "records" if records else "docs"
+        name = str(source).lower()
+        graph = (dataset or "").startswith("graph-") or name.endswith(_TRIPLES)
+        laid["source.kind"] = "triples" if graph else "records" if name.endswith(_RECORDS) else "docs"
         laid["source.path"] = str(source)
     if tasks_file is not None:
         laid["questions"] = {"kind": "given", "path": str(tasks_file)}

@@ -222,8 +222,8 @@ def keys_of(roles: Mapping[RoleName, Role], environment: Mapping[str, str]) -> s
     return (named - {""}).union(*(password_of(address) for who in roles.values() for address in who.addresses))
 
 
-def policy_of(role: RoleName, who: Role, language: str) -> Implementation:
-    """What makes the policy of ``role``.
+def policy_of(role: RoleName, who: Role, language: Mapping[str, Any]) -> Implementation:
+    """What makes the policy of ``role``; ``language``: what a scripted one knows of words.
 
     Raises:
         InputError: there is no such backend.
@@ -237,7 +237,7 @@ def policy_of(role: RoleName, who: Role, language: str) -> Implementation:
         if who.mode == "structured":
             versions["structured_prompt"] = str(load_prompt(*STRUCTURED_PROMPT).ref)
     else:
-        options = {"role": role, "language": language, **who.options}
+        options = {"role": role, **language, **who.options}
     if ":" not in who.backend:
         return _implementation(role, who, factory_of("backends", who.backend), options, versions)
     return _implementation(role, who, who.backend, options, {"source": _source_of(role, who.backend)})

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from synth.graph.graph import Graph
+from synth.lexicon.model import Lexicon
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -15,6 +16,7 @@ from synth.tasks.draft import finish, same_question
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.propose import WorldProposer
+from synth.tasks.world.words import words_of
 
 __all__ = ["WorldTasks", "WorldTasksStageConfig"]
 
@@ -22,6 +24,8 @@ __all__ = ["WorldTasks", "WorldTasksStageConfig"]
 class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
     environment: str = "search"
     """Where the tasks are to be solved."""
+    lexicon: Lexicon | None = None
+    """Words of the graph's relations and types. None: the generated world's."""
 
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
@@ -43,6 +47,7 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
             inputs.table("edges").arrow,
             IndexSearch(Bm25Index(inputs.arrays("index")), documents.column("id")),
             config,
+            words_of(config.lexicon),
             stage=self.name,
         )
 

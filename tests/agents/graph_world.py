@@ -25,8 +25,8 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
-from synth.tasks.world.phrasebook import INVERSES
 from synth.tasks.world.propose import WorldProposer
+from synth.tasks.world.words import world_words
 
 PROVENANCE = Provenance(
     dataset="walk", stage="test", stage_version=1, fingerprint="0" * 64, seed=7, source="world", source_sha256="0" * 64
@@ -69,7 +69,7 @@ def graph_world() -> GraphWorld:
     config = WorldConfig(entities=600, seed=3)
     parts = [shard_tables(config, shard) for shard in range(shard_count(config))]
     documents, entities, edges = (pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True))
-    graph = Graph.build(entities, edges, INVERSES)
+    graph = Graph.build(entities, edges, world_words().inverses)
     search = IndexSearch(Bm25Index(Bm25Index.build(documents)), documents.column("id"))
     proposer = WorldProposer(graph, entities, documents, edges, search, WorldTasksConfig())
     tasks = []

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from synth.environments.search import SearchEnvironment
 from synth.identity import digest
+from synth.lexicon.names import written_value
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import row_at
 from synth.schemas.documents import Document, Evidence, ValueKind
@@ -28,7 +29,6 @@ from synth.schemas.tasks import (
     Walk,
 )
 from synth.sources.world.config import WorldConfig
-from synth.sources.world.schema import written_value
 from synth.sources.world.source import shard_tables
 from synth.tasks.values import difference, parse_measure, total
 from synth.testing.corpus import PROVENANCE

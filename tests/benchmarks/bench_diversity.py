@@ -28,8 +28,8 @@ from synth.sources.world.source import WorldConfig, shard_count, shard_tables
 from synth.tasks.contract import Checked
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
-from synth.tasks.world.phrasebook import INVERSES
 from synth.tasks.world.propose import WorldProposer
+from synth.tasks.world.words import world_words
 
 BATCH = 200
 
@@ -50,7 +50,13 @@ def proposed(entities: int, seed: int, wanted: int) -> list[Row]:
     documents, nodes, edges = (pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True))
     search = IndexSearch(Bm25Index(Bm25Index.build(documents)), documents.column("id"))
     proposer = WorldProposer(
-        Graph.build(nodes, edges, INVERSES), nodes, documents, edges, search, WorldTasksConfig(), stage="world_tasks"
+        Graph.build(nodes, edges, world_words().inverses),
+        nodes,
+        documents,
+        edges,
+        search,
+        WorldTasksConfig(),
+        stage="world_tasks",
     )
     rows: list[Row] = []
     start = 0

@@ -35,7 +35,7 @@ from synth.labels import label
 from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.tasks.world.phrasebook import INVERSES
+from synth.tasks.world.words import world_words
 
 Cell = Counter[str]
 
@@ -132,7 +132,7 @@ def measure(engine: Engine, *, scores: int = 0) -> Measured:
     teacher: list[TrajectoryRow] = list(engine.table("teacher", "trajectories").rows()) if scores else []
     result = Measured()
     for row in policy:
-        truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, INVERSES)
+        truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, world_words().inverses)
         found = next((step.step for step in label(row, tasks[row.task_id]) if step.first_error), None)
         if truth is not None and truth.mode == UNDECIDED:
             result.undecided["succeeded" if row.success else "failed"] += 1
@@ -142,7 +142,7 @@ def measure(engine: Engine, *, scores: int = 0) -> Measured:
         table.setdefault(truth.mode if truth is not None else "none", Counter())[_outcome(found, wanted)] += 1
     environment = open_search(inputs=_Collection(engine))
     for row in (*policy[:scores], *teacher[:scores]):
-        truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, INVERSES)
+        truth = first_error(row, tasks[row.task_id], injected.get(row.id, []), facts, world_words().inverses)
         _score(result, row, tasks[row.task_id], environment, truth.turn if truth is not None else None)
     return result
 

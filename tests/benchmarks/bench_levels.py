@@ -59,8 +59,8 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
-from synth.tasks.world.phrasebook import INVERSES
 from synth.tasks.world.propose import WorldProposer
+from synth.tasks.world.words import world_words
 from synth.testing.corpus import PROVENANCE
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
@@ -130,7 +130,7 @@ class World:
         own, self.entities, self.edges = (pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True))
         written = [page for shard in range(distractor_shards(config)) for page in distractor_shard(config, shard)[0]]
         self.documents = pa.concat_tables([own, to_arrow(written, Document).cast(own.schema)]).combine_chunks()
-        self.graph = Graph.build(self.entities, self.edges, INVERSES)
+        self.graph = Graph.build(self.entities, self.edges, world_words().inverses)
         self.index = Bm25Index(Bm25Index.build(self.documents))
         self._search = IndexSearch(self.index, self.documents.column("id"))
 

@@ -89,9 +89,9 @@ def mapped_arrays(folder: Path, name: str) -> dict[str, Any]:
 
 def build_graph(folder: Path) -> None:
     from synth.graph.graph import Graph
-    from synth.tasks.world.phrasebook import INVERSES
+    from synth.tasks.world.words import world_words
 
-    graph = Graph.build(mapped_table(folder, "entities"), mapped_table(folder, "edges"), INVERSES)
+    graph = Graph.build(mapped_table(folder, "entities"), mapped_table(folder, "edges"), world_words().inverses)
     keep(folder, "graph", graph.to_arrays())
 
 

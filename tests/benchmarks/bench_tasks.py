@@ -31,8 +31,8 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import same_question
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import SHAPE_NAMES, WorldTasksConfig
-from synth.tasks.world.phrasebook import INVERSES
 from synth.tasks.world.propose import WorldProposer
+from synth.tasks.world.words import world_words
 
 _BATCH = 256
 
@@ -48,7 +48,7 @@ class World:
         self.documents, self.entities, self.edges = (
             pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True)
         )
-        self.graph = Graph.build(self.entities, self.edges, INVERSES)
+        self.graph = Graph.build(self.entities, self.edges, world_words().inverses)
         self.search = IndexSearch(Bm25Index(Bm25Index.build(self.documents)), self.documents.column("id"))
 
     def proposer(self, shapes: dict[str, float] | None = None) -> WorldProposer:

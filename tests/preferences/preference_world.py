@@ -31,8 +31,8 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
-from synth.tasks.world.phrasebook import INVERSES
 from synth.tasks.world.propose import WorldProposer
+from synth.tasks.world.words import world_words
 from synth.testing.corpus import PROVENANCE
 
 
@@ -81,7 +81,7 @@ def make_world(wanted: int = 24, samples: int = 3) -> PreferenceWorld:
     documents, entities, edges = (pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True))
     index = Bm25Index(Bm25Index.build(documents))
     proposer = WorldProposer(
-        Graph.build(entities, edges, INVERSES),
+        Graph.build(entities, edges, world_words().inverses),
         entities,
         documents,
         edges,

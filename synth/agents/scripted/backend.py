@@ -25,11 +25,14 @@ __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 
 @versioned(1)
-def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options: Any) -> Policy:
+def scripted_policy(
+    *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
+) -> Policy:
     """The scripted agent of ``role`` for ``task``: for pages, for a graph, or for a plan that is to be carried out.
 
     ``language`` chooses its understanding of words: ``world`` knows which words of the world's pages and questions
-    speak of which relation, anything else knows the usual words of reference documentation. ``options`` are those of
+    speak of which relation, anything else knows the usual words of reference documentation; ``lexicon`` (word ->
+    relations) takes the place of either. ``options`` are those of
     :class:`TeacherConfig` or :class:`PolicyConfig`, and for a plan those of :class:`DoerTeacherConfig` or
     :class:`DoerPolicyConfig`.
 
@@ -40,7 +43,8 @@ def scripted_policy(*, task: Task, role: Role, language: str = "docs", **options
         if role == "policy":
             return DoerPolicy(task, DoerPolicyConfig(**options))
         return DoerTeacher(task, DoerTeacherConfig(**options))
-    lexicon: Lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
+    if lexicon is None:
+        lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
     graph = task.environment == "graph"
     if role == "policy":
         weak = PolicyConfig(**options)
@@ -60,12 +64,12 @@ def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:
 def world_lexicon() -> dict[str, frozenset[str]]:
     """Word -> relations, from the sentences of the world's pages and from the phrases of its questions."""
     from synth.sources.world.lexicon import lexicon
-    from synth.tasks.world.phrasebook import canonical, question_lexicon
+    from synth.tasks.world.words import world_words
     from synth.text.words import stem
 
     found: dict[str, set[str]] = {}
-    for source in (lexicon(), question_lexicon()):
+    for source in (lexicon(), world_words().by_word):
         for word, relations in source.items():
-            names = {canonical(name, True)[0] for name in relations}
+            names = {world_words().canonical(name, True)[0] for name in relations}
             found.setdefault(stem(word), set()).update(names)
     return {word: frozenset(names) for word, names in found.items()}

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from synth.identity import derive_generator, digest
+from synth.lexicon.names import written_value
 from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import Falsehood
 from synth.schemas.documents import Document, Evidence, Link, Section
@@ -14,7 +15,7 @@ from synth.schemas.row import Split
 from synth.sources.world.config import WorldConfig
 from synth.sources.world.distract import Lie, claims, lies, object_of
 from synth.sources.world.pages import pages
-from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, with_article, written_value
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, with_article
 from synth.sources.world.source import world_of
 from synth.sources.world.structure import World, slug
 from synth.sources.world.tables import LICENCE

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from synth.identity import derive_generator
-from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article, written_value
+from synth.lexicon.names import written_value
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, article
 from synth.sources.world.structure import NO_DATE, World
 from synth.sources.world.tables import Columns
 from synth.sources.world.templates import (

@@ -6,15 +6,13 @@ drives a seeded generator instead, so that any size is consistent and every stat
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from synth.lexicon import names
 from synth.lexicon.reading import world_lexicon
-from synth.schemas.documents import ValueKind
 from synth.sources.world.relation import EntityType, Joint, Relation
-from synth.text.dates import MONTHS
 
 __all__ = [
     "ENTITY_TYPES",
@@ -27,7 +25,6 @@ __all__ = [
     "Relation",
     "article",
     "with_article",
-    "written_value",
 ]
 
 PRESENT_YEAR = 2010
@@ -85,35 +82,12 @@ RELATIONS: Mapping[str, Relation] = MappingProxyType({item.name: item for item i
 
 JOINTS: tuple[Joint, ...] = tuple(Joint(entry.relations, entry.page, entry.always) for entry in _WORDS.joint)
 
-_ARTICLE_TYPES = frozenset({"river", "museum", "laboratory", "newspaper", "bridge", "festival", "award", "species"})
-_ARTICLE_PATTERN = re.compile(
-    r"^(University|Republic|Kingdom|Academy) of |(Institute|Academy|Company|Highlands|Islands)$"
-)
-
 
 def article(kind: str, name: str) -> str:
     """``"the "`` when English puts the definite article before this name in running text, else ``""``."""
-    if name.startswith("The "):
-        return ""
-    return "the " if kind in _ARTICLE_TYPES or _ARTICLE_PATTERN.search(name) else ""
+    return names.article(name, always=_WORDS.types[kind].article)
 
 
 def with_article(kind: str, name: str) -> str:
     """The name as a sentence mentions it: "the River Senn", "Lake Senn"."""
-    return article(kind, name) + name
-
-
-def written_value(value: str, kind: ValueKind) -> str:
-    """How pages write an edge's value: "14 March 1874", "1874", "1,204,500", "1,204 metres".
-
-    ``value`` is as ``Edge.value`` stores it: ISO date, plain decimal number, number with unit, or text.
-    """
-    if kind == "date":
-        year, month, day = value.split("-")
-        return f"{int(day)} {MONTHS[int(month) - 1]} {int(year)}"
-    if kind == "number":
-        return f"{int(value):,}"
-    if kind == "quantity":
-        number, _, unit = value.partition(" ")
-        return f"{int(number):,} {unit}"
-    return value
+    return names.with_article(name, always=_WORDS.types[kind].article)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from synth.tasks.world.grammar import NAME, Phrase, capitalise, indefinite, mark, unmark
-from synth.tasks.world.links import HEADS, Link, ask_options, choose, clause_phrases, noun_phrases, statements
+from synth.tasks.world.links import Link, ask_options, choose, clause_phrases, noun_phrases, statements
 from synth.tasks.world.registers import ALONE
 
 __all__ = ["Worded", "tell", "word_chain"]
@@ -83,15 +83,15 @@ def _realize(links: Sequence[Link], plan: tuple[int, ...], rng: np.random.Genera
         sentence, known, family = found
         sentences.append(capitalise(sentence))
         families.append(family)
-        told += [HEADS[link.kind][0] for link in part]
+        told += [link.noun.heads[0] for link in part]
         at += size
     for link in links[at:-1]:
-        ways = noun_phrases(link, known, choose(rng, HEADS[link.kind]))
+        ways = noun_phrases(link, known, choose(rng, link.noun.heads))
         if not ways:
             return None
         known = choose(rng, choose(rng, ways))
     last = links[-1]
-    asks = ask_options(last, known, choose(rng, HEADS[last.kind]) if not last.is_value else "")
+    asks = ask_options(last, known, choose(rng, last.noun.heads) if not last.is_value else "")
     if not asks:
         return None
     if sentences:
@@ -112,7 +112,7 @@ def tell(
     ("Take the city where ...") may open. None when no wording fits.
     """
     end = part[-1]
-    head = HEADS[end.kind][0]
+    head = end.noun.heads[0]
     before = told.count(head)
     if before >= len(_ORDINALS):
         return None  # a fifth city could not be told from the others
@@ -121,7 +121,7 @@ def tell(
     if first:
         inner = known
         for link in part[:-1]:
-            ways = noun_phrases(link, inner, choose(rng, HEADS[link.kind]))
+            ways = noun_phrases(link, inner, choose(rng, link.noun.heads))
             if not ways:
                 return None
             inner = choose(rng, choose(rng, ways))
@@ -154,9 +154,9 @@ def _two_hops(one: Link, two: Link, known: Phrase, told: list[str], head: str) -
     """Statements over a bridge that is never named: "X was founded by someone who was born in a city"."""
     if two.person or two.kind == one.kind or head in told:
         return []
-    if HEADS[one.kind][0] in told:
+    if one.noun.heads[0] in told:
         return []
-    bridge = "someone who" if one.person else f"{indefinite(HEADS[one.kind][0])} that"
+    bridge = "someone who" if one.person else f"{indefinite(one.noun.heads[0])} that"
     found = []
     for inner in two.undergoes():
         if inner.prep.endswith("a(n)") or inner.clausal or head in inner.tail.split():

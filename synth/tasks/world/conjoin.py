@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.world.compose import Worded
 from synth.tasks.world.grammar import CLAUSE, NAME, Phrase, Predicate, capitalise, indefinite, mark, unmark
-from synth.tasks.world.links import HEADS, Link, ask_options, choose
+from synth.tasks.world.links import Link, ask_options, choose
 from synth.tasks.world.registers import ALONE, Core, identify, put
+from synth.tasks.world.wording import Noun
 from synth.text.lists import listed
 from synth.text.numbers import NUMERALS
 
@@ -44,9 +44,9 @@ def joint_ways(links: Sequence[Link], rng: np.random.Generator, tail: Link | Non
     picked = pick(rest, rng)
     if not picked:
         return {}
-    kind = links[0].kind
-    head = mark(noun.number, noun.known) if noun is not None else choose(rng, HEADS[kind])
-    families = _tailed(picked, head, kind, noun, tail, rng) if tail else _plain(picked, head, kind, noun, rng)
+    thing = links[0].noun
+    head = mark(noun.number, noun.known) if noun is not None else choose(rng, thing.heads)
+    families = _tailed(picked, head, thing, noun, tail, rng) if tail else _plain(picked, head, thing, noun, rng)
     return {name: texts for name, texts in families.items() if texts}
 
 
@@ -88,17 +88,17 @@ def joined(
 
 
 def _plain(
-    picked: Sequence[tuple[Link, Predicate]], head: str, kind: str, noun: Link | None, rng: np.random.Generator
+    picked: Sequence[tuple[Link, Predicate]], head: str, thing: Noun, noun: Link | None, rng: np.random.Generator
 ) -> dict[str, list[str]]:
-    person = kind == "person"
+    person = thing.person
     who = "who" if person else choose(rng, ("that", "which"))
     wh = "who" if person and noun is None else f"which {head}"
     verbs = joined(picked, rng)
-    thing = f"the {head} {who} {verbs}"
-    plain = HEADS[kind][0]
+    described = f"the {head} {who} {verbs}"
+    plain = thing.heads[0]
     endings = identify(person, plain)
     asked = f"{wh} {verbs}"
-    families = put(Core(kind, plain, direct=(asked,), clause=(asked,), phrase=(thing,)))
+    families = put(Core(thing, plain, direct=(asked,), clause=(asked,), phrase=(described,)))
     someone = "someone" if person and noun is None else indefinite(head)
     called = ("Who is it", "Who is meant") if person else ("What is it called", "What is its name")
     families["riddle"] = [f"{someone} {verbs}. {ending}?" for ending in called]
@@ -132,7 +132,7 @@ def _plain(
             if not person and len(picked) == 2
         ]
         if noun is None and first[0][1].plain_plural:
-            plural = ENTITY_TYPES[kind].plural
+            plural = thing.plurals[0]
             one = choose(rng, ("which", "which one")) if not person else choose(rng, ("who", "which one"))
             families["among"] = [
                 f"{opening} the {plural} {who} {joined(first, rng, plural=True)}, {one} {joined(others, rng)}?"
@@ -144,16 +144,16 @@ def _plain(
 def _tailed(
     picked: Sequence[tuple[Link, Predicate]],
     head: str,
-    kind: str,
+    thing: Noun,
     noun: Link | None,
     tail: Link,
     rng: np.random.Generator,
 ) -> dict[str, list[str]]:
     """The constraints describe a bridge; the question is about what ``tail`` leads to from it."""
-    person = kind == "person"
+    person = thing.person
     who = "who" if person else choose(rng, ("that", "which"))
     verbs = joined(picked, rng)
-    tail_head = "" if tail.is_value else choose(rng, HEADS[tail.kind])
+    tail_head = "" if tail.is_value else choose(rng, tail.noun.heads)
     plain = noun.known if noun is not None else head
     refer = Phrase(f"{choose(rng, ('that', 'this'))} {plain}", NAME)
     bridge = "someone" if person and noun is None else indefinite(head)

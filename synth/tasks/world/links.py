@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
-from synth.lexicon.reading import world_lexicon
-from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.world.grammar import (
     CLAUSE,
     NAME,
@@ -24,10 +22,9 @@ from synth.tasks.world.grammar import (
     tidy,
 )
 from synth.tasks.world.registers import Core, identify, put
-from synth.tasks.world.wording import Wording
+from synth.tasks.world.wording import Noun, Wording
 
 __all__ = [
-    "HEADS",
     "Link",
     "as_clause",
     "ask_options",
@@ -41,12 +38,6 @@ __all__ = [
 
 T = TypeVar("T")
 
-HEADS: Mapping[str, tuple[str, ...]] = {
-    kind: (entry.noun, *entry.also) for kind, entry in world_lexicon().types.items()
-}
-"""What a sought entity of a kind is called; the first is the plain word."""
-
-_PLACES = frozenset("country region city university laboratory museum stadium newspaper company lake".split())
 _CLAUSE_WORDS = (" that ", " which ", " whose ", " where ", " who ")
 
 
@@ -59,8 +50,8 @@ class Link:
     wording: Wording
     sought_is_object: bool
     """Whether the sought end is the object of the wording's relation."""
-    kind: str
-    """Entity type or value kind of the sought end."""
+    noun: Noun
+    """What the sought end is."""
     known: str = ""
     """The known end as the question names it, with its article; empty when an earlier hop finds it."""
     heavy: bool = False
@@ -69,12 +60,17 @@ class Link:
     """The known end is a range of dates that brings its own preposition ("in the 1870s")."""
 
     @property
+    def kind(self) -> str:
+        """Entity type or value kind of the sought end."""
+        return self.noun.kind
+
+    @property
     def person(self) -> bool:
-        return self.kind == "person"
+        return self.noun.person
 
     @property
     def is_value(self) -> bool:
-        return self.kind not in ENTITY_TYPES
+        return self.noun.is_value
 
     def does(self) -> tuple[Predicate, ...]:
         found = self.wording.does(sought_is_object=self.sought_is_object)
@@ -87,6 +83,9 @@ class Link:
 
     def names(self) -> tuple[str, ...]:
         return self.wording.names(sought_is_object=self.sought_is_object)
+
+    def sets(self) -> tuple[str, ...]:
+        return self.wording.sets(sought_is_object=self.sought_is_object)
 
 
 def choose(rng: np.random.Generator, options: Sequence[T]) -> T:
@@ -143,7 +142,7 @@ def clause_phrases(link: Link, known: Phrase, head: str) -> list[Phrase]:
         if predicate.tail.startswith("among") or (predicate.tail and predicate.base == "have"):
             continue  # "the person whom the station had on its staff"
         strand = known.weight == NAME
-        for gap in predicate.gaps(known.text, person=link.person, place=link.kind in _PLACES, strand=strand):
+        for gap in predicate.gaps(known.text, person=link.person, place=link.noun.place, strand=strand):
             found.append(Phrase(f"{head} {gap}", CLAUSE))
     return found
 
@@ -188,7 +187,7 @@ def core_of(link: Link, known: Phrase, head: str) -> Core:
             if (told := as_clause(template)) and (text := _fill(told, known)) is not None
         ]
         return Core(
-            link.kind,
+            link.noun,
             direct=tuple(mark(link.number, text[0].lower() + text[1:].rstrip("?")) for text in asks),
             clause=tuple(mark(link.number, text) for text in clauses),
             phrase=tuple(phrase.text for phrase in nominal_phrases(link, known)),
@@ -215,7 +214,7 @@ def core_of(link: Link, known: Phrase, head: str) -> Core:
     else:
         direct += [f"which {head} is {text}" for text in nominal if head not in strip_marks(text).split()]
     described = tuple(phrase.text for way in noun_phrases(link, known, head) for phrase in way)
-    return Core(link.kind, head, tuple(direct), tuple(clauses), described)
+    return Core(link.noun, head, tuple(direct), tuple(clauses), described)
 
 
 def ask_options(link: Link, known: Phrase, head: str) -> dict[str, list[str]]:

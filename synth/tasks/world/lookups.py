@@ -9,7 +9,6 @@ import numpy as np
 from synth.graph.walks import WalkStep
 from synth.tasks.values import MEASURED_KINDS
 from synth.tasks.world.obfuscate_values import Blur, blurs
-from synth.tasks.world.phrasebook import WORDINGS
 from synth.tasks.world.view import WorldView
 
 __all__ = ["SAME_EVENT", "ends_of", "incoming", "only_range", "own_values", "ranges", "value_of"]
@@ -41,7 +40,7 @@ def incoming(view: WorldView, node: int, least: int, most: int, limit: int) -> l
                 continue
             forward = not out.forward or bool(graph.symmetric[graph.relations.index(out.relation)])
             size = len(ends_of(view, out.target, out.relation, forward))
-            if least <= size <= most and WORDINGS[out.relation].does(sought_is_object=forward):
+            if least <= size <= most and view.words.wordings[out.relation].does(sought_is_object=forward):
                 found.append(WalkStep(out.target, node, out.relation, forward, out.fact, size))
     return found
 
@@ -62,7 +61,7 @@ def own_values(view: WorldView, node: int, left_out: Set[str], rng: np.random.Ge
 
 def ranges(view: WorldView, step: WalkStep) -> Iterator[Blur]:
     """Ranges around the value that ``step`` starts from, the widest first, that words can say."""
-    predicates = WORDINGS[step.relation].does(sought_is_object=False)
+    predicates = view.words.wordings[step.relation].does(sought_is_object=False)
     dated = any(p.prep in ("in", "on") and not p.tail for p in predicates)
     for blur in blurs(*view.graph.value(step.source)):
         if dated or not blur.timed:

@@ -6,15 +6,13 @@ the rest says which end of the order. A clause without brackets says both at onc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
-from synth.lexicon.model import Comparison, FramedComparison, InSize, InTime
-from synth.lexicon.reading import comparison_frames, order_frames, world_lexicon
+from synth.lexicon.model import Comparison, FramedComparison, InSize, InTime, RelationEntry
+from synth.lexicon.reading import comparison_frames, order_frames
 
-__all__ = ["MEASURES", "End", "MeasureWording"]
+__all__ = ["End", "MeasureWording", "measure_of"]
 
 End = Literal["argmin", "argmax"]
 
@@ -108,13 +106,8 @@ def _compared(words: FramedComparison | tuple[Comparison, ...], noun: str) -> tu
     return tuple((filled(item.question), filled(item.clause)) for item in comparison_frames(words.frame))
 
 
-def _measures() -> Iterator[MeasureWording]:
-    for name, entry in world_lexicon().relations.items():
-        if entry.in_time is not None:
-            yield _in_time(name, entry.in_time)
-        elif entry.in_size is not None:
-            yield _in_size(name, entry.in_size)
-
-
-MEASURES: Mapping[str, MeasureWording] = MappingProxyType({item.relation: item for item in _measures()})
-"""One wording for each value relation by which things are ordered."""
+def measure_of(relation: str, entry: RelationEntry) -> MeasureWording | None:
+    """The words of a lexicon, read; None where the relation orders nothing."""
+    if entry.in_time is not None:
+        return _in_time(relation, entry.in_time)
+    return None if entry.in_size is None else _in_size(relation, entry.in_size)

@@ -24,7 +24,6 @@ from synth.schemas.tasks import Shape
 from synth.tasks.draft import Draft
 from synth.tasks.text import distinctive_words, gives_away
 from synth.tasks.world.lookups import SAME_EVENT, ends_of, incoming, only_range, own_values, ranges, value_of
-from synth.tasks.world.phrasebook import WORDINGS
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.web import Thread, draft_of_web
 
@@ -231,7 +230,7 @@ def _distinguished(
     pool = sorted({node for source in sources for node in ends_of(view, source, step.relation, step.forward)})
     if not 2 <= len(pool) <= _LARGE:
         return None
-    said = {*used, first.relation} - {name for name in used if not WORDINGS[name].object_does}
+    said = {*used, first.relation} - {name for name in used if not view.words.wordings[name].object_does}
     said |= {SAME_EVENT.get(name, "") for name in (step.relation, first.relation)}
     facts = own_values(view, step.target, said, rng)  # a value that the question named may come back as a range
     for fact in facts:

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-
-from synth.lexicon.reading import world_lexicon
-from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.world.grammar import CLAUSE, NAME, NOMINAL, Phrase, Predicate, mark, tidy
 from synth.tasks.world.links import Link
 
-__all__ = ["PLURALS", "bracketed", "counted", "plural_does", "set_phrases", "several"]
-
-PLURALS: Mapping[str, tuple[str, ...]] = {
-    kind: (entry.plural, *entry.also_plural) for kind, entry in world_lexicon().types.items()
-}
-"""What several entities of a kind are called; the first is the plain word."""
-
-_NOUNS = {
-    "pupil": "pupils",
-    "child": "children",
-    "winner": "winners",
-    "recipient": "recipients",
-    "portrait": "portraits",
-}
-_NOUNS |= {"subsidiary": "subsidiaries", **{kind.noun: kind.plural for kind in ENTITY_TYPES.values()}}
-_FINITE = re.compile(r" (?:that|which|who|whose|where) ")
+__all__ = ["bracketed", "counted", "plural_does", "set_phrases", "several"]
 
 
 def _echoes(predicate: Predicate, plural: str) -> bool:
@@ -47,12 +27,7 @@ def set_phrases(link: Link, known: Phrase, plural: str) -> list[str]:
     """The members as a noun phrase without article, marked: "films directed by X", "films that X directed". Around a
     heavy ``known`` only what needs no second clause."""
     heavy = known.weight >= CLAUSE
-    found = []
-    for template in link.names():
-        match = re.match(r"the (\w+)(.*)", template)
-        if match is None or match[1] not in _NOUNS or _FINITE.search(template) or "{x's}" in template:
-            continue
-        found.append(f"{_NOUNS[match[1]]}{match[2]}".replace("{x}", known.text))
+    found = [template.replace("{x}", known.text) for template in link.sets()]
     for predicate in link.does():
         if predicate.participle and predicate.plain_plural and predicate.fits(heavy) and not (heavy and predicate.tail):
             found.append(f"{plural} {predicate.finite(known.text, heavy=heavy, elided=True)}")

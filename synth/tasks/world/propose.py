@@ -18,7 +18,6 @@ from synth.identity import derive_generator, digest
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.schemas.tasks import Shape
-from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.checks import run_checks
 from synth.tasks.contract import Checked, Failed, Search, Surroundings, rejection
 from synth.tasks.draft import Draft
@@ -27,9 +26,9 @@ from synth.tasks.world.compose import Worded, word_chain
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.conjoin import word_conjunction
 from synth.tasks.world.obfuscate import obfuscated
-from synth.tasks.world.phrasebook import WORDINGS
 from synth.tasks.world.shapes import SHAPES
-from synth.tasks.world.view import CROWDS, WorldView, draw
+from synth.tasks.world.view import WorldView, draw
+from synth.tasks.world.words import Words, world_words
 
 __all__ = ["WorldProposer"]
 
@@ -62,17 +61,19 @@ class WorldProposer:
         edges: pa.Table,
         search: Search | None,
         config: WorldTasksConfig,
+        words: Words | None = None,
         *,
         stage: str = "world_tasks",
     ) -> None:
-        """``graph`` is ``Graph.build(entities, edges, INVERSES)`` (``synth.tasks.world.phrasebook``)."""
+        """``graph`` is ``Graph.build(entities, edges, words.inverses)``; ``words`` None: the generated world's."""
+        words = words or world_words()
         self._graph, self._config, self._stage = graph, config, stage
-        self.view = WorldView(graph, entities, documents, edges, config)
+        self.view = WorldView(graph, entities, documents, edges, config, words)
         """The world as shapes see it."""
         names = entities.column("name")
         step = max(1, len(names) // _GENERIC_SAMPLE)
         generic = generic_words(names[i].as_py() for i in range(0, len(names), step))
-        nouns = {word for kind in ENTITY_TYPES.values() for word in (kind.noun, kind.plural)}
+        nouns = {word for noun in words.nouns.values() for word in (noun.heads[0], noun.plurals[0])}
         self.surroundings = Surroundings(self.view.facts, self.view.pages, search, generic | nouns)
         """What the checks look at; an audit can use the same."""
         self._walkers: dict[tuple[str, str], Walker] = {}
@@ -193,7 +194,7 @@ class WorldProposer:
             return None
         steps = list(walks.steps(row, self._graph))
         if plan.shape == "composition":
-            crowded = any(step.relation in CROWDS and not step.forward for step in steps)
+            crowded = any(step.relation in self.view.words.crowds and not step.forward for step in steps)
             return None if crowded else steps
         # Nothing but numbers ("founded in 1334, 3 metres above the sea") is no question about anything.
         if all(step.source >= self._graph.n_entities and self._graph.kind(step.source) != "text" for step in steps):
@@ -234,13 +235,13 @@ class WorldProposer:
             start, stop = int(graph.group_step[group]), int(graph.group_step[group + 1])
             port = int(graph.group_port[group])
             relation, target = graph.relations[port >> 1], int(graph.step_target[start])
-            if stop - start != 1 or relation in used or relation not in WORDINGS or target in visited:
+            if stop - start != 1 or relation in used or relation not in self.view.words.wordings or target in visited:
                 continue
             if relation in self._config.blocked_relations or not self.view.may_be_gold(target, plan.split):
                 continue
             fact = int(graph.step_fact[start])
             forward = bool(graph.symmetric[port >> 1]) or port & 1 == 0
-            if relation in CROWDS and not forward:
+            if relation in self.view.words.crowds and not forward:
                 continue
             options.append(WalkStep(at, target, relation, forward, fact, 1))
         return options[int(rng.integers(len(options)))] if options else None

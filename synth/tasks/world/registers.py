@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from synth.lexicon.reading import registers, world_lexicon
-from synth.sources.world.schema import ENTITY_TYPES
+from synth.lexicon.reading import registers
 from synth.tasks.world.grammar import capitalise
+from synth.tasks.world.wording import Noun
 
 __all__ = ["ALONE", "Core", "identify", "put"]
 
@@ -22,8 +22,8 @@ ALONE = frozenset({"quick", "trivia", "reason", "afterwards", "wonder", "quiz"})
 class Core:
     """What is asked, marked, without capital and final sign."""
 
-    kind: str
-    """Entity type or value kind of what is sought."""
+    noun: Noun
+    """What is sought."""
     head: str = ""
     """What a sought entity is called; empty for values."""
     direct: tuple[str, ...] = ()
@@ -35,11 +35,11 @@ class Core:
 
     @property
     def person(self) -> bool:
-        return self.kind == "person"
+        return self.noun.person
 
     @property
     def is_value(self) -> bool:
-        return self.kind not in ENTITY_TYPES
+        return self.noun.is_value
 
 
 def identify(person: bool, head: str) -> tuple[str, ...]:
@@ -47,11 +47,6 @@ def identify(person: bool, head: str) -> tuple[str, ...]:
     if person:
         return ("Who is it", "What is this person's name", "Who is meant", "Who was this")
     return ("What is it called", "What is its name", f"Which {head} is it", f"Which {head} is meant")
-
-
-def _topic(kind: str) -> str:
-    entry = world_lexicon().types[kind]
-    return entry.topic or entry.plural
 
 
 def put(core: Core) -> dict[str, list[str]]:
@@ -75,13 +70,13 @@ def put(core: Core) -> dict[str, list[str]]:
     }
     around = words["value" if core.is_value else "entity"]
     if core.is_value:
-        reasons = around["reasons"].get(core.kind, ())
+        reasons = around["reasons"].get(core.noun.kind, ())
         found["what"] = [f"what is {text}?" for text in core.phrase]
         found["looking"] = [
             f"{opener} {text}. {capitalise(end)}?" for text in core.phrase for opener, end in around["looking"]
         ]
     else:
-        reasons = [reason.format(topic=_topic(core.kind)) for reason in around["reasons"]]
+        reasons = [reason.format(topic=core.noun.topic) for reason in around["reasons"]]
         found["name"] = [f"what is the name of {text}?" for text in core.phrase]
         found["looking"] = [
             f"{opener} {text}. {end}?"

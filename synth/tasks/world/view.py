@@ -14,32 +14,24 @@ from numpy.typing import NDArray
 
 from synth.graph.graph import Graph
 from synth.graph.walks import WalkStep
+from synth.lexicon.names import written_value
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.row import Split
 from synth.schemas.tasks import AnswerPart, Difficulty, Hop, Node, Operation, Shape, Walk
-from synth.sources.world.schema import HUB_TYPES, with_article, written_value
 from synth.tasks.draft import Draft, gold_documents, gold_entities
 from synth.tasks.graph_facts import GraphFacts, TablePages
 from synth.tasks.text import value_forms
 from synth.tasks.values import MEASURED_KINDS
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.links import Link
-from synth.tasks.world.phrasebook import WORDINGS, canonical
+from synth.tasks.world.wording import Noun
+from synth.tasks.world.words import Words
 from synth.text.lists import listed
 
-__all__ = ["CROWDS", "Answer", "WorldView", "difficulty_of", "draw"]
+__all__ = ["Answer", "WorldView", "difficulty_of", "draw"]
 
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
-
-CROWDS = frozenset(
-    """
-    born_in died_in citizen_of studied_at taught_at worked_at employed_by wrote_for played_for in_region part_of
-    written_in official_language
-    """.split()
-)
-"""Relations to which many subjects belong by nature: "the person who died in X" is no way to speak, even where the
-pages know of one only. Walked against their direction they are constraints, never a step of a chain."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +49,18 @@ class WorldView:
     """One world, its graph and its tables. Making one costs O(1); masks are made once for each split, on first use."""
 
     def __init__(
-        self, graph: Graph, entities: pa.Table, documents: pa.Table, edges: pa.Table, config: WorldTasksConfig
+        self,
+        graph: Graph,
+        entities: pa.Table,
+        documents: pa.Table,
+        edges: pa.Table,
+        config: WorldTasksConfig,
+        words: Words,
     ) -> None:
-        self.graph, self.config = graph, config
+        self.graph, self.config, self.words = graph, config, words
         self._entities = {name: entities.column(name) for name in ("id", "name", "kind", "aliases", "document")}
         self._edges = {name: edges.column(name) for name in ("document", "start", "end")}
-        self.facts = GraphFacts(graph, entities, hub_kinds=HUB_TYPES, canonical=canonical)
+        self.facts = GraphFacts(graph, entities, hub_kinds=words.hubs, canonical=words.canonical)
         self.pages = TablePages(documents)
         self.partition = np.asarray(entities.column("partition").to_pylist(), dtype=object)
         """(n_entities,) the split that owns each entity."""
@@ -75,7 +73,7 @@ class WorldView:
     @cached_property
     def hubs(self) -> Bools:
         """(n_entities,) declared hubs."""
-        numbers = [number for number, kind in enumerate(self.graph.kinds) if kind in HUB_TYPES]
+        numbers = [number for number, kind in enumerate(self.graph.kinds) if kind in self.words.hubs]
         return np.asarray(np.isin(self.graph.node_kind[: self.graph.n_entities], numbers))
 
     def own(self, split: Split) -> Bools:
@@ -95,7 +93,9 @@ class WorldView:
     @cached_property
     def blocked(self) -> frozenset[str]:
         """Relations that no question uses."""
-        return frozenset({*self.config.blocked_relations, *(n for n in self.graph.relations if n not in WORDINGS)})
+        return frozenset(
+            {*self.config.blocked_relations, *(n for n in self.graph.relations if n not in self.words.wordings)}
+        )
 
     # -- nodes, steps, hops --------------------------------------------------------------------------------------------
 
@@ -103,12 +103,16 @@ class WorldView:
         """Entity type or value kind."""
         return self.graph.kind(node)
 
+    def noun(self, node: int) -> Noun:
+        """What things like the node are called."""
+        return self.words.noun(self.graph.kind(node))
+
     def spoken(self, node: int) -> str:
         """The node as a sentence mentions it: "the River Senn", "14 March 1874"."""
         if self.graph.is_value(node):
             kind, text = self.graph.value(node)
             return written_value(text, kind)  # type: ignore[arg-type]
-        return with_article(self.graph.kind(node), str(self._entities["name"][node].as_py()))
+        return self.words.name(self.graph.kind(node), str(self._entities["name"][node].as_py()))
 
     def node(self, node: int) -> Node:
         """The node as hops name it."""
@@ -127,7 +131,7 @@ class WorldView:
     def link(self, number: int, step: WalkStep, *, known: bool) -> Link:
         """The step as the grammar sees it; ``known``: the question names its source."""
         name = self.spoken(step.source) if known else ""
-        return Link(number, WORDINGS[step.relation], step.forward, self.graph.kind(step.target), name)
+        return Link(number, self.words.wordings[step.relation], step.forward, self.noun(step.target), name)
 
     def evidence(self, step: WalkStep, source: Node) -> Evidence:
         """The span that states the step: on the source's own page where it stands there, for that is where a solver

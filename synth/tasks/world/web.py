@@ -18,7 +18,6 @@ from synth.schemas.tasks import Hop, Shape
 from synth.tasks.draft import Draft
 from synth.tasks.world.links import Link
 from synth.tasks.world.obfuscate_values import Blur
-from synth.tasks.world.phrasebook import WORDINGS
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.wording_web import Knot, word_web
 
@@ -49,7 +48,7 @@ def knots_of(view: WorldView, web: Sequence[Thread], unique: Sequence[int] = ())
             source = place.get(step.source)
             if source is not None and source >= at:
                 raise ValueError("a hop starts from what is found later")
-            link = Link(number, WORDINGS[step.relation], step.forward, view.kind(node))
+            link = Link(number, view.words.wordings[step.relation], step.forward, view.noun(node))
             if thread.blur is not None:
                 link = replace(link, known=thread.blur.words, timed=thread.blur.timed)
             elif source is None:
@@ -57,7 +56,7 @@ def knots_of(view: WorldView, web: Sequence[Thread], unique: Sequence[int] = ())
             links.append(link)
             sources.append(source)
             number += 1
-        knots.append(Knot(tuple(links), tuple(sources), view.kind(node), node in unique))
+        knots.append(Knot(tuple(links), tuple(sources), view.noun(node), node in unique))
     return knots
 
 

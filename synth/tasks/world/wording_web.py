@@ -16,8 +16,9 @@ import numpy as np
 from synth.tasks.world.compose import Worded, tell
 from synth.tasks.world.conjoin import joined, joint_ways, pick
 from synth.tasks.world.grammar import CLAUSE, NAME, NOMINAL, Phrase, capitalise, indefinite, mark, unmark
-from synth.tasks.world.links import HEADS, Link, ask_options, choose, clause_phrases, noun_phrases
+from synth.tasks.world.links import Link, ask_options, choose, clause_phrases, noun_phrases
 from synth.tasks.world.registers import ALONE
+from synth.tasks.world.wording import Noun
 
 __all__ = ["Knot", "marked_web", "word_web"]
 
@@ -34,8 +35,7 @@ class Knot:
     links: tuple[Link, ...]
     sources: tuple[int | None, ...]
     """For each link the place of the knot that it starts from; None where ``known`` names the start."""
-    kind: str
-    """Entity type or value kind."""
+    noun: Noun
     unique: bool = False
     """Whether its hops alone identify it: "the city that", not "a city that"."""
 
@@ -64,7 +64,7 @@ def marked_web(knots: Sequence[Knot], rng: np.random.Generator) -> tuple[str, li
         if len(users) == 1 and users[0].sources.count(place) == 1 and rng.random() < _INLINE:
             phrase = _inline(links, knot, users[0], rng)
         if phrase is None:
-            head = HEADS[knot.kind][0]
+            head = knot.noun.heads[0]
             before = told.count(head)
             alone = len(links) == 1 and knot.unique and not links[0].heavy
             said = tell(links, Phrase(links[0].known), told, rng, first=not sentences) if alone else None
@@ -101,7 +101,7 @@ def _inline(links: Sequence[Link], knot: Knot, user: Knot, rng: np.random.Genera
     """The knot as a phrase: one hop from something short."""
     if len(links) != 1 or links[0].heavy or any(other is not None for other in user.sources[1:]):
         return None
-    link, head = links[0], choose(rng, HEADS[knot.kind])
+    link, head = links[0], choose(rng, knot.noun.heads)
     known = Phrase(link.known, NAME)
     if knot.unique:
         ways = noun_phrases(link, known, head)
@@ -118,8 +118,8 @@ def _introduce(
     picked = pick([links[int(i)] for i in rng.permutation(len(links))], rng, relative=True)
     if not picked or before >= len(_ARTICLES):
         return None
-    person = knot.kind == "person"
-    head = HEADS[knot.kind][0]
+    person = knot.noun.person
+    head = knot.noun.heads[0]
     who = "who" if person else choose(rng, ("that", "which"))
     verbs = joined(picked, rng)
     some = f"{_ARTICLES[before]} {head}" if before else indefinite(head)
@@ -146,7 +146,7 @@ def _ask(
     else:
         link, source = links[0], knot.sources[0]
         known = Phrase(link.known, NAME) if source is None else phrases[source]
-        ways = ask_options(link, known, "" if link.is_value else choose(rng, HEADS[knot.kind]))
+        ways = ask_options(link, known, "" if link.is_value else choose(rng, knot.noun.heads))
     ways = {name: texts for name, texts in ways.items() if not (told and name in _OPENING)}
     if not ways:
         return None

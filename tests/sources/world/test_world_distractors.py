@@ -8,13 +8,14 @@ from functools import cache
 import pyarrow as pa
 import pytest
 
+from synth.lexicon.names import written_value
 from synth.lexicon.reading import misleading_words
 from synth.schemas.distractors import Falsehood
 from synth.schemas.documents import Document
 from synth.sources.world.config import DistractorMix, WorldConfig
 from synth.sources.world.distract import KINDS
 from synth.sources.world.distract_pages import DOCUMENT_KIND, distractor_shard, distractor_shards
-from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, written_value
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS
 from synth.sources.world.source import shard_count, shard_tables, world_of
 
 WORDS = misleading_words()

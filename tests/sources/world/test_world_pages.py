@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from synth.lexicon.names import written_value
 from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
@@ -22,7 +23,7 @@ from synth.sources.world.config import WorldConfig
 from synth.sources.world.layout import FILLERS
 from synth.sources.world.lexicon import read_sentence
 from synth.sources.world.pages import pages
-from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, written_value
+from synth.sources.world.schema import ENTITY_TYPES, RELATIONS
 from synth.sources.world.source import shard_tables, world_of
 from synth.sources.world.structure import NO_DATE, World
 from synth.sources.world.vocabulary import TEXT_VALUES

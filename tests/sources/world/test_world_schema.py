@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from synth.lexicon.names import written_value
 from synth.sources.world.layout import LEADS, SECTIONS
 from synth.sources.world.schema import (
     ENTITY_TYPES,
@@ -15,7 +16,6 @@ from synth.sources.world.schema import (
     Relation,
     article,
     with_article,
-    written_value,
 )
 from synth.sources.world.vocabulary import TEXT_VALUES
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, with_article
 from synth.tasks.world.links import Link
-from synth.tasks.world.phrasebook import WORDINGS
+from synth.tasks.world.words import world_words
 
 NAMES = {
     "country": "Republic of Sarn",
@@ -109,7 +109,9 @@ def random_chain(hops: int, rng: np.random.Generator) -> list[Link]:
             if not options:
                 break
             relation, forward, end = options[int(rng.integers(len(options)))]
-            links.append(Link(number, WORDINGS[relation], forward, end, named(kind) if number == 0 else ""))
+            links.append(
+                Link(number, world_words().wordings[relation], forward, end, named(kind) if number == 0 else "")
+            )
             used.add(relation)
             kind = end
         if len(links) == hops:
@@ -125,6 +127,8 @@ def random_constraints(count: int, rng: np.random.Generator) -> list[Link]:
             continue
         chosen = rng.permutation(sorted(options))[:count]
         return [
-            Link(number, WORDINGS[str(name)], not options[str(name)][0], kind, named(options[str(name)][1]))
+            Link(
+                number, world_words().wordings[str(name)], not options[str(name)][0], kind, named(options[str(name)][1])
+            )
             for number, name in enumerate(chosen)
         ]

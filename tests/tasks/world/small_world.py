@@ -13,8 +13,8 @@ from synth.sources.world.config import WorldConfig
 from synth.sources.world.source import shard_count, shard_tables
 from synth.tasks.index_search import IndexSearch
 from synth.tasks.world.config import WorldTasksConfig
-from synth.tasks.world.phrasebook import INVERSES
 from synth.tasks.world.propose import WorldProposer
+from synth.tasks.world.words import world_words
 
 
 @dataclass(frozen=True)
@@ -36,5 +36,5 @@ def make_small_world() -> SmallWorld:
     parts = [shard_tables(config, shard) for shard in range(shard_count(config))]
     documents, entities, edges = (pa.concat_tables(list(tables)) for tables in zip(*parts, strict=True))
     index = Bm25Index(Bm25Index.build(documents))
-    graph = Graph.build(entities, edges, INVERSES)
+    graph = Graph.build(entities, edges, world_words().inverses)
     return SmallWorld(documents, entities, edges, graph, IndexSearch(index, documents.column("id")))

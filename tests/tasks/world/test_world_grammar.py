@@ -24,7 +24,7 @@ from synth.tasks.world.grammar import (
     unmark,
 )
 from synth.tasks.world.links import HEADS, Link, ask_options, noun_phrases
-from synth.tasks.world.phrasebook import INVERSES, WORDINGS, canonical, question_lexicon
+from synth.tasks.world.words import world_words
 
 DIRECTIONS = sorted(
     {(relation, forward, start, end) for start in NAMES for relation, forward, end in step_options(start)}
@@ -36,12 +36,12 @@ CROWDED = {("died_in", False), ("citizen_of", False), ("studied_at", False), ("t
 
 
 def test_every_primary_relation_has_a_wording() -> None:
-    assert set(WORDINGS) == {name for name, relation in RELATIONS.items() if relation.primary}
+    assert set(world_words().wordings) == {name for name, relation in RELATIONS.items() if relation.primary}
 
 
 @pytest.mark.parametrize(("relation", "forward", "start", "end"), DIRECTIONS)
 def test_every_phrase_of_every_direction(relation: str, forward: bool, start: str, end: str) -> None:
-    link = Link(0, WORDINGS[relation], forward, end, named(start))
+    link = Link(0, world_words().wordings[relation], forward, end, named(start))
     phrases = [
         Phrase(named(start), NAME),
         Phrase(f"that {start}", NAME),
@@ -69,7 +69,7 @@ def test_every_phrase_of_every_direction(relation: str, forward: bool, start: st
 @pytest.mark.parametrize(("relation", "forward", "start", "end"), [d for d in DIRECTIONS if d[3] in HEADS])
 def test_every_direction_has_paraphrases(relation: str, forward: bool, start: str, end: str) -> None:
     """At least four ways to name the sought end, or to say something of it, beside the choice of head and frame."""
-    link = Link(0, WORDINGS[relation], forward, end, named(start))
+    link = Link(0, world_words().wordings[relation], forward, end, named(start))
     ways = {phrase.text for way in noun_phrases(link, Phrase(named(start)), HEADS[end][0]) for phrase in way}
     assert len(ways) >= (2 if (relation, forward) in CROWDED else 4), ways
 
@@ -107,7 +107,7 @@ def test_conjunctions_are_english(seed: int, count: int, tailed: bool) -> None:
     tail = None
     if tailed and options:
         relation, forward, end = options[int(rng.integers(len(options)))]
-        tail = Link(count, WORDINGS[relation], forward, end)
+        tail = Link(count, world_words().wordings[relation], forward, end)
     worded = word_conjunction(links, tail, rng)
     assert worded is not None
     assert faults(worded.question) == [], worded.question
@@ -217,23 +217,23 @@ def test_faults_are_seen() -> None:
     assert faults("Who was born in Orrin (1874 play) and won an award?") == []
 
 
-# the phrasebook ----------------------------------------------------------------------------------------------------
+# the words ----------------------------------------------------------------------------------------------------
 
 
 def test_inverse_readings_become_their_primary() -> None:
-    assert canonical("birthplace_of", True) == ("born_in", False)
-    assert canonical("born_in", False) == ("born_in", False)
-    assert canonical("spouse", True) == ("spouse", True)
-    assert INVERSES["birthplace_of"] == "born_in"
-    assert INVERSES["spouse"] == "spouse"
-    assert not {name for name in INVERSES.values() if not RELATIONS[name].primary}
+    assert world_words().canonical("birthplace_of", True) == ("born_in", False)
+    assert world_words().canonical("born_in", False) == ("born_in", False)
+    assert world_words().canonical("spouse", True) == ("spouse", True)
+    assert world_words().inverses["birthplace_of"] == "born_in"
+    assert world_words().inverses["spouse"] == "spouse"
+    assert not {name for name in world_words().inverses.values() if not RELATIONS[name].primary}
 
 
 def test_lexicon_knows_what_question_words_speak_of() -> None:
-    lexicon = question_lexicon()
+    lexicon = world_words().by_word
     assert lexicon["mentor"] == ("mentor",)
     assert "capital" in lexicon["capital"]
     assert set(lexicon["founded"]) >= {"founded_by", "founding_year"}
-    assert set().union(*lexicon.values()) == set(WORDINGS)
+    assert set().union(*lexicon.values()) == set(world_words().wordings)
     assert "the" not in lexicon
     assert "x" not in lexicon

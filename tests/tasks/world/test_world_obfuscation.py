@@ -22,7 +22,7 @@ from synth.tasks.ranges import stated_forms
 from synth.tasks.text import mentions
 from synth.tasks.values import MEASURED_KINDS
 from synth.tasks.world.obfuscate import describe, obfuscated
-from synth.tasks.world.phrasebook import INVERSES
+from synth.tasks.world.words import world_words
 
 PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
@@ -68,7 +68,7 @@ def test_an_independent_audit_finds_nothing(by_level: dict[int, list[Task]], sma
         from_arrow(small_world.documents, Document),
         from_arrow(small_world.entities, Entity),
         from_arrow(small_world.edges, Edge),
-        inverses=INVERSES,
+        inverses=world_words().inverses,
         hub_kinds=HUB_TYPES,
     )
     tasks = [task for level in LEVELS for task in by_level[level]]

@@ -23,7 +23,7 @@ from synth.tasks.audit import Auditor
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.world.config import WorldTasksConfig
-from synth.tasks.world.phrasebook import INVERSES
+from synth.tasks.world.words import world_words
 
 PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
@@ -55,7 +55,7 @@ def auditor(small_world: SmallWorld) -> Auditor:
         from_arrow(small_world.documents, Document),
         from_arrow(small_world.entities, Entity),
         from_arrow(small_world.edges, Edge),
-        inverses=INVERSES,
+        inverses=world_words().inverses,
         hub_kinds=HUB_TYPES,
     )
 

@@ -23,8 +23,8 @@ from synth.tasks.draft import finish, same_question
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total
 from synth.tasks.world.config import SHAPE_NAMES
 from synth.tasks.world.measures import MEASURES, End
-from synth.tasks.world.phrasebook import INVERSES, WORDINGS
 from synth.tasks.world.shapes import SHAPES
+from synth.tasks.world.words import world_words
 from synth.text.numbers import NUMERALS
 
 OURS = ("comparison", "computation", "count", "intersection", "superlative", "temporal")
@@ -63,7 +63,7 @@ def test_an_independent_audit_finds_nothing(small_world: SmallWorld, tasks: dict
         from_arrow(small_world.documents, Document),
         from_arrow(small_world.entities, Entity),
         from_arrow(small_world.edges, Edge),
-        inverses=INVERSES,
+        inverses=world_words().inverses,
         hub_kinds=HUB_TYPES,
     )
     everything = [task for shape in OURS for task in tasks[shape]]
@@ -255,7 +255,7 @@ def order_phrases(relation: str, end: End) -> set[str]:
 
 def test_every_measure_is_worded_and_every_phrase_says_which_end() -> None:
     for relation in MEASURES:
-        assert relation in WORDINGS
+        assert relation in world_words().wordings
         least, most = order_phrases(relation, "argmin"), order_phrases(relation, "argmax")
         assert least
         assert most

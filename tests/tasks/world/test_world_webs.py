@@ -21,10 +21,10 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
 from synth.tasks.world.grammar import unmark
 from synth.tasks.world.links import Link
-from synth.tasks.world.phrasebook import INVERSES, WORDINGS
 from synth.tasks.world.shapes.cycle import Cycle, cycles_of, orbits, structure_of
 from synth.tasks.world.view import WorldView
 from synth.tasks.world.wording_web import Knot, marked_web, word_web
+from synth.tasks.world.words import world_words
 
 PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
@@ -66,7 +66,7 @@ def test_an_independent_audit_finds_nothing(small_world: SmallWorld, cyclic: lis
         from_arrow(small_world.documents, Document),
         from_arrow(small_world.entities, Entity),
         from_arrow(small_world.edges, Edge),
-        inverses=INVERSES,
+        inverses=world_words().inverses,
         hub_kinds=HUB_TYPES,
     )
     assert auditor.audit([*cyclic, *parallel]) == []
@@ -108,7 +108,7 @@ def plain(view: WorldView, ring: Cycle) -> nx.MultiDiGraph[int]:
     for number in ring.facts:
         subject, relation, item = view.graph.fact(number)
         graph.add_edge(subject, item, relation=relation)
-        if relation in INVERSES and INVERSES[relation] == relation:
+        if relation in world_words().inverses and world_words().inverses[relation] == relation:
             graph.add_edge(item, subject, relation=relation)
     return graph
 
@@ -187,10 +187,10 @@ def test_parallel_families_are_even(parallel: list[Task]) -> None:
 
 
 def triangle() -> list[Knot]:
-    hired = Link(0, WORDINGS["studied_at"], False, "person", "the University of Molde")
-    founded = Link(1, WORDINGS["founded_by"], False, "museum")
-    born = Link(2, WORDINGS["born_in"], True, "city")
-    stands = Link(3, WORDINGS["located_in"], True, "city")
+    hired = Link(0, world_words().wordings["studied_at"], False, "person", "the University of Molde")
+    founded = Link(1, world_words().wordings["founded_by"], False, "museum")
+    born = Link(2, world_words().wordings["born_in"], True, "city")
+    stands = Link(3, world_words().wordings["located_in"], True, "city")
     return [
         Knot((hired,), (None,), "person"),
         Knot((founded,), (0,), "museum"),
@@ -212,10 +212,10 @@ def test_webs_are_english_and_state_every_hop() -> None:
 
 
 def test_a_second_person_is_another_person() -> None:
-    one = Link(0, WORDINGS["born_in"], False, "person", "Orrin")
-    two = Link(1, WORDINGS["spouse"], True, "person")
-    book = Link(2, WORDINGS["dedicated_to"], False, "book")
-    written = Link(3, WORDINGS["author"], False, "book")
+    one = Link(0, world_words().wordings["born_in"], False, "person", "Orrin")
+    two = Link(1, world_words().wordings["spouse"], True, "person")
+    book = Link(2, world_words().wordings["dedicated_to"], False, "book")
+    written = Link(3, world_words().wordings["author"], False, "book")
     knots = [Knot((one,), (None,), "person"), Knot((two,), (0,), "person"), Knot((book, written), (0, 1), "book")]
     for seed in range(60):
         found = marked_web(knots, derive_generator(seed, "two"))

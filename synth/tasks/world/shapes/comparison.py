@@ -10,17 +10,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.schemas.row import Split
-from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.draft import Draft
 from synth.tasks.world.grammar import mark
-from synth.tasks.world.links import HEADS
-from synth.tasks.world.measures import MEASURES, End
+from synth.tasks.world.measures import End, MeasureWording
 from synth.tasks.world.plurals import bracketed
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.pairs import Candidate, draw_candidates
 from synth.tasks.world.shapes.sketch import Sketch, pick
 from synth.tasks.world.shapes.superlative import extreme
 from synth.tasks.world.view import WorldView
+from synth.tasks.world.wording import Noun
 from synth.text.lists import listed
 from synth.text.numbers import NUMERALS
 
@@ -44,7 +43,7 @@ def propose_comparison(view: WorldView, split: Split, rng: np.random.Generator) 
     answer = view.node(sides[best].node)
     sketch.operation(end, measures, [answer], slot + 1)
     texts = [side.text for side in sides]
-    worded = pick(_families(texts, kind, relation, end, slot, rng), None, rng)
+    worded = pick(_families(texts, view.words.noun(kind), view.words.measures[relation], end, slot, rng), None, rng)
     if worded is None:
         return None
     return sketch.draft("comparison", split, worded[0], view.answer(answer), f"comparison+{worded[1]}")
@@ -61,12 +60,10 @@ def add_sides(sketch: Sketch, sides: Sequence[Candidate]) -> tuple[int, list[int
 
 
 def _families(
-    texts: Sequence[str], kind: str, relation: str, end: End, slot: int, rng: np.random.Generator
+    texts: Sequence[str], noun: Noun, wording: MeasureWording, end: End, slot: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
-    person = kind == "person"
-    head, plural = HEADS[kind][0], ENTITY_TYPES[kind].plural
-    wh, number = ("who" if person else "which"), NUMERALS[len(texts)]
-    wording = MEASURES[relation]
+    head, plural = noun.heads[0], noun.plurals[0]
+    wh, number = ("who" if noun.person else "which"), NUMERALS[len(texts)]
     direct: list[str] = []
     inline: list[str] = []
     families: dict[str, list[str]] = {}
@@ -94,4 +91,4 @@ def _families(
         families.setdefault("compare", []).append(
             f"Compare {listed(texts)}. Which one is the {mark(slot + 1, mark(slot, adjective))}?"
         )
-    return {**put(Core(kind, head, tuple(direct), tuple(inline))), **families}
+    return {**put(Core(noun, head, tuple(direct), tuple(inline))), **families}

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from synth.lexicon.names import written_value
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node, OperationKind
-from synth.sources.world.schema import written_value
 from synth.tasks.draft import Draft
 from synth.tasks.values import Measure, difference, parse_measure, plain_number, total
 from synth.tasks.world.grammar import mark
 from synth.tasks.world.links import choose
-from synth.tasks.world.measures import MEASURES, MeasureWording
+from synth.tasks.world.measures import MeasureWording
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.comparison import add_sides
 from synth.tasks.world.shapes.pairs import Candidate, candidate, draw_candidates, measured_kinds
 from synth.tasks.world.shapes.sketch import Sketch, pick
 from synth.tasks.world.view import Answer, WorldView
+from synth.tasks.world.wording import Noun
 
 __all__ = ["propose_computation"]
 
@@ -34,7 +35,7 @@ def propose_computation(view: WorldView, split: Split, rng: np.random.Generator)
     if drawn is None:
         return None
     relation, _, sides = drawn
-    wording = MEASURES[relation]
+    wording = view.words.measures[relation]
     sides.sort(key=lambda side: side.measure.low)
     operation: OperationKind = "difference"
     if wording.together and rng.random() < 0.5:
@@ -107,7 +108,7 @@ def _age(view: WorldView, split: Split, rng: np.random.Generator) -> Draft | Non
         f"{mark(2, mark(1, 'the age at death'))} of {who}",
         f"{mark(2, mark(1, 'the age in years'))} that {who} reached",
     )
-    worded = pick(put(Core("number", direct=direct, clause=clause, phrase=phrase)), None, rng)
+    worded = pick(put(Core(Noun("number"), direct=direct, clause=clause, phrase=phrase)), None, rng)
     if worded is None:
         return None
     return sketch.draft("computation", split, worded[0], answer, f"computation+age+{worded[1]}")
@@ -154,7 +155,7 @@ def _families(
             ]  # "after the death of A B died": nobody can read
             inline += [whole(f"how many years went by from {one} to {two}")]
             phrases += [whole(f"the number of years from {one} to {two}")]
-        return put(Core("number", direct=tuple(direct), clause=tuple(inline), phrase=tuple(phrases)))
+        return put(Core(Noun("number"), direct=tuple(direct), clause=tuple(inline), phrase=tuple(phrases)))
     forms = wording.together if operation == "sum" else wording.exceeds
     for question, told in forms:
         first, second = (large, small) if operation == "difference" or rng.random() < 0.5 else (small, large)
@@ -166,5 +167,5 @@ def _families(
         if question.startswith("what is "):
             phrases.append(whole(question.removeprefix("what is ")))
     return put(
-        Core("quantity" if unit else "number", direct=tuple(direct), clause=tuple(inline), phrase=tuple(phrases))
+        Core(Noun("quantity" if unit else "number"), direct=tuple(direct), clause=tuple(inline), phrase=tuple(phrases))
     )

@@ -12,12 +12,13 @@ from synth.schemas.tasks import Node
 from synth.tasks.draft import Draft
 from synth.tasks.world.grammar import mark
 from synth.tasks.world.links import Link, choose
-from synth.tasks.world.plurals import PLURALS, counted, set_phrases, several
+from synth.tasks.world.plurals import counted, set_phrases, several
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.sets import pool_of
 from synth.tasks.world.shapes.sketch import Known, Sketch, pick
 from synth.tasks.world.shapes.superlative import set_hops, start_set
 from synth.tasks.world.view import Answer, WorldView
+from synth.tasks.world.wording import Noun
 from synth.text.numbers import NUMERALS
 
 __all__ = ["propose_count"]
@@ -48,7 +49,7 @@ def propose_count(view: WorldView, split: Split, rng: np.random.Generator) -> Dr
 
 def _families(link: Link, known: Known, slot: int, rng: np.random.Generator) -> dict[str, list[str]]:
     operation = slot + 1
-    plural = choose(rng, PLURALS[link.kind])
+    plural = choose(rng, link.noun.plurals)
     direct, inline = counted(link, known.phrase, plural)
     sets = set_phrases(link, known.phrase, plural)
     many = f"how many {plural}"
@@ -66,7 +67,7 @@ def _families(link: Link, known: Known, slot: int, rng: np.random.Generator) -> 
         direct += [f"{mark(operation, 'how many')} {members} are there"]
     families = put(
         Core(
-            "number",
+            Noun("number"),
             direct=tuple(asked(text) for text in direct),
             clause=tuple(asked(text) for text in inline),
             phrase=tuple(phrases),

@@ -16,9 +16,8 @@ from synth.graph.walks import WalkStep
 from synth.schemas.row import Split
 from synth.tasks.draft import Draft
 from synth.tasks.world.grammar import NAME, Phrase, mark
-from synth.tasks.world.links import HEADS, Link, choose
-from synth.tasks.world.phrasebook import WORDINGS
-from synth.tasks.world.plurals import PLURALS, plural_does, set_phrases
+from synth.tasks.world.links import Link, choose
+from synth.tasks.world.plurals import plural_does, set_phrases
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.sets import Weighted, remember
 from synth.tasks.world.shapes.sketch import Sketch, pick
@@ -66,7 +65,7 @@ def _sets(view: WorldView, split: Split) -> Weighted:
         graph = view.graph
         sizes = np.diff(graph.group_step)
         owners = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(graph.group_start))
-        ports = np.repeat(np.array([n in WORDINGS and n not in view.blocked for n in graph.relations]), 2)
+        ports = np.repeat(np.array([n not in view.blocked for n in graph.relations]), 2)
         names = np.concatenate(
             [view.own(split) | view.hubs, np.zeros(graph.n_nodes - graph.n_entities, dtype=np.bool_)]
         )
@@ -106,7 +105,7 @@ def _second(
         relation = graph.relations[back >> 1]
         if target >= graph.n_entities or target == source or not names[target] or relation in view.blocked:
             continue
-        if back >> 1 == port >> 1 or relation not in WORDINGS:
+        if back >> 1 == port >> 1:
             continue
         mine = member[which == key]
         kinds = {view.kind(int(node)) for node in mine}
@@ -134,9 +133,9 @@ def _second(
 
 def _families(links: list[Link], rng: np.random.Generator) -> dict[str, list[str]]:
     operation = len(links)
-    kind = links[0].kind
-    plural = choose(rng, PLURALS[kind])
-    who = "who" if kind == "person" else "that"
+    noun = links[0].noun
+    plural = choose(rng, noun.plurals)
+    who = "who" if noun.person else "that"
     order = [links[int(i)] for i in rng.permutation(len(links))]
     knowns = [Phrase(link.known, NAME) for link in order]
     finite = [plural_does(link, known) for link, known in zip(order, knowns, strict=True)]
@@ -162,7 +161,7 @@ def _families(links: list[Link], rng: np.random.Generator) -> dict[str, list[str
         inline += [f"{mark(operation, 'which')} of the {members} {verbs[1]}"]
         if f" {who} " not in members:
             everything.append(f"{mark(operation, 'all')} {members} {who} {verbs[1]}")
-    families = put(Core(kind, HEADS[kind][0], tuple(direct), tuple(inline)))
+    families = put(Core(noun, noun.heads[0], tuple(direct), tuple(inline)))
     families["list"] = [
         f"{opener} {text}."
         for text in everything[:2] + everything[3:]

@@ -15,8 +15,7 @@ from synth.graph.walks import WalkStep
 from synth.schemas.row import Split
 from synth.tasks.values import Measure, parse_measure
 from synth.tasks.world.grammar import NAME, Phrase
-from synth.tasks.world.links import HEADS, choose, noun_phrases
-from synth.tasks.world.measures import MEASURES
+from synth.tasks.world.links import choose, noun_phrases
 from synth.tasks.world.shapes.sets import Weighted, describe, remember
 from synth.tasks.world.view import WorldView
 
@@ -38,7 +37,7 @@ def measured_kinds(view: WorldView, split: Split) -> Weighted:
     def make() -> Weighted:
         groups: dict[Any, Ints] = {}
         own = view.own(split)
-        for relation in sorted(set(MEASURES) - view.blocked):
+        for relation in sorted(set(view.words.measures) - view.blocked):
             subjects = view.facts.relations.measured(relation).subjects
             subjects = subjects[subjects < view.graph.n_entities]
             subjects = subjects[own[subjects]]
@@ -77,7 +76,7 @@ def candidate(
     if step is None:
         return None
     link = view.link(slot, step, known=True)
-    ways = noun_phrases(link, Phrase(link.known, NAME), HEADS[link.kind][0])
+    ways = noun_phrases(link, Phrase(link.known, NAME), link.noun.heads[0])
     if not ways:
         return None
     return Candidate(node, step, value, measure, choose(rng, choose(rng, ways)).text)

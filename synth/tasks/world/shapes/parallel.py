@@ -15,9 +15,9 @@ from synth.graph.walks import WalkStep
 from synth.schemas.row import Split
 from synth.tasks.draft import Draft
 from synth.tasks.world.grammar import NAME, Phrase, capitalise, unmark
-from synth.tasks.world.links import HEADS, Link, choose, core_of, noun_phrases
+from synth.tasks.world.links import Link, choose, core_of, noun_phrases
 from synth.tasks.world.registers import Core
-from synth.tasks.world.view import CROWDS, WorldView, draw
+from synth.tasks.world.view import WorldView, draw
 from synth.text.lists import listed
 from synth.text.numbers import NUMERALS
 
@@ -101,7 +101,7 @@ def _options(
         (step,) = view.group_steps(group, at)
         if step.target in visited or step.relation in used or step.relation in view.blocked:
             continue
-        if step.relation in CROWDS and not step.forward:
+        if step.relation in view.words.crowds and not step.forward:
             continue
         if graph.is_value(step.target):
             if last:
@@ -122,13 +122,13 @@ def _cores(view: WorldView, walks: Sequence[Sequence[WalkStep]], rng: np.random.
             link = view.link(number, step, known=not place)
             number += 1
             if place < len(walk) - 1:
-                ways = noun_phrases(link, known, choose(rng, HEADS[link.kind]))
+                ways = noun_phrases(link, known, choose(rng, link.noun.heads))
                 if not ways:
                     return None
                 known = choose(rng, choose(rng, ways))
         if link is None:
             return None
-        core = core_of(link, known, "" if link.is_value else choose(rng, HEADS[link.kind]))
+        core = core_of(link, known, "" if link.is_value else choose(rng, link.noun.heads))
         if not core.direct:
             return None
         cores.append(core)

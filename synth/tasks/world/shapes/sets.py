@@ -18,18 +18,13 @@ from synth.graph.ranges import expand
 from synth.graph.walks import WalkStep
 from synth.schemas.row import Split
 from synth.tasks.graph_query import MeasuredFacts
-from synth.tasks.world.measures import MEASURES, End
-from synth.tasks.world.phrasebook import WORDINGS
-from synth.tasks.world.view import CROWDS, WorldView
+from synth.tasks.world.measures import End
+from synth.tasks.world.view import WorldView
 
-__all__ = ["OPEN", "Drawn", "Pool", "Weighted", "describe", "pool_of", "remember"]
+__all__ = ["Drawn", "Pool", "Weighted", "describe", "pool_of", "remember"]
 
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
-
-OPEN = CROWDS - {"in_region", "part_of", "official_language"}
-"""Relations whose sets nobody could complete: "the people born in X" has no end in any world that is like ours, so
-no question counts or orders them. A region's cities and a country's regions are complete."""
 
 
 class Weighted:
@@ -82,9 +77,9 @@ class Pool:
         self._view = view
         sizes = np.diff(graph.group_step)
         owners = np.repeat(np.arange(graph.n_nodes, dtype=np.int64), np.diff(graph.group_start))
-        names = [name not in view.blocked and name in WORDINGS for name in graph.relations]
+        names = [name not in view.blocked for name in graph.relations]
         ports = np.repeat(np.array(names, dtype=np.bool_), 2)
-        for relation in OPEN & set(graph.relations):
+        for relation in view.words.open & set(graph.relations):
             ports[graph.port(relation, False)] = False
         known = np.concatenate(
             [view.own(split) | view.hubs, np.zeros(graph.n_nodes - graph.n_entities, dtype=np.bool_)]
@@ -145,7 +140,7 @@ class Pool:
         (relation, end, port)."""
         margin = self._view.config.checks.margin
         groups: dict[Any, Ints] = {}
-        for relation in sorted(set(MEASURES) - self._view.blocked):
+        for relation in sorted(set(self._view.words.measures) - self._view.blocked):
             whole, facts, place = self.measured(relation)
             whole = whole[self.sizes[whole] >= 3]
             if len(whole) == 0:
@@ -170,7 +165,7 @@ class Pool:
     def dated(self) -> Weighted:
         """Sets of three or more whose members all have a date or year. Keys are (relation, port)."""
         groups: dict[Any, Ints] = {}
-        for relation in sorted(set(MEASURES) - self._view.blocked):
+        for relation in sorted(set(self._view.words.measures) - self._view.blocked):
             whole, facts, _ = self.measured(relation)
             if facts.sized:
                 continue
@@ -210,7 +205,7 @@ def describe(
         relation = graph.relations[port >> 1]
         symmetric = bool(graph.symmetric[port >> 1])
         forward = symmetric or port & 1 == 1  # the way from the other end to the node
-        if relation in view.blocked or relation in (used or ()) or (relation in CROWDS and not forward):
+        if relation in view.blocked or relation in (used or ()) or (relation in view.words.crowds and not forward):
             continue
         low, high = int(graph.group_step[group]), int(graph.group_step[group + 1])
         if high - low > 64:

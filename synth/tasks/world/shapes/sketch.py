@@ -16,7 +16,7 @@ from synth.schemas.row import Split
 from synth.schemas.tasks import Node, Operation, OperationKind, Shape
 from synth.tasks.draft import Draft
 from synth.tasks.world.grammar import NAME, Phrase, capitalise, unmark
-from synth.tasks.world.links import HEADS, choose, noun_phrases
+from synth.tasks.world.links import choose, noun_phrases
 from synth.tasks.world.registers import ALONE
 from synth.tasks.world.view import Answer, WorldView
 
@@ -81,14 +81,14 @@ def known_phrase(
     if step is None:
         return Known(Phrase(view.spoken(node), NAME))
     link = view.link(slot, step, known=True)
-    head = choose(rng, HEADS[link.kind])
+    head = choose(rng, link.noun.heads)
     ways = noun_phrases(link, Phrase(link.known, NAME), head)
     if not ways:
         return None
     phrase = choose(rng, choose(rng, ways))
     if rng.random() < 0.3:
         opener = choose(rng, ("Take", "Consider", "Think of", "Start with"))
-        return Known(Phrase(f"that {HEADS[link.kind][0]}", NAME), f"{opener} {phrase.text}. ")
+        return Known(Phrase(f"that {link.noun.heads[0]}", NAME), f"{opener} {phrase.text}. ")
     return Known(phrase)
 
 

@@ -12,9 +12,9 @@ from synth.schemas.row import Split
 from synth.tasks.draft import Draft
 from synth.tasks.values import Measure, parse_measure
 from synth.tasks.world.grammar import CLAUSE, mark
-from synth.tasks.world.links import HEADS, Link, choose
-from synth.tasks.world.measures import MEASURES, End
-from synth.tasks.world.plurals import PLURALS, bracketed, set_phrases, several
+from synth.tasks.world.links import Link, choose
+from synth.tasks.world.measures import End, MeasureWording
+from synth.tasks.world.plurals import bracketed, set_phrases, several
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.sets import Drawn, describe, pool_of
 from synth.tasks.world.shapes.sketch import Known, Sketch, known_phrase, pick
@@ -43,7 +43,7 @@ def propose_superlative(view: WorldView, split: Split, rng: np.random.Generator)
     answer = view.node(node)
     sketch.operation(end, measures, [answer], slot + 2)
     link = view.link(slot, drawn.steps[0], known=False)
-    worded = pick(_families(link, known, relation, end, slot, rng), known, rng)
+    worded = pick(_families(link, known, view.words.measures[relation], end, slot, rng), known, rng)
     if worded is None:
         return None
     return sketch.draft("superlative", split, worded[0], view.answer(answer), f"superlative+{worded[1]}")
@@ -113,13 +113,12 @@ def singular(phrase: str, plural: str, head: str) -> str | None:
 
 
 def _families(
-    link: Link, known: Known, relation: str, end: End, slot: int, rng: np.random.Generator
+    link: Link, known: Known, wording: MeasureWording, end: End, slot: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
     measure, operation = slot + 1, slot + 2
-    plural = choose(rng, PLURALS[link.kind])
-    head = HEADS[link.kind][0]
+    plural = choose(rng, link.noun.plurals)
+    head = link.noun.heads[0]
     wh = "who" if link.person else "which"
-    wording = MEASURES[relation]
     clauses = [bracketed(text, measure, operation) for text in wording.clauses(end, two=False)]
     adjectives = [mark(operation, mark(measure, text)) for text in wording.attributes(end)]
     sets = set_phrases(link, known.phrase, plural)
@@ -145,7 +144,7 @@ def _families(
                 phrases += [
                     f"the {one} that {clause}".replace("the person that", "the person who") for clause in clauses
                 ]
-        families = put(Core(link.kind, head, tuple(direct), tuple(inline), tuple(phrases)))
+        families = put(Core(link.noun, head, tuple(direct), tuple(inline), tuple(phrases)))
     else:
         families = {}
     statements = several(link, known.phrase, plural)

@@ -20,9 +20,9 @@ from synth.schemas.tasks import Node
 from synth.tasks.draft import Draft
 from synth.tasks.values import Measure, parse_measure
 from synth.tasks.world.grammar import mark
-from synth.tasks.world.links import HEADS, Link, choose
-from synth.tasks.world.measures import MEASURES, End
-from synth.tasks.world.plurals import PLURALS, set_phrases, several
+from synth.tasks.world.links import Link, choose
+from synth.tasks.world.measures import End, MeasureWording
+from synth.tasks.world.plurals import set_phrases, several
 from synth.tasks.world.registers import Core, put
 from synth.tasks.world.shapes.pairs import measured_kinds
 from synth.tasks.world.shapes.sets import pool_of
@@ -94,7 +94,9 @@ def propose_temporal(view: WorldView, split: Split, rng: np.random.Generator) ->
         order = sorted(bound.inside, key=lambda place: dates[place].low)
         answer = nodes[order[0] if bound.end == "argmin" else order[-1]]
         sketch.operation(bound.end, measures, [answer], last + 1, within=one)
-    families = _families(view.link(slot, drawn.steps[0], known=False), known, relation, bound, slot, last, rng)
+    families = _families(
+        view.link(slot, drawn.steps[0], known=False), known, view.words.measures[relation], bound, slot, last, rng
+    )
     worded = pick(families, known, rng)
     if worded is None:
         return None
@@ -184,7 +186,7 @@ def _event_bound(
         if found is None:
             return None
         (relation, _), node = found
-        step = view.step_to_value(node, relation) if MEASURES[relation].event and node not in taken else None
+        step = view.step_to_value(node, relation) if view.words.measures[relation].event and node not in taken else None
         value = parse_measure(*view.graph.value(step.target)) if step is not None else None
         if step is None or value is None or not value.dated:
             continue
@@ -193,7 +195,7 @@ def _event_bound(
         after = tuple(i for i, date in enumerate(dates) if value.before(date))
         before = tuple(i for i in range(len(dates)) if i not in after)
         text = view.graph.value(step.target)[1]
-        event = MEASURES[relation].event.replace("{x}", view.spoken(node))
+        event = view.words.measures[relation].event.replace("{x}", view.spoken(node))
         ways: list[tuple[str, str, str, tuple[int, ...], End]] = [
             ("after", text, "", after, "argmin"),
             ("before", "", text, before, "argmax"),
@@ -207,13 +209,12 @@ def _event_bound(
 
 
 def _families(
-    link: Link, known: Known, relation: str, bound: _Bound, slot: int, last: int, rng: np.random.Generator
+    link: Link, known: Known, wording: MeasureWording, bound: _Bound, slot: int, last: int, rng: np.random.Generator
 ) -> dict[str, list[str]]:
     measure, narrowed, chosen = slot + 1, slot + 2, last + 1
-    plural = choose(rng, PLURALS[link.kind])
-    head = HEADS[link.kind][0]
+    plural = choose(rng, link.noun.plurals)
+    head = link.noun.heads[0]
     wh = "who" if link.person else "which"
-    wording = MEASURES[relation]
     when = mark(narrowed, bound.words.replace("{x}", mark(last, bound.event)))
     sets = set_phrases(link, known.phrase, plural)
     statements = several(link, known.phrase, plural)
@@ -253,4 +254,4 @@ def _families(
             )
             if bound.end is None:
                 families.setdefault("several, only", []).append(f"{told}. Only one of them {clause}. Which one?")
-    return {**put(Core(link.kind, head, tuple(direct), tuple(inline), tuple(phrases))), **families}
+    return {**put(Core(link.noun, head, tuple(direct), tuple(inline), tuple(phrases))), **families}

@@ -1,0 +1,201 @@
+"""Triples read from files: TSV, CSV, JSONL, Parquet, N-Triples."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict
+
+from synth.errors import InputError
+from synth.inputs import open_input
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Split
+
+__all__ = ["Triples", "TriplesConfig", "content_digest", "read_triples"]
+
+_COLUMNS = ("subject", "relation", "object")
+_USUAL = {
+    "subject": ("s", "head", "source"),
+    "relation": ("predicate", "property", "p"),
+    "object": ("o", "tail", "value"),
+}
+_SUFFIXES = (".tsv", ".csv", ".jsonl", ".ndjson", ".parquet", ".nt")
+_MEND = "give a file of triples with --source: TSV, CSV, JSONL, Parquet or N-Triples"
+_STATEMENT = re.compile(
+    r"<(?P<s>[^<>\s]+)>\s+<(?P<p>[^<>\s]+)>\s+(?:<(?P<o>[^<>\s]+)>|\"(?P<text>(?:[^\"\\]|\\.)*)\""
+    r"(?:@(?P<language>[A-Za-z-]+)|\^\^<[^<>\s]+>)?)\s*\.\s*(?:#.*)?$"
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
+_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
+
+class TriplesConfig(BaseModel):
+    """A file of facts."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    path: str = ""
+    """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, or N-Triples."""
+    labels: str | None = None
+    """File of the same formats with the columns id and label (more rows of an id are aliases). Without it ids are
+    labels, and of an IRI what follows the last ``/`` or ``#``."""
+    columns: Mapping[str, str] = {}
+    """Our column -> the file's column, where the names differ: ``{"relation": "predicate"}``."""
+    types: tuple[str, ...] = ("instance of", "instanceof", "type", "is a", "isa", "class", "kind", "p31")
+    """Relations that say what kind of thing an entity is, whatever their capitals and underscores."""
+    untyped: str = "thing"
+    """What an entity is called of which no fact says its type: ``country``."""
+    words: str | None = None
+    """YAML file of words (``synth/lexicon/model.py``) that replace or add to those derived from the labels."""
+    licence: str | None = None
+    """SPDX id of the licence of the facts. Empty: the card says that nobody stated one."""
+    fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
+    """Share of the entities that each split owns as gold."""
+
+
+@dataclass(frozen=True)
+class Triples:
+    """What was read, in the file's order, each fact once."""
+
+    facts: list[tuple[str, str, str]]
+    """(subject, relation, object) as ids; an object that is no subject, has no label and no type may be a value."""
+    labels: dict[str, tuple[str, ...]]
+    """Id -> its label and aliases, where the source gives them."""
+    iris: frozenset[str]
+    """Objects that the file itself says are things."""
+    rejected: list[Rejection]
+    rows: int
+
+
+def _file(path: str, key: str) -> Path:
+    if not path:
+        raise InputError("no file was given", where=f"source.{key}", mend=_MEND)
+    file = Path(path).expanduser()
+    open_input(file, mend=_MEND).close()
+    if file.suffix.lower() not in _SUFFIXES:
+        raise InputError(
+            f"{file.name} ends in none of {', '.join(_SUFFIXES)}", where=f"source.{key}", mend="rename or convert it"
+        )
+    return file
+
+
+def content_digest(config: TriplesConfig) -> str:
+    """sha256 (64 hex) over the files."""
+    total = hashlib.sha256()
+    for path in (config.path, config.labels, config.words):
+        if path is not None:
+            with open_input(Path(path).expanduser(), mend=_MEND) as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def read_triples(config: TriplesConfig) -> Triples:
+    """The facts of the file. Rows without one of the three parts are rejected, repeated ones left out.
+
+    Raises:
+        InputError: no such file, a format or column that is not known, or no fact at all.
+    """
+    file = _file(config.path, "path")
+    labels: dict[str, dict[str, None]] = {}
+    if config.labels is not None:
+        for row in _rows(_file(config.labels, "labels"), ("id", "label"), {}):
+            if row[0] and row[1]:
+                labels.setdefault(row[0], {})[row[1]] = None
+    facts: dict[tuple[str, str, str], None] = {}
+    rejected: list[Rejection] = []
+    iris: set[str] = set()
+    count = 0
+    nt = file.suffix.lower() == ".nt"
+    for number, row in enumerate(_statements(file, iris) if nt else _rows(file, _COLUMNS, config.columns), start=1):
+        count += 1
+        if row is None or not all(row):
+            missing = "no statement" if row is None else f"no {_COLUMNS[[bool(part) for part in row].index(False)]}"
+            rejected.append(
+                Rejection(
+                    stage="read_triples",
+                    row_id=f"{file.name}#{number}",
+                    reason=Reason.MALFORMED,
+                    detail=f"{missing} in row {number}",
+                )
+            )
+        elif nt and row[1] == _LABEL:
+            labels.setdefault(row[0], {})[row[2]] = None
+        else:
+            facts[row] = None
+    if not facts:
+        raise InputError(f"{file.name} holds no fact", where="source.path", mend=_MEND)
+    return Triples(list(facts), {key: tuple(names) for key, names in labels.items()}, frozenset(iris), rejected, count)
+
+
+def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> Iterator[Any]:
+    """The wanted columns of each row, as trimmed text, empty where there is none."""
+    suffix = file.suffix.lower()
+    headed = True
+    try:
+        if suffix == ".parquet":
+            frame = pl.read_parquet(file)
+        elif suffix in (".jsonl", ".ndjson"):
+            frame = pl.read_ndjson(file, infer_schema_length=None)
+        elif suffix in (".tsv", ".csv"):
+            separator = "\t" if suffix == ".tsv" else ","
+            first = file.open("rb").readline().decode("utf-8-sig", "replace").rstrip("\r\n").split(separator)
+            named = {name.strip().strip('"').lower() for name in first}
+            usual = {name for part in wanted for name in (part, *_USUAL.get(part, ()))} | {*columns.values()}
+            headed = bool(named & usual)
+            frame = pl.read_csv(
+                file,
+                separator=separator,
+                has_header=headed,
+                infer_schema=False,
+                quote_char=None if suffix == ".tsv" else '"',
+            )
+        else:
+            raise InputError(f"{file.name}: N-Triples hold statements, not columns", where="source", mend=_MEND)
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        what = " ".join(str(error).split())[:160]
+        raise InputError(f"{file.name} can't be read: {what}", where="source", mend=_MEND) from None
+    by_name = {name.strip().lower(): name for name in frame.columns}
+    found = []
+    for at, part in enumerate(wanted):
+        names = (columns[part],) if part in columns else (part, *_USUAL.get(part, ()))
+        name = next((by_name[one.lower()] for one in names if one.lower() in by_name), None)
+        if name is None and part not in columns and not headed and at < frame.width:
+            name = frame.columns[at]  # a file without a line of headings: the columns stand in this order
+        if name is None:
+            raise InputError(
+                f"{file.name} has no column {names[0]!r}; it has {', '.join(frame.columns)[:120]}",
+                where="source.columns",
+                mend=f"name it: --set 'source.columns={{{part}: <column>}}'",
+            )
+        found.append(pl.col(name).cast(pl.String, strict=False).fill_null("").str.strip_chars().alias(part))
+    yield from frame.select(found).iter_rows()
+
+
+def _statements(file: Path, iris: set[str]) -> Iterator[tuple[str, str, str] | None]:
+    """Statements of N-Triples; None for a line that is none. Literals of languages other than English are left out."""
+    with open_input(file, mend=_MEND) as lines:
+        for line in lines:
+            text = line.decode("utf-8", "replace").strip()
+            if not text or text.startswith("#"):
+                continue
+            match = _STATEMENT.match(text)
+            if match is None:
+                yield None
+            elif match["o"] is not None:
+                iris.add(match["o"])
+                yield match["s"], match["p"], match["o"]
+            elif match["language"] is None or match["language"].lower().startswith("en"):
+                yield match["s"], match["p"], _ESCAPE.sub(_unescape, match["text"]).strip()
+
+
+def _unescape(match: re.Match[str]) -> str:
+    if match[3] is not None:
+        return {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
+    return chr(int(match[1] or match[2], 16))
