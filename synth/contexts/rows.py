@@ -196,12 +196,17 @@ _SHOWN = 40
 """Documents that a preview lists; gold ones are always among them."""
 
 
+def _tier(item: ContextItem) -> str:
+    return _TIERS.get(item.tier, f"tier {item.tier}")
+
+
 def preview_of(question: str, answer: str, items: Sequence[ContextItem], tokens: int) -> str:
     """Question, answer and documents of a context, for a person."""
     kinds: dict[str, int] = {}
     for item in items:
-        kinds[_TIERS[item.tier]] = kinds.get(_TIERS[item.tier], 0) + 1
-    counts = ", ".join(f"{kinds[name]} {name}" for name in _TIERS.values() if name in kinds)
+        kinds[_tier(item)] = kinds.get(_tier(item), 0) + 1
+    order = sorted(kinds, key=[*_TIERS.values(), *kinds].index)
+    counts = ", ".join(f"{kinds[name]} {name}" for name in order)
     lines = [question, f"-> {answer}", f"{tokens:,} tokens, {len(items)} documents: {counts}"]
     hidden = 0
     for place, item in enumerate(items):
@@ -211,7 +216,7 @@ def preview_of(question: str, answer: str, items: Sequence[ContextItem], tokens:
                 hidden = 0
             cut = "" if item.cut == "none" else f", cut at the end of a {item.cut}"
             size = item.token_end - item.token_start
-            lines.append(f"{place}. [{_TIERS[item.tier]}] {item.title} ({size} tokens{cut})")
+            lines.append(f"{place}. [{_tier(item)}] {item.title} ({size} tokens{cut})")
         else:
             hidden += 1
     return "\n".join([*lines, f"... {hidden} more"] if hidden else lines)

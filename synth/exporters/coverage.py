@@ -24,16 +24,15 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
     "steps": (
         "first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
         "label_reason", "label_detail", "failure", "behaviours", "information_gain", "progress", "train_reason",
-        "provenance.fingerprint",
     ),
     "branches": ("verdict.rule", "verdict.evidence"),
-    "preferences": ("provenance.backend", "difference", "why", "strength.low", "strength.high", "strength.confidence"),
+    "preferences": ("provenance.backend", "difference", "why", "strength.low", "strength.confidence"),
     "verdicts": ("value", "parts", "cites", "reason"),
     "contexts": ("documents[].names_answer", "licence"),
     "distractors": ("role", "step", "runs", "query", "rank", "score", "checks[].detail"),
     "falsehoods": ("id", "stated_object", "value_kind", "partition"),
     "documents": ("text", "sections[].end", "links[].end"),
-    "facts": ("relation",),
+    "facts": ("relation", "value", "start", "end"),
     "rejected": ("row_id", "reason", "part", "preview"),
 }  # fmt: skip
 """Columns in which a wrong value of the right type may pass, when the hashes are written anew as well.

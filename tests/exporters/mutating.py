@@ -71,7 +71,7 @@ class Held:
         chosen = [found[(2 * n + 1) * len(found) // (2 * tries)] for n in range(min(tries, len(found)))]
         return [self._mutation(config, column, place, found) for place in chosen]
 
-    def batches(self, config: Config, without: Collection[str], size: int = 6) -> Iterator[list[Mutation]]:
+    def batches(self, config: Config, without: Collection[str], size: int = 12) -> Iterator[list[Mutation]]:
         """One mutation of every other column that rows have, together with others in rows of other tasks."""
         open_: list[tuple[set[Any], list[Mutation]]] = []
         for column in (column for column in leaves(config) if column.path not in without):
@@ -96,8 +96,10 @@ class Held:
         yield from (batch for _, batch in open_)
 
     def _task(self, place: tuple[DataFile, int, Steps, Any]) -> Any:
-        row = self.tables[place[0]][1][place[1]]
-        return row.get("task_id") or row.get("id") or place[1]
+        """What rows must not share to be changed together: their task, where a table has rows of several."""
+        file, row = place[0], self.tables[place[0]][1][place[1]]
+        tasks = {one.get("task_id") for one in self.tables[file][1]}
+        return row.get("task_id") if len(tasks) >= 4 else (file, place[1])
 
     def _mutation(
         self, config: Config, column: Column, place: tuple[DataFile, int, Steps, Any], found: list[Any]

@@ -145,7 +145,8 @@ def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> It
             frame = pl.read_ndjson(file, infer_schema_length=None)
         elif suffix in (".tsv", ".csv"):
             separator = "\t" if suffix == ".tsv" else ","
-            first = file.open("rb").readline().decode("utf-8-sig", "replace").rstrip("\r\n").split(separator)
+            with open_input(file, mend=_MEND) as lines:
+                first = lines.readline().decode("utf-8-sig", "replace").rstrip("\r\n").split(separator)
             named = {name.strip().strip('"').lower() for name in first}
             usual = {name for part in wanted for name in (part, *_USUAL.get(part, ()))} | {*columns.values()}
             headed = bool(named & usual)

@@ -1,0 +1,28 @@
+"""Datasets over the user's own facts, by searching and by walking: proven like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import synth
+from synth.exporters.deep.audit import audit
+from synth.exporters.validate import validate
+
+FACTS = Path(__file__).parents[1] / "sources" / "triples" / "countries.tsv"
+
+
+@pytest.mark.parametrize("dataset", ["graph-search", "graph-walk"])
+def test_twenty_five_tasks_of_five_shapes_from_one_table(tmp_path: Path, dataset: str) -> None:
+    settings = {"source.untyped": "country", "critical.share": 0.1, "contexts": None}
+    options = {"source": FACTS, "tasks": 25, "settings": settings}
+    built = synth.build(dataset, out=tmp_path / "out", store=tmp_path / "store", **options)  # type: ignore[arg-type]
+    dataset_rows = synth.load(built.path).rows
+    tasks = list(dataset_rows("tasks"))
+    assert len(tasks) == 25
+    assert len({task.shape for task in tasks}) >= 5
+    teacher = [row for row in dataset_rows("trajectories") if row.role == "teacher"]
+    assert sum(bool(row.success) for row in teacher) >= 24
+    assert validate(built.path) == []
+    assert audit(built.path).violations == ()

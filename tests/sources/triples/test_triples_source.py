@@ -1,0 +1,175 @@
+"""Facts that the user gives: what is read, what is derived of it, and what the pages say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from synth.errors import InputError
+from synth.lexicon.model import RelationEntry
+from synth.schemas.rejections import Reason
+from synth.sources.triples.reading import TriplesConfig, read_triples
+from synth.sources.triples.source import TriplesGraph, open_triples
+from synth.sources.triples.words import RelationShape, derive_relation, plain_label, plural_of
+
+COUNTRIES = Path(__file__).with_name("countries.tsv")
+FACTS = [("Orrin", "capital", "Tarn"), ("Orrin", "borders", "Vell"), ("Vell", "population", "1200")]
+
+
+def opened(**values: Any) -> TriplesGraph:
+    return open_triples(TriplesConfig(**{"path": str(COUNTRIES), "untyped": "country", **values}))
+
+
+def written(folder: Path, suffix: str) -> Path:
+    file = folder / f"facts{suffix}"
+    names = ("subject", "relation", "object")
+    frame = pl.DataFrame(FACTS, schema=names, orient="row")
+    if suffix == ".tsv":
+        file.write_text("\n".join("\t".join(row) for row in FACTS) + "\n")  # no line of headings
+    elif suffix == ".csv":
+        frame.rename({"relation": "predicate"}).write_csv(file)
+    elif suffix == ".jsonl":
+        file.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in FACTS))
+    elif suffix == ".parquet":
+        frame.write_parquet(file)
+    else:
+        iri = "<http://example.org/{}>".format
+        ends = [f'"{o}"' if o.isdigit() else iri(o) for _, _, o in FACTS]
+        lines = [f"{iri(s)} {iri(p)} {o} ." for (s, p, _), o in zip(FACTS, ends, strict=True)]
+        file.write_text(
+            "# facts\n" + "\n".join(lines) + '\n<http://example.org/Orrin> <http://x.org/motto> "Ja"@de .\n'
+        )
+    return file
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".nt"])
+def test_every_format_gives_the_same_graph(tmp_path: Path, suffix: str) -> None:
+    graph = open_triples(TriplesConfig(path=str(written(tmp_path, suffix))))
+    assert graph.names == ("Orrin", "Tarn", "Vell")
+    orrin, _, vell = graph.facts
+    assert orrin == (("capital", 1), ("borders", 2))
+    assert vell == (("population", "1200"),)
+
+
+def test_labels_and_aliases_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "facts.csv").write_text("subject,relation,object\nQ1,P36,Q2\nQ1,P31,Q3\n")
+    (tmp_path / "labels.csv").write_text("id,label\nQ1,Orrin\nQ1,Kingdom of Orrin\nQ2,Tarn\nQ3,country\nP36,capital\n")
+    graph = open_triples(TriplesConfig(path=str(tmp_path / "facts.csv"), labels=str(tmp_path / "labels.csv")))
+    assert graph.names == ("Orrin", "Tarn")
+    assert graph.aliases == (("Kingdom of Orrin",), ())
+    assert graph.kinds == ("country", "capital")
+    documents, _, _ = graph.tables(0)
+    assert documents["text"][0].as_py() == "Orrin is a country. The capital of Orrin is Tarn."
+
+
+def test_rows_without_a_part_are_rejected(tmp_path: Path) -> None:
+    file = tmp_path / "facts.tsv"
+    file.write_text("subject\trelation\tobject\na\tb\tc\na\t\tc\na\tb\tc\n")
+    read = read_triples(TriplesConfig(path=str(file)))
+    assert read.facts == [("a", "b", "c")]
+    assert [(row.row_id, row.reason, row.detail) for row in read.rejected] == [
+        ("facts.tsv#2", Reason.MALFORMED, "no relation in row 2")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("facts.xml", "<a/>", "ends in none of .tsv"),
+        ("facts.csv", "subject,verb,object\na,b,c\n", "no column 'relation'; it has subject, verb, object"),
+        ("facts.tsv", "subject\trelation\tobject\n", "holds no fact"),
+        ("facts.parquet", "no parquet", "can't be read"),
+        ("facts.jsonl", "{", "can't be read"),
+        (None, "", "does not exist"),
+    ],
+)
+def test_a_file_that_is_none_is_one_line(tmp_path: Path, name: str | None, text: str, said: str) -> None:
+    file = tmp_path / (name or "missing.tsv")
+    if name is not None:
+        file.write_text(text)
+    with pytest.raises(InputError) as error:
+        open_triples(TriplesConfig(path=str(file)))
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_what_relations_are_is_derived() -> None:
+    relations = opened().lexicon.relations
+    found = {name: (entry.value, entry.functional, entry.symmetric, entry.object) for name, entry in relations.items()}
+    assert found == {
+        "capital": ("entity", True, False, ("capital",)),
+        "area": ("quantity", True, False, ()),
+        "official_language": ("entity", False, False, ("official language",)),
+        "currency": ("entity", True, False, ("currency",)),
+        "region": ("entity", True, False, ("region",)),
+        "borders": ("entity", False, True, ("country",)),
+    }
+    assert relations["area"].unit == "km²"
+    assert {name for name, entry in opened().lexicon.types.items() if entry.hub} == {"region"}
+
+
+def test_every_fact_has_its_sentence_and_its_span() -> None:
+    graph = opened()
+    documents, entities, edges = graph.tables(0)
+    texts, names = documents["text"].to_pylist(), entities["name"].to_pylist()
+    assert len(edges) == sum(len(facts) for facts in graph.facts) == 131
+    for edge in edges.to_pylist():
+        sentence = texts[edge["document"]][edge["start"] : edge["end"]]
+        assert names[edge["subject"]] in sentence
+        assert (edge["value"] or names[edge["object"]]).split()[0].replace(",", "") in sentence.replace(",", "")
+        assert sentence.endswith(".")
+    for page in documents.to_pylist():
+        for link in page["links"]:
+            assert names[entities["id"].to_pylist().index(link["target"])] == page["text"][link["start"] : link["end"]]
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "page", "question"),
+    [
+        ("directedBy", "entity", "{s} was directed by {o}.", "directed~direct |"),
+        ("produced by", "entity", "{s} was produced by {o}.", "produced~produce |"),
+        ("located in", "entity", "{s} is located in {o}.", "is where | _ is located"),
+        ("author of", "entity", "{s} is the author of {o}.", "has | _ as its author"),
+        ("plays_for", "entity", "{s} plays for {o}.", ""),
+        ("mother", "entity", "The mother of {s} is {o}.", "is the mother | of"),
+        ("founded", "year", "{s} was founded in {o}.", ""),
+        ("date of birth", "date", "The date of birth of {s} is {o}.", ""),
+    ],
+)
+def test_a_label_is_worded_by_its_form(label: str, value: Any, page: str, question: str) -> None:
+    ends = {"subject": ("film",), "object": ("thing",) if value == "entity" else ()}
+    entry: RelationEntry = derive_relation(RelationShape(label, **ends, value=value, inverse_functional=True))
+    assert entry.page == (page,)
+    assert question in (entry.question.object_does or ("",))
+
+
+def test_labels_and_plurals_are_plain() -> None:
+    iri = "http://example.org/prop/birthPlace"
+    assert [plain_label(text) for text in ("capitalOf", "capital_of", iri, "Official language")] == [
+        "capital of",
+        "capital of",
+        "birth place",
+        "official language",
+    ]
+    assert [plural_of(noun) for noun in ("country", "person", "date of birth", "class")] == [
+        "countries",
+        "people",
+        "dates of birth",
+        "classes",
+    ]
+
+
+def test_words_of_the_users_take_the_place_of_those_derived(tmp_path: Path) -> None:
+    file = tmp_path / "words.yaml"
+    file.write_text("relations:\n  borders:\n    page: ['{s} lies next to {o}.']\ntypes:\n  region: {plural: areas}\n")
+    lexicon = opened(words=str(file)).lexicon
+    assert lexicon.relations["borders"].page == ("{s} lies next to {o}.",)
+    assert lexicon.relations["borders"].question == opened().lexicon.relations["borders"].question
+    assert lexicon.types["region"].plural == "areas"
+    file.write_text("relations: {neighbours: {page: [x]}}\n")
+    with pytest.raises(InputError, match="no 'neighbours' among their relations"):
+        opened(words=str(file))
