@@ -44,7 +44,9 @@ RecipeOption = Annotated[Path | None, typer.Option("--recipe", metavar="FILE", h
 SourceOption = Annotated[
     Path | None,
     typer.Option(
-        "--source", metavar="PATH", help="Folder of HTML or Markdown, or a JSONL or Parquet file of documents."
+        "--source",
+        metavar="PATH",
+        help="Folder of HTML or Markdown; JSONL or Parquet documents; facts in TSV, CSV or N-Triples.",
     ),
 ]
 TasksOption = Annotated[int | None, typer.Option("--tasks", metavar="N", help="Exactly how many tasks to make.")]

@@ -149,10 +149,31 @@ def outlook_text(outlook: Outlook) -> str:
             "",
             *table(rows, wrapped=True),
             "",
+            *_relations_text(recipe),
             *_calls_text(outlook),
             *_duplicates_text(recipe, [one.label for one in outlook.stages]),
         ]
     )
+
+
+def _relations_text(recipe: Recipe) -> list[str]:
+    """What was derived of the relations of the user's facts: how questions and pages will speak of them."""
+    from synth.pipelines.words import lexicon_of
+
+    lexicon = lexicon_of(recipe)
+    if lexicon is None:
+        return []
+    rows = [("relation", "from", "to", "properties", "said as")]
+    for name, entry in lexicon.relations.items():
+        ends = entry.object or ((f"{entry.value} in {entry.unit}" if entry.unit else entry.value),)
+        is_so = {"one object": entry.functional, "one subject": entry.inverse_functional, "symmetric": entry.symmetric}
+        properties = ", ".join(words for words, true in is_so.items() if true) or "several objects"
+        rows.append((name, _first(entry.subject), _first(ends), properties, entry.page[0]))
+    return [*table(rows, wrapped=True), "", *filled("Say it better in a file: --set source.words=words.yaml."), ""]
+
+
+def _first(kinds: Sequence[str]) -> str:
+    return kinds[0] if len(kinds) == 1 else f"{kinds[0]} and {len(kinds) - 1} more"
 
 
 _LOOKED_AT = {

@@ -126,7 +126,7 @@ def _other(dataset: Dataset, tasks: dict[str, Task], row: StepRow) -> str:
 
 
 def _facts(dataset: Dataset, found: Problems) -> None:
-    """Each fact of a generated page stands in whole sentences that name its object, on its subject's page or by name."""
+    """Each fact of a generated page stands in whole sentences that name its object, on its own page or by name."""
     names = {row.id: (row.name, *row.aliases) for _, row in rows(dataset, "entities", EntityRow)}
     homes = {row.id: row.document_id for _, row in rows(dataset, "entities", EntityRow)}
     waiting: dict[str, list[tuple[tuple[str, int], FactRow]]] = defaultdict(list)

@@ -87,7 +87,8 @@ def _file(path: str, key: str) -> Path:
 
 
 def content_digest(config: TriplesConfig) -> str:
-    """sha256 (64 hex) over the files."""
+    """sha256 (64 hex) over the files. Raises InputError: no file of facts."""
+    _file(config.path, "path")
     total = hashlib.sha256()
     for path in (config.path, config.labels, config.words):
         if path is not None:

@@ -85,14 +85,15 @@ def test_rows_without_a_part_are_rejected(tmp_path: Path) -> None:
         ("facts.parquet", "no parquet", "can't be read"),
         ("facts.jsonl", "{", "can't be read"),
         (None, "", "does not exist"),
+        ("", "", "no file was given"),
     ],
 )
 def test_a_file_that_is_none_is_one_line(tmp_path: Path, name: str | None, text: str, said: str) -> None:
     file = tmp_path / (name or "missing.tsv")
-    if name is not None:
+    if name:
         file.write_text(text)
     with pytest.raises(InputError) as error:
-        open_triples(TriplesConfig(path=str(file)))
+        open_triples(TriplesConfig(path="" if name == "" else str(file)))
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 
