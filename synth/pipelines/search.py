@@ -26,8 +26,9 @@ from synth.pipelines.words import language_of, lexicon_of
 from synth.preferences.judge import compare_prompt
 from synth.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.prompting import load_prompt
-from synth.recipe.model import GRAPHS, Critical, Recipe, Role
+from synth.recipe.model import Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
+from synth.recipe.sources import GRAPHS
 from synth.registry import factory_of, find
 from synth.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.stages.contract import Implementation, Stage

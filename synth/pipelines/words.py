@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from synth.lexicon.model import Lexicon
-from synth.recipe.model import Recipe, TriplesSource
+from synth.recipe.model import Recipe
+from synth.recipe.sources import TriplesSource
 from synth.sources.triples.source import open_triples
 from synth.tasks.world.words import words_of
 from synth.text.words import FUNCTION_WORDS, stem, words

@@ -29,7 +29,7 @@ def recipe(**parts: Any) -> Recipe:
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({"questions": {"kind": "world"}}, "questions of kind world need a source of kind world"),
+        ({"questions": {"kind": "world"}}, "questions of kind world need a graph of facts"),
         ({"source": {"kind": "world"}}, "a source that is explored"),
         ({"environment": {"kind": "graph"}}, "do not go together"),
         ({"source": {"kind": "app", "aplication": "ledger"}}, "did you mean 'application'"),

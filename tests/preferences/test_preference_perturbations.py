@@ -224,7 +224,7 @@ def test_rows_survive_storage(made: list[PreferenceRow]) -> None:
     [
         (None, []),
         ("One. Two.", ["One.", "Two."]),
-        ('It says: "A. B. C." So I have D. Done: D.', ['It says: "A. B. C."', "So I have D.", "Done: D."]),
+        ('It says: "A. B. C." So I have it. Done: D.', ['It says: "A. B. C."', "So I have it.", "Done: D."]),
         ('"A is B." - that is what I was after. Go on.', ['"A is B." - that is what I was after.', "Go on."]),
     ],
 )

@@ -64,6 +64,7 @@ PUBLIC = {
         "generator_of",
         "key_of",
         "split_of",
+        "versioned",
     },
     "synth.stages.contract": {
         "Batch",

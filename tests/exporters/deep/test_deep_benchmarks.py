@@ -108,4 +108,4 @@ def test_the_command_takes_benchmarks(
     assert "Say --deep as well" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["validate", str(planter.folder), "--deep", "--benchmark", str(benchmark_file) + "x"])
-    assert "does not exist. See decontaminate.benchmarks" in capsys.readouterr().err
+    assert "does not exist. Give a file that ends in one of" in capsys.readouterr().err

@@ -10,6 +10,8 @@ from synth.sources.world.schema import ENTITY_TYPES, RELATIONS, with_article
 from synth.tasks.world.links import Link
 from synth.tasks.world.words import world_words
 
+WORDS = world_words()
+
 NAMES = {
     "country": "Republic of Sarn",
     "language": "Sarnish",
@@ -110,7 +112,13 @@ def random_chain(hops: int, rng: np.random.Generator) -> list[Link]:
                 break
             relation, forward, end = options[int(rng.integers(len(options)))]
             links.append(
-                Link(number, world_words().wordings[relation], forward, end, named(kind) if number == 0 else "")
+                Link(
+                    number,
+                    WORDS.wordings[relation],
+                    forward,
+                    WORDS.noun(end),
+                    named(kind) if number == 0 else "",
+                )
             )
             used.add(relation)
             kind = end
@@ -128,7 +136,11 @@ def random_constraints(count: int, rng: np.random.Generator) -> list[Link]:
         chosen = rng.permutation(sorted(options))[:count]
         return [
             Link(
-                number, world_words().wordings[str(name)], not options[str(name)][0], kind, named(options[str(name)][1])
+                number,
+                WORDS.wordings[str(name)],
+                not options[str(name)][0],
+                WORDS.noun(kind),
+                named(options[str(name)][1]),
             )
             for number, name in enumerate(chosen)
         ]

@@ -23,8 +23,10 @@ from synth.tasks.world.grammar import (
     mark,
     unmark,
 )
-from synth.tasks.world.links import HEADS, Link, ask_options, noun_phrases
+from synth.tasks.world.links import Link, ask_options, noun_phrases
 from synth.tasks.world.words import world_words
+
+WORDS = world_words()
 
 DIRECTIONS = sorted(
     {(relation, forward, start, end) for start in NAMES for relation, forward, end in step_options(start)}
@@ -36,12 +38,12 @@ CROWDED = {("died_in", False), ("citizen_of", False), ("studied_at", False), ("t
 
 
 def test_every_primary_relation_has_a_wording() -> None:
-    assert set(world_words().wordings) == {name for name, relation in RELATIONS.items() if relation.primary}
+    assert set(WORDS.wordings) == {name for name, relation in RELATIONS.items() if relation.primary}
 
 
 @pytest.mark.parametrize(("relation", "forward", "start", "end"), DIRECTIONS)
 def test_every_phrase_of_every_direction(relation: str, forward: bool, start: str, end: str) -> None:
-    link = Link(0, world_words().wordings[relation], forward, end, named(start))
+    link = Link(0, WORDS.wordings[relation], forward, WORDS.noun(end), named(start))
     phrases = [
         Phrase(named(start), NAME),
         Phrase(f"that {start}", NAME),
@@ -50,27 +52,29 @@ def test_every_phrase_of_every_direction(relation: str, forward: bool, start: st
         Phrase("the one that saw the mayor of Orrin", NESTED),
     ]
     for known in phrases:
-        for head in HEADS.get(end, ("",)):
+        for head in WORDS.noun(end).heads or ("",):
             asks = [text for family in ask_options(link, known, head).values() for text in family]
             for text in asks:
                 question, cues = unmark(capitalise(text), 1)
                 assert faults(question) == [], question
                 assert known.text in question
                 assert cues[0] in question
-            for way in noun_phrases(link, known, head) if end in HEADS else []:
+            for way in noun_phrases(link, known, head) if WORDS.noun(end).heads else []:
                 for phrase in way:
                     question, _ = unmark(capitalise(f"is it {phrase.text}?"), 1)
                     assert faults(question) == [], question
                     assert phrase.weight > known.weight or known.weight in (NOMINAL, CLAUSE)
-    plain = {text for texts in ask_options(link, phrases[0], HEADS.get(end, ("",))[0]).values() for text in texts}
+    plain = {
+        text for texts in ask_options(link, phrases[0], (WORDS.noun(end).heads or ("",))[0]).values() for text in texts
+    }
     assert len(plain) >= 4, f"{relation} {forward}: {plain}"
 
 
-@pytest.mark.parametrize(("relation", "forward", "start", "end"), [d for d in DIRECTIONS if d[3] in HEADS])
+@pytest.mark.parametrize(("relation", "forward", "start", "end"), [d for d in DIRECTIONS if WORDS.noun(d[3]).heads])
 def test_every_direction_has_paraphrases(relation: str, forward: bool, start: str, end: str) -> None:
     """At least four ways to name the sought end, or to say something of it, beside the choice of head and frame."""
-    link = Link(0, world_words().wordings[relation], forward, end, named(start))
-    ways = {phrase.text for way in noun_phrases(link, Phrase(named(start)), HEADS[end][0]) for phrase in way}
+    link = Link(0, WORDS.wordings[relation], forward, WORDS.noun(end), named(start))
+    ways = {phrase.text for way in noun_phrases(link, Phrase(named(start)), WORDS.noun(end).heads[0]) for phrase in way}
     assert len(ways) >= (2 if (relation, forward) in CROWDED else 4), ways
 
 
@@ -107,7 +111,7 @@ def test_conjunctions_are_english(seed: int, count: int, tailed: bool) -> None:
     tail = None
     if tailed and options:
         relation, forward, end = options[int(rng.integers(len(options)))]
-        tail = Link(count, world_words().wordings[relation], forward, end)
+        tail = Link(count, WORDS.wordings[relation], forward, WORDS.noun(end))
     worded = word_conjunction(links, tail, rng)
     assert worded is not None
     assert faults(worded.question) == [], worded.question
@@ -221,19 +225,19 @@ def test_faults_are_seen() -> None:
 
 
 def test_inverse_readings_become_their_primary() -> None:
-    assert world_words().canonical("birthplace_of", True) == ("born_in", False)
-    assert world_words().canonical("born_in", False) == ("born_in", False)
-    assert world_words().canonical("spouse", True) == ("spouse", True)
-    assert world_words().inverses["birthplace_of"] == "born_in"
-    assert world_words().inverses["spouse"] == "spouse"
-    assert not {name for name in world_words().inverses.values() if not RELATIONS[name].primary}
+    assert WORDS.canonical("birthplace_of", True) == ("born_in", False)
+    assert WORDS.canonical("born_in", False) == ("born_in", False)
+    assert WORDS.canonical("spouse", True) == ("spouse", True)
+    assert WORDS.inverses["birthplace_of"] == "born_in"
+    assert WORDS.inverses["spouse"] == "spouse"
+    assert not {name for name in WORDS.inverses.values() if not RELATIONS[name].primary}
 
 
 def test_lexicon_knows_what_question_words_speak_of() -> None:
-    lexicon = world_words().by_word
+    lexicon = WORDS.by_word
     assert lexicon["mentor"] == ("mentor",)
     assert "capital" in lexicon["capital"]
     assert set(lexicon["founded"]) >= {"founded_by", "founding_year"}
-    assert set().union(*lexicon.values()) == set(world_words().wordings)
+    assert set().union(*lexicon.values()) == set(WORDS.wordings)
     assert "the" not in lexicon
     assert "x" not in lexicon

@@ -22,10 +22,12 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total
 from synth.tasks.world.config import SHAPE_NAMES
-from synth.tasks.world.measures import MEASURES, End
+from synth.tasks.world.measures import End
 from synth.tasks.world.shapes import SHAPES
 from synth.tasks.world.words import world_words
 from synth.text.numbers import NUMERALS
+
+WORDS = world_words()
 
 OURS = ("comparison", "computation", "count", "intersection", "superlative", "temporal")
 PROVENANCE = Provenance(
@@ -63,7 +65,7 @@ def test_an_independent_audit_finds_nothing(small_world: SmallWorld, tasks: dict
         from_arrow(small_world.documents, Document),
         from_arrow(small_world.entities, Entity),
         from_arrow(small_world.edges, Edge),
-        inverses=world_words().inverses,
+        inverses=WORDS.inverses,
         hub_kinds=HUB_TYPES,
     )
     everything = [task for shape in OURS for task in tasks[shape]]
@@ -248,14 +250,14 @@ def test_the_same_question_has_the_same_key_whatever_its_order(tasks: dict[str, 
 
 def order_phrases(relation: str, end: End) -> set[str]:
     """Every phrase, without brackets, with which a question may ask for an end of the order of ``relation``."""
-    item = MEASURES[relation]
+    item = WORDS.measures[relation]
     texts = [*item.clauses(end, two=True), *item.clauses(end, two=False), *item.attributes(end)]
     return {text.replace("[", "").replace("]", "") for text in texts}
 
 
 def test_every_measure_is_worded_and_every_phrase_says_which_end() -> None:
-    for relation in MEASURES:
-        assert relation in world_words().wordings
+    for relation in WORDS.measures:
+        assert relation in WORDS.wordings
         least, most = order_phrases(relation, "argmin"), order_phrases(relation, "argmax")
         assert least
         assert most

@@ -26,6 +26,8 @@ from synth.tasks.world.view import WorldView
 from synth.tasks.world.wording_web import Knot, marked_web, word_web
 from synth.tasks.world.words import world_words
 
+WORDS = world_words()
+
 PROVENANCE = Provenance(
     dataset="d", stage="world_tasks", stage_version=1, fingerprint="f", seed=0, source="world", source_sha256="0"
 )
@@ -66,7 +68,7 @@ def test_an_independent_audit_finds_nothing(small_world: SmallWorld, cyclic: lis
         from_arrow(small_world.documents, Document),
         from_arrow(small_world.entities, Entity),
         from_arrow(small_world.edges, Edge),
-        inverses=world_words().inverses,
+        inverses=WORDS.inverses,
         hub_kinds=HUB_TYPES,
     )
     assert auditor.audit([*cyclic, *parallel]) == []
@@ -108,7 +110,7 @@ def plain(view: WorldView, ring: Cycle) -> nx.MultiDiGraph[int]:
     for number in ring.facts:
         subject, relation, item = view.graph.fact(number)
         graph.add_edge(subject, item, relation=relation)
-        if relation in world_words().inverses and world_words().inverses[relation] == relation:
+        if relation in WORDS.inverses and WORDS.inverses[relation] == relation:
             graph.add_edge(item, subject, relation=relation)
     return graph
 
@@ -187,14 +189,14 @@ def test_parallel_families_are_even(parallel: list[Task]) -> None:
 
 
 def triangle() -> list[Knot]:
-    hired = Link(0, world_words().wordings["studied_at"], False, "person", "the University of Molde")
-    founded = Link(1, world_words().wordings["founded_by"], False, "museum")
-    born = Link(2, world_words().wordings["born_in"], True, "city")
-    stands = Link(3, world_words().wordings["located_in"], True, "city")
+    hired = Link(0, WORDS.wordings["studied_at"], False, WORDS.noun("person"), "the University of Molde")
+    founded = Link(1, WORDS.wordings["founded_by"], False, WORDS.noun("museum"))
+    born = Link(2, WORDS.wordings["born_in"], True, WORDS.noun("city"))
+    stands = Link(3, WORDS.wordings["located_in"], True, WORDS.noun("city"))
     return [
-        Knot((hired,), (None,), "person"),
-        Knot((founded,), (0,), "museum"),
-        Knot((born, stands), (0, 1), "city"),
+        Knot((hired,), (None,), WORDS.noun("person")),
+        Knot((founded,), (0,), WORDS.noun("museum")),
+        Knot((born, stands), (0, 1), WORDS.noun("city")),
     ]
 
 
@@ -212,11 +214,15 @@ def test_webs_are_english_and_state_every_hop() -> None:
 
 
 def test_a_second_person_is_another_person() -> None:
-    one = Link(0, world_words().wordings["born_in"], False, "person", "Orrin")
-    two = Link(1, world_words().wordings["spouse"], True, "person")
-    book = Link(2, world_words().wordings["dedicated_to"], False, "book")
-    written = Link(3, world_words().wordings["author"], False, "book")
-    knots = [Knot((one,), (None,), "person"), Knot((two,), (0,), "person"), Knot((book, written), (0, 1), "book")]
+    one = Link(0, WORDS.wordings["born_in"], False, WORDS.noun("person"), "Orrin")
+    two = Link(1, WORDS.wordings["spouse"], True, WORDS.noun("person"))
+    book = Link(2, WORDS.wordings["dedicated_to"], False, WORDS.noun("book"))
+    written = Link(3, WORDS.wordings["author"], False, WORDS.noun("book"))
+    knots = [
+        Knot((one,), (None,), WORDS.noun("person")),
+        Knot((two,), (0,), WORDS.noun("person")),
+        Knot((book, written), (0, 1), WORDS.noun("book")),
+    ]
     for seed in range(60):
         found = marked_web(knots, derive_generator(seed, "two"))
         assert found is not None
