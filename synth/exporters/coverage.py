@@ -27,7 +27,17 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
     ),
     "branches": ("verdict.rule", "verdict.evidence"),
     "preferences": ("provenance.backend", "difference", "why", "strength.low", "strength.confidence"),
-    "verdicts": ("value", "parts", "cites", "reason"),
+    "verdicts": (
+        "id", "alternative", "value", "parts", "cites", "reason", "abstained", "calls", "provenance.model_revision",
+    ),
+    "wordings": (
+        "before", "question", "reason", "detail", "model", "prompt", "confirmed_by", "confirm_prompt", "calls",
+        "parts[].before",
+    ),
+    "task_checks": (
+        "right", "answers", "claims[].answer", "claims[].why", "claims[].quote", "missing", "documents", "model",
+        "prompt", "calls",
+    ),
     "contexts": ("documents[].names_answer", "licence"),
     "distractors": ("role", "step", "runs", "query", "rank", "score", "checks[].detail"),
     "falsehoods": ("id", "stated_object", "value_kind", "partition"),
