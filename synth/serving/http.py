@@ -19,6 +19,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, MutableMapping
 from contextlib import asynccontextmanager, nullcontext
 from http import HTTPStatus
+from queue import SimpleQueue
 from types import FrameType
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -419,10 +420,10 @@ def serve(server: HttpServer, *, say: Callable[[str], None] = lambda line: None)
 
     ``say`` is called with the address once connections are taken.
     """
-    stopped = threading.Event()
+    stopped: SimpleQueue[int] = SimpleQueue()  # an Event's lock would be taken twice by a signal that meets its wait()
 
     def stop(number: int, frame: FrameType | None) -> None:
-        stopped.set()
+        stopped.put(number)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -430,7 +431,7 @@ def serve(server: HttpServer, *, say: Callable[[str], None] = lambda line: None)
         thread.start()
         server.wait_until_ready()
         say(server.url)
-        stopped.wait()
+        stopped.get()
         server.stop()
     finally:
         for number, handler in before.items():
