@@ -95,8 +95,8 @@ def serve_push(
     """
     next_time(cron, timezone)
     from synth import api
-    from synth.exporters.hub.push import token_for
     from synth.flows.publish import publish
+    from synth.publish.push import token_for
 
     token_for(repo)
     api.push(folder, repo, public=public, revision=revision, dry_run=True, announce=announce)

@@ -17,15 +17,15 @@ from synth.errors import BuildError
 from synth.places import refuse_remote
 
 if TYPE_CHECKING:
+    from synth.dataset.mixing import Mixed
+    from synth.dataset.reader import Dataset
     from synth.engine import Engine, StageStatus
-    from synth.exporters.formats.export import Exported
-    from synth.exporters.hub import Pushed
-    from synth.exporters.mixing import Mixed
-    from synth.exporters.reader import Dataset
-    from synth.exporters.withholding import Restored
+    from synth.formats.exporting import Exported
     from synth.pipelines.annotate import Annotated
     from synth.pipelines.importing import Imported
     from synth.pipelines.pilot import Pilot
+    from synth.publish import Pushed
+    from synth.publish.withholding import Restored
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
     from synth.store.calls_values import Account
@@ -155,7 +155,7 @@ class Prepared:
             BuildError: no document of the source can be used, or no run of the teacher succeeded: there is nothing to
                 go on with.
         """
-        from synth.exporters.key_hashes import remember
+        from synth.dataset.key_hashes import remember
         from synth.recipe.roles import check_keys, keys_of
 
         check_keys(self.recipe.roles, os.environ)
@@ -268,7 +268,7 @@ def load(path: Path | str) -> Dataset:
     Raises:
         DatasetError: there is no dataset of ours at ``path``.
     """
-    from synth.exporters.reader import load as open_dataset
+    from synth.dataset.reader import load as open_dataset
 
     return open_dataset(path)
 
@@ -303,7 +303,7 @@ def export(
         path: The dataset: a finished build, an import, or what ``annotate(...).save`` wrote.
         to: Name of the format (``synth.registry.choices("formats")``).
         out: A folder; an earlier export in it is replaced.
-        select: Conditions ``KEY=VALUE`` (:class:`synth.exporters.formats.selection.Selection`); they replace those that
+        select: Conditions ``KEY=VALUE`` (:class:`synth.formats.selection.Selection`); they replace those that
             the format sets itself.
         thoughts: Whether the agent's thoughts are exported.
         tokenizer: A model's ``tokenizer.json``, or its folder, to count with; None = the counter that ships.
@@ -312,8 +312,8 @@ def export(
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.exporters.formats.export import export_dataset
-    from synth.exporters.formats.selection import parse_selection
+    from synth.formats.exporting import export_dataset
+    from synth.formats.selection import parse_selection
     from synth.registry import find
 
     return export_dataset(
@@ -384,8 +384,8 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
     Raises:
         SynthError: its line says what, where and how to mend it.
     """
-    from synth.exporters.files import REPORT_FILE
-    from synth.exporters.withholding import restore as put_back
+    from synth.dataset.files import REPORT_FILE
+    from synth.publish.withholding import restore as put_back
 
     refuse_remote(copy, "restore")
     refuse_remote(out, "restore")
@@ -430,14 +430,14 @@ def push(
     dry_run: bool = False,
     announce: Callable[[str], None] | None = None,
 ) -> Pushed:
-    """Publish a finished dataset on the Hugging Face Hub, in one commit: see :func:`synth.exporters.hub.push.push`.
+    """Publish a finished dataset on the Hugging Face Hub, in one commit: see :func:`synth.publish.push.push`.
 
     Raises:
         InputError: a bad name, no token, or a repository that the token does not open.
         DatasetError: the dataset is invalid, or holds what must not be published.
         PushFailed: the Hub did not take it; the repository is as it was before.
     """
-    from synth.exporters.hub import push as push_to_hub
+    from synth.publish import push as push_to_hub
 
     return push_to_hub(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=announce)
 
@@ -467,7 +467,7 @@ def mix(
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.exporters.mixing import mix_datasets
+    from synth.dataset.mixing import mix_datasets
 
     return mix_datasets(
         {load(path): weight for path, weight in parts.items()},

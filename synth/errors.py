@@ -7,7 +7,7 @@
     |- DatasetError  exit 5    a finished dataset does not hold what it says (``synth validate``)
     |- BudgetReached exit 6    the cap on cost or tokens allows no further model call (``synth.models.contract``)
     |- EndpointDown  exit 7    a model endpoint answers nobody (``synth.models.contract``)
-    |- PushFailed    exit 8    the Hub did not take a dataset (``synth.exporters.hub``)
+    |- PushFailed    exit 8    the Hub did not take a dataset (``synth.publish``)
     `- Interrupted   exit 130  someone stopped the build (Ctrl-C, SIGTERM); what was finished is kept
 
 Expected ends of a row are data (``Rejection``), not errors. Bugs propagate as they are.

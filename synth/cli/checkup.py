@@ -98,7 +98,7 @@ def _files() -> Iterator[Finding]:
         for name in names:
             load_recipe(name)
         prompts = list_prompts()
-        importlib.import_module("synth.exporters.card")
+        importlib.import_module("synth.dataset.card.rendering")
         yield Finding("packaged files", "ok", f"{len(names)} recipes, {len(prompts)} prompts")
     except (SynthError, OSError) as error:
         yield Finding("packaged files", "broken", str(error))

@@ -30,8 +30,8 @@ def show(
     """Show one trajectory, task, step, branch, pair or document as a person can read it."""
     from rich.console import Console
 
-    from synth.exporters.reader import load
-    from synth.exporters.show import render_row
+    from synth.dataset.reader import load
+    from synth.dataset.show.rows import render_row
     from synth.schemas.steps import BranchRow, StepRow
     from synth.schemas.trajectories import TrajectoryRow
 
@@ -85,8 +85,8 @@ def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     """Rows, yields per stage, success by role and hops, lengths."""
     from rich.console import Console
 
-    from synth.exporters.stats import render_stats
-    from synth.exporters.stats import stats as count
+    from synth.dataset.stats import render_stats
+    from synth.dataset.stats import stats as count
 
     numbers = count(folder)
     if as_json:
@@ -97,7 +97,7 @@ def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
 
 def scan(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     """Look for personal data and secrets in every column: e-mail, telephone, accounts, cards, addresses, keys."""
-    from synth.exporters.private_scan import scan as look
+    from synth.publish.private_scan import scan as look
 
     found = look(folder)
     if as_json:
@@ -137,10 +137,10 @@ def validate(
     """Prove every row again: layout, schemas, ADP rules, evidence, splits, and that the card tells the truth."""
     from rich.console import Console
 
-    from synth.exporters.coverage import coverage
-    from synth.exporters.deep import audit, render_audit
-    from synth.exporters.derived import derived_problems
-    from synth.exporters.validate import validate as check
+    from synth.dataset.audit import audit, render_audit
+    from synth.dataset.rules.coverage import coverage
+    from synth.dataset.rules.derived import derived_problems
+    from synth.dataset.rules.validate import validate as check
 
     if benchmark and not deep:
         raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")

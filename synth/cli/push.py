@@ -14,7 +14,7 @@ from synth.cli.options import JsonOption
 from synth.errors import InputError
 
 if TYPE_CHECKING:
-    from synth.exporters.hub.push import Pushed
+    from synth.publish.push import Pushed
 
 __all__ = ["push"]
 

@@ -20,7 +20,7 @@ def report(
     ] = 600,
 ) -> None:
     """Write a page that shows a dataset: plots, tables, rows to search and read. It needs no network."""
-    from synth.exporters.report import write_report
+    from synth.dataset.report import write_report
 
     written = write_report(folder, out, whole=whole)
     beside = "" if written.data is None else f", with {written.data} beside it"

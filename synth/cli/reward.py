@@ -41,7 +41,7 @@ def reward(
 def _truths(folder: Path | None) -> dict[str, GroundTruth]:
     if folder is None:
         return {}
-    from synth.exporters.reader import load
+    from synth.dataset.reader import load
     from synth.rewards import read_truth
 
     dataset = load(folder)

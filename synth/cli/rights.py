@@ -17,7 +17,7 @@ NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A new fol
 
 def withhold(folder: DatasetFolder, out: NewFolder) -> None:
     """Write a dataset without the text of documents that state no licence: what `synth push --public` publishes."""
-    from synth.exporters.withholding import withhold as write
+    from synth.publish.withholding import withhold as write
 
     about = write(folder, out).withheld
     if about is not None:

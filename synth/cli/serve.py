@@ -101,7 +101,7 @@ def serve_env(
 
 
 def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Environment, TaskSource]:
-    from synth.exporters.reader import load
+    from synth.dataset.reader import load
     from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
 
     dataset = load(folder)

@@ -20,10 +20,10 @@ from synth.critical.contract import Expert, Scorer
 from synth.critical.scoring import EvidenceScorer
 from synth.critical.scripted_expert import scripted_expert
 from synth.critical.search import Searched, search_trajectory
+from synth.dataset.configs import config_named
+from synth.dataset.layout import write_config
 from synth.environments.contract import Environment
 from synth.errors import InputError
-from synth.exporters.configs import config_named
-from synth.exporters.hub_layout import write_config
 from synth.identity import derive_generator, digest
 from synth.labels.label import label
 from synth.pipelines.recorded import STAGE, Recorded, read_rows, read_tasks, read_values, refused

@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from synth.dataset.key_hashes import carry
+from synth.dataset.layout import write_dataset
 from synth.distribution import version
 from synth.engine import Engine
 from synth.engine.usage import is_model_bound
 from synth.environments.explored import EXPLORED
 from synth.errors import BuildError
-from synth.exporters.hub_layout import write_dataset
-from synth.exporters.key_hashes import carry
 from synth.models.naming import public_name
 from synth.pipelines.doubled import duplicate_notes, duplicate_tables, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source

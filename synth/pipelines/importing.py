@@ -17,12 +17,12 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from synth.agents.imported import import_trajectory, question_of
+from synth.dataset.configs import config_named
+from synth.dataset.layout import write_config
 from synth.dedup.levels import RUNS
 from synth.dedup.text import text_hash
 from synth.errors import InputError
-from synth.exporters.configs import config_named
-from synth.exporters.hub_layout import write_config
-from synth.exporters.importing.contract import Importer
+from synth.formats.importing.contract import Importer
 from synth.identity import digest
 from synth.inputs import input_lines, open_input, parse_json, read_input
 from synth.pipelines.recorded import Tasks, read_tasks, refused

@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from synth.dataset.reader import Dataset
 from synth.environments.contract import Environment
 from synth.environments.explored import EXPLORED, explored_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
-from synth.exporters.reader import Dataset
 from synth.registry import find
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document

@@ -83,7 +83,7 @@ def _players(spec: ServerSpec) -> Mapping[str, Player]:
 def _player(spec: EchoSpec | ScriptedSpec) -> Player:
     if isinstance(spec, EchoSpec):
         return EchoPlayer(spec.size)
-    from synth.exporters.reader import load
+    from synth.dataset.reader import load
     from synth.schemas.tasks import Task
 
     tasks = [task for task in load(spec.dataset).rows("tasks") if isinstance(task, Task)]

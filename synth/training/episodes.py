@@ -65,7 +65,7 @@ def open_episodes(where: str | Path, *, trust: bool = False) -> Episodes:
     text = str(where)
     if text.startswith(("http://", "https://")):
         return RemoteEpisodes(text)
-    from synth.exporters.reader import load
+    from synth.dataset.reader import load
     from synth.pipelines.reopen import reopen
 
     environment, tasks = reopen(load(Path(where)), trust=trust)

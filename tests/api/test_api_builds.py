@@ -13,8 +13,8 @@ import synth
 from synth.agents.grounding import ungrounded
 from synth.agents.trajectory import history_of
 from synth.api import BuildRequest, BuildResult, prepare
-from synth.exporters.configs import CONFIGS
-from synth.exporters.validate import validate
+from synth.dataset.configs import CONFIGS
+from synth.dataset.rules.validate import validate
 from synth.schemas.adp import dump, parse
 from synth.schemas.arrow import trajectory_of
 from synth.stages.contexts import Contexts

@@ -11,9 +11,9 @@ import pytest
 
 import synth
 from synth.api import BuildResult
+from synth.dataset.rules.validate import validate
 from synth.engine.fingerprint import hashed_config
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.pipelines.screens import task_screens
 from synth.recipe.load import load_recipe
 from synth.schemas.rejections import Reason

@@ -13,9 +13,9 @@ import pytest
 
 import synth
 from synth.api import BuildResult
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
 from synth.schemas.rejections import Reason
 from synth.schemas.writing import WordingRow
 from synth.testing.model_server import JobPlayer, ModelServer

@@ -14,12 +14,12 @@ from api_builds import SMALL
 
 import synth
 from synth.api import BuildResult
+from synth.dataset.configs import config_named
+from synth.dataset.reader import Dataset
+from synth.dataset.rules.validate import validate
+from synth.dataset.sealing import seal
 from synth.dedup.levels import LEVELS
 from synth.dedup.sketch import sketch_rows
-from synth.exporters.configs import config_named
-from synth.exporters.reader import Dataset
-from synth.exporters.sealing import seal
-from synth.exporters.validate import validate
 from synth.identity import derive_generator
 from synth.recipe.dedup import PairRules, RunRules
 from synth.schemas.arrow import from_arrow, to_arrow

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import synth
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.preferences.perturbation import perturbation_of
 from synth.schemas.steps import PairKind
 from synth.testing.model_server import EditorPlayer, ModelServer

@@ -14,8 +14,8 @@ from opening import every_config_opens
 
 import synth
 from synth.api import BuildRequest, BuildResult, prepare
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.schemas.documents import Document
 from synth.schemas.facts import FactRow
 from synth.schemas.rejections import Reason

@@ -8,7 +8,7 @@ from pathlib import Path
 from api_builds import LEAN
 
 import synth
-from synth.exporters.deep import audit
+from synth.dataset.audit import audit
 
 
 def test_given_questions_hold_and_what_is_not_proven_is_counted(tmp_path: Path) -> None:

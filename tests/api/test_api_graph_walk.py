@@ -10,8 +10,8 @@ from opening import card_runs, every_config_opens
 
 import synth
 from synth.api import BuildResult
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.registry import choices
 from synth.schemas.steps import PairKind
 

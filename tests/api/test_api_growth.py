@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import synth
-from synth.exporters.deep import audit
+from synth.dataset.audit import audit
 
 LEAN: dict[str, Any] = {
     "critical": None,

@@ -11,9 +11,9 @@ import pytest
 import synth
 from synth.api import BuildResult
 from synth.cli import main
+from synth.dataset.audit.audit import audit
 from synth.errors import InputError, StoreError
-from synth.exporters.deep.audit import audit
-from synth.exporters.importing.contract import Importer
+from synth.formats.importing.contract import Importer
 from synth.registry import find
 from synth.schemas.adp import Trajectory
 

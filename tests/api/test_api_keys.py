@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import synth
+from synth.dataset.key_hashes import KEYS_FILE, carry, hashes_in
 from synth.errors import DatasetError
-from synth.exporters.hub.contents import contents
-from synth.exporters.hub.leaks import Machine, leaks, this_machine
-from synth.exporters.key_hashes import KEYS_FILE, carry, hashes_in
 from synth.identity import digest
+from synth.publish.contents import contents
+from synth.publish.leaks import Machine, leaks, this_machine
 from synth.schemas.reports import BuildReport
 from synth.store.calls import CallStore
 from synth.store.calls_tables import CALLS_FILE
@@ -122,8 +122,8 @@ def test_a_push_knows_the_key_when_its_variable_is_not_set_any_more(built: Path,
 
 
 def test_a_push_of_a_dataset_that_holds_the_key_is_refused_by_one_line(built: Path, tmp_path: Path) -> None:
-    from synth.exporters.hub_layout import write_dataset
-    from synth.exporters.reader import load
+    from synth.dataset.layout import write_dataset
+    from synth.dataset.reader import load
 
     dataset = load(built / "out")
     report: BuildReport = dataset.report

@@ -12,9 +12,9 @@ import synth
 from synth.agents.management import COMPRESS, delegations_of
 from synth.agents.summaries import seen_history
 from synth.agents.trajectory import facts_of, history_of
+from synth.dataset.rules.validate import validate
 from synth.environments.rendering import find_links, link
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.testing.model_server import Call, FixedPlayer, ModelServer, Reply
 
 LEAN: dict[str, Any] = {

@@ -12,9 +12,9 @@ from opening import card_runs, every_config_opens
 
 import synth
 from synth.api import BuildResult
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
 from synth.recipe.load import parse_recipe
 from synth.schemas.rejections import Reason
 

@@ -12,8 +12,8 @@ from api_builds import acted, played_by
 
 import synth
 from synth.api import BuildResult
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.models.contract import Patience
 from synth.schemas.rejections import Reason
 from synth.testing.model_server import FaultKind, Faults, ModelServer, ScriptedPlayer, ServerOptions

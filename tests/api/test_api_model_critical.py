@@ -14,9 +14,9 @@ import synth
 from synth.api import BuildResult
 from synth.critical.scoring import EvidenceScorer
 from synth.critical.scripted_expert import scripted_expert
+from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.reports import StageReport
 from synth.schemas.steps import BranchRow, PreferenceRow

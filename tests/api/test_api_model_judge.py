@@ -12,8 +12,8 @@ import pytest
 
 import synth
 from synth.api import BuildResult
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.identity import digest
 from synth.schemas.adp import ApiAction
 from synth.schemas.rejections import Reason

@@ -9,10 +9,10 @@ import pytest
 
 import synth
 from synth.cli import main
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.environments.app.environment import open_app
 from synth.errors import InputError
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
 from synth.reverse.app.config import AppTasksConfig
 from synth.reverse.app.propose import AppProposer
 

@@ -8,8 +8,8 @@ import pytest
 from api_builds import SMALL
 
 import synth
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 
 
 @pytest.mark.parametrize("dataset", ["world-search", "graph-walk"])

@@ -14,9 +14,9 @@ from api_builds import played_by
 import synth
 from synth.api import BuildResult
 from synth.cli import main
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
 from synth.schemas.plans import Plan
 from synth.schemas.rejections import Reason
 from synth.testing.model_server import JobPlayer, ModelServer, Reply

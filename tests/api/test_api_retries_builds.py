@@ -10,8 +10,8 @@ import pytest
 from api_builds import played_by
 
 import synth
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.schemas.rejections import Reason
 from synth.testing.model_server import ModelServer, ReflectorPlayer, ScriptedPlayer
 

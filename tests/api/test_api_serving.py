@@ -17,8 +17,8 @@ import pytest
 import synth
 from synth.agents.trajectory import history_of
 from synth.api import BuildResult
+from synth.dataset.reader import load
 from synth.errors import InputError
-from synth.exporters.reader import load
 from synth.pipelines.reopen import open_environment, reopen
 from synth.schemas.trajectories import TrajectoryRow
 

@@ -10,9 +10,9 @@ import pytest
 import synth
 from synth.agents.evidence import observe
 from synth.agents.trajectory import facts_of, history_of
+from synth.dataset.rules.validate import validate
 from synth.environments.simulated import is_simulated
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.testing.model_server import ModelServer, SimulatorPlayer
 
 LEAN: dict[str, Any] = {

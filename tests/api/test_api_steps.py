@@ -23,7 +23,7 @@ def searched(tmp_path_factory: pytest.TempPathFactory, small_store: Path) -> Bui
 
 
 def test_every_row_holds_and_all_tables_have_rows(searched: BuildResult) -> None:
-    from synth.exporters.validate import validate
+    from synth.dataset.rules.validate import validate
 
     assert validate(searched.path) == []
     dataset = synth.load(searched.path)
@@ -40,7 +40,7 @@ def test_steps_cover_every_turn(searched: BuildResult) -> None:
 
 
 def test_another_selection_holds_as_well(searched: BuildResult, tmp_path: Path, small_store: Path) -> None:
-    from synth.exporters.validate import validate
+    from synth.dataset.rules.validate import validate
     from synth.preferences.select import Selection, select
 
     wanted = {"kinds": ["perturbation", "trajectory"], "same_kind": False, "per_trajectory": 1}

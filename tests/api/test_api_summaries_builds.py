@@ -10,8 +10,8 @@ import pytest
 import synth
 from synth.agents.summaries import seen_history
 from synth.agents.trajectory import history_of
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.exporters.validate import validate
 from synth.schemas.rejections import Reason
 from synth.testing.model_server import ModelServer, SummarizerPlayer
 

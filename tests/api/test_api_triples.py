@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import synth
-from synth.exporters.deep.audit import audit
-from synth.exporters.validate import validate
+from synth.dataset.audit.audit import audit
+from synth.dataset.rules.validate import validate
 
 FACTS = Path(__file__).parents[1] / "sources" / "triples" / "countries.tsv"
 

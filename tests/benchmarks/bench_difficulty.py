@@ -26,8 +26,8 @@ import numpy as np
 
 from synth.api import BuildRequest, prepare
 from synth.critical.intervals import wilson
+from synth.dataset.card.calibration import Calibrations, auc, brier
 from synth.engine import Engine
-from synth.exporters.calibration import Calibrations, auc, brier
 from synth.identity import derive_generator
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.tasks import Task

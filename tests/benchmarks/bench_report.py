@@ -21,10 +21,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from synth.dataset.layout import write_dataset
+from synth.dataset.reader import Dataset, load
+from synth.dataset.report import write_report
 from synth.environments.web.browser import find_browser
-from synth.exporters.hub_layout import write_dataset
-from synth.exporters.reader import Dataset, load
-from synth.exporters.report import write_report
 
 MARKS = """() => ({
     rows: performance.getEntriesByName('synth-rows')[0]?.startTime,

@@ -47,8 +47,8 @@ from synth.critical.pool import Pool
 from synth.critical.scoring import EvidenceScorer
 from synth.critical.scripted_expert import scripted_expert
 from synth.critical.search import open_pool
+from synth.dataset.card.calibration import auc, brier
 from synth.environments.search import SearchEnvironment
-from synth.exporters.calibration import auc, brier
 from synth.identity import derive_generator, digest
 from synth.models.client import ModelHub
 from synth.models.contract import Runtime, Sampling

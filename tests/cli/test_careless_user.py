@@ -16,11 +16,11 @@ import pytest
 
 from synth.cli import main
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "exporters"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "dataset"))
 from critical_samples import whole_tables
 from exporter_samples import sample_report
 
-from synth.exporters.hub_layout import write_dataset
+from synth.dataset.layout import write_dataset
 
 COMMANDS: dict[str, list[str]] = {
     "show": ["show", "DIR"],

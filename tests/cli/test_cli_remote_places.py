@@ -11,7 +11,7 @@ import pytest
 import synth
 from synth.cli import main
 from synth.errors import InputError
-from synth.exporters.withholding import withhold
+from synth.publish.withholding import withhold
 from synth.recipe.load import load_recipe
 from synth.store import Store, check_destination
 

@@ -12,11 +12,11 @@ import synth
 from synth.api import BuildRequest, prepare
 from synth.contexts.admit import Admission, PageWords, may_hold
 from synth.contexts.tokens import WordTokenizer
+from synth.dataset.reader import Dataset
+from synth.dataset.rules.validate import validate
 from synth.engine import Engine
 from synth.engine.plan import StageNode
 from synth.errors import InputError
-from synth.exporters.reader import Dataset
-from synth.exporters.validate import validate
 from synth.identity import derive_generator
 from synth.rewards import ground_truth, group_rewards
 from synth.schemas.contexts import ContextRow

@@ -6,7 +6,7 @@ from efficacy_lab.pair_rules import Disagreement, choose, disagreements, pair_of
 from efficacy_lab.rows import Pair, read_pairs
 
 import synth
-from synth.exporters.reader import Dataset
+from synth.dataset.reader import Dataset
 from synth.identity import derive_generator
 
 SMALL = {

@@ -19,7 +19,7 @@ from efficacy_lab.experiment import BY_HOPS, Measured, Results
 from efficacy_lab.plan import Arm, Endpoint, Plan, Teach
 from efficacy_lab.statistics import Compared, Interval, compare, interval
 from efficacy_lab.table import asked_text, few_text, kind_text, mean_text, table_of
-from synth.exporters.pages import render_page
+from synth.dataset.show.pages import render_page
 from synth.store.files import write_file
 
 __all__ = ["page_of", "write_findings", "write_results"]

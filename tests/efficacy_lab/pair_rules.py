@@ -25,9 +25,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from efficacy_lab.rows import Message, Pair, Row
-from synth.exporters.formats.contract import About
-from synth.exporters.formats.messages import as_chat, messages_of
-from synth.exporters.reader import Dataset
+from synth.dataset.reader import Dataset
+from synth.formats.contract import About
+from synth.formats.messages import as_chat, messages_of
 from synth.schemas.adp import ContentItem
 from synth.schemas.steps import BranchRow, StepRow
 from synth.schemas.trajectories import TrajectoryRow

@@ -23,8 +23,8 @@ from efficacy_lab.serving import served
 from efficacy_lab.training import PairBatch, train_pairs, train_rows
 from efficacy_lab.words import SlotsUsedUp, Tables, Vocabulary
 from synth import api
+from synth.dataset.reader import Dataset
 from synth.errors import InputError
-from synth.exporters.reader import Dataset
 from synth.identity import derive_generator
 from synth.schemas.steps import PairKind
 from synth.store.files import write_file

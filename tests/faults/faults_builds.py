@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import synth
-from synth.exporters.reader import Dataset
+from synth.dataset.reader import Dataset
 from synth.identity import derive_generator, digest, key_of
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task

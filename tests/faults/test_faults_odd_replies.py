@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import synth
-from synth.exporters.validate import validate
+from synth.dataset.rules.validate import validate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "models"))
 from odd_replies import bent_response

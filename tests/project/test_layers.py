@@ -24,7 +24,7 @@ VIOLATIONS = {
         "An environment",
     ),
     "the audit borrows the checks": ("synth/tasks/audit/wrong.py", "import synth.tasks.checks", "The audit"),
-    "the audit of a dataset borrows them": ("synth/exporters/deep/wrong.py", "import synth.tasks.query", "The audit"),
+    "the audit of a dataset borrows them": ("synth/dataset/audit/wrong.py", "import synth.tasks.query", "The audit"),
     "Prefect in the engine": ("synth/engine/wrong.py", "def f() -> None:\n    import prefect.flows", "Prefect"),
     "FAISS in a stage": ("synth/stages/wrong.py", "import faiss", "FAISS"),
     "the Hub in a source": ("synth/sources/wrong.py", "from huggingface_hub import HfApi", "huggingface_hub"),

@@ -172,13 +172,13 @@ def test_a_forked_child_does_not_keep_the_lock_of_a_dead_parent(tmp_path: Path) 
 def test_failpoints_in_the_code_are_those_in_the_table() -> None:
     import re
 
+    import synth.dataset
     import synth.engine
-    import synth.exporters
     import synth.store
 
     text = "".join(
         path.read_text()
-        for package in (synth.store, synth.engine, synth.exporters)
+        for package in (synth.store, synth.engine, synth.dataset)
         for path in Path(str(package.__file__)).parent.rglob("*.py")
     )
     named = set(re.findall(r'failpoint\("([a-z_.]+)"', text))

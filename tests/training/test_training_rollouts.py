@@ -18,7 +18,7 @@ from lending import Call, desk, lend_ferns, sessions, tasks, truth
 import synth.training.verl
 from synth.episodes.http import EpisodeServer
 from synth.errors import InputError
-from synth.exporters.formats.environments import tool_config
+from synth.formats.environments import tool_config
 from synth.rewards.reward import Reward
 from synth.schemas.trajectories import Verdict
 from synth.training import TrlEnvironments, combined, environment_reward

@@ -16,8 +16,8 @@ from real_loaders import ROOT, CannotBeHad, read_with
 
 import synth
 from synth.api import BuildResult
-from synth.exporters.configs import config_named
-from synth.exporters.hub_layout import write_config
+from synth.dataset.configs import config_named
+from synth.dataset.layout import write_config
 from synth.schemas.adp import ApiAction
 from synth.schemas.arrow import to_arrow
 from synth.schemas.trajectories import TrajectoryRow

@@ -20,7 +20,7 @@ from transformers.utils import get_json_schema
 
 from synth.environments.search import SearchEnvironment
 from synth.episodes.sessions import Sessions
-from synth.exporters.formats.contract import About
+from synth.formats.contract import About
 from synth.registry import find
 from synth.rewards import ground_truth
 from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow

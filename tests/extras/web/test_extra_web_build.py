@@ -11,8 +11,8 @@ from browser_here import needs_browser
 from opening import card_runs, every_config_opens
 
 import synth
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.pipelines.reopen import reopen
 from synth.schemas.adp import WebObservation
 

@@ -9,9 +9,9 @@ import pytest
 from browser_here import needs_browser
 
 import synth
+from synth.dataset.rules.validate import validate
 from synth.environments.web.environment import open_web
 from synth.errors import SynthError
-from synth.exporters.validate import validate
 from synth.reverse.web.config import WebTasksConfig
 from synth.reverse.web.propose import WebProposer
 from synth.schemas.rejections import Reason, Rejection

@@ -10,8 +10,8 @@ from typing import Any
 from test_docs_proposer import site
 
 import synth
-from synth.exporters.deep import audit
-from synth.exporters.validate import validate
+from synth.dataset.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.testing.model_server import JobPlayer, ModelServer
 
 SETTINGS: dict[str, Any] = {

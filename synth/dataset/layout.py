@@ -1,0 +1,264 @@
+"""A finished dataset as a folder that the Hugging Face Hub, ``datasets`` and polars open as it is.
+
+    README.md                                        the card
+    report.json                                      the numbers behind it
+    plots/<name>.svg                                 some of them drawn, for the card
+    columns/<config>.md                              its columns, for the card
+    recipe.yaml                                      what makes it again
+    <config>/<split>-00000-of-000NN.parquet
+
+The bytes depend on the rows and on nothing else: input is cut anew into row groups of a fixed number of rows, so it
+does not matter how many shards it came from; there is no time or host in a file. Empty splits and empty configs have
+no file (``datasets`` refuses a config without a row): the card says which.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from synth.dataset.card.calibration import Calibrations, targets_of
+from synth.dataset.card.criticals import Criticals
+from synth.dataset.card.outcomes import Outcomes
+from synth.dataset.card.rendering import beside_card, render_card
+from synth.dataset.card.yields import Yields
+from synth.dataset.configs import CONFIGS, Config, config_named
+from synth.dataset.files import CARD_FILE, REPORT_FILE, file_name
+from synth.dataset.licences import StatedLicences
+from synth.dataset.sealing import RowHash, stated_files
+from synth.errors import StoreError
+from synth.schemas.arrow import arrow_schema
+from synth.schemas.reports import BuildReport, SplitSize
+from synth.store.failpoints import failpoint
+from synth.store.files import store_errors, sync_file, sync_folder, write_file
+
+__all__ = ["FILE_BYTES", "Rows", "Written", "write_config", "write_dataset"]
+
+FILE_BYTES = 256 * 1024 * 1024
+"""A file is closed once it holds this many (compressed) bytes."""
+
+Rows: TypeAlias = pa.Table | Iterable[pa.RecordBatch]
+"""Rows in their final order: one table, or batches of any size as they come."""
+
+
+class Written(NamedTuple):
+    """What was written of one split."""
+
+    rows: int
+    size: SplitSize
+    rows_sha256: str
+    """Hash of its rows in their order."""
+
+
+def write_dataset(
+    folder: Path,
+    tables: Mapping[str, Rows],
+    report: BuildReport,
+    *,
+    file_bytes: int = FILE_BYTES,
+    complete: Callable[[BuildReport], BuildReport] = lambda report: report,
+) -> BuildReport:
+    """Write tables, card and report into ``folder``, an empty or missing folder.
+
+    Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
+    completed with what was counted on the way (``tables``, ``sizes``, ``files``, ``rows_sha256``,
+    ``outcomes``, ``task_yields``, ``labels``,
+    ``critical``, ``pairs``, ``difficulty``, ``document_licences``, ``row_licences``) and returned: what the card shows.
+
+    Args:
+        complete: Gets that report once every row was written, to add what it counted itself.
+
+    Raises:
+        KeyError: ``tables`` names a config that does not exist.
+        StoreError: the folder is not empty or can't be written.
+        ValueError: a table has another schema than its row type's.
+    """
+    for name in tables:
+        config_named(name)
+    with store_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise StoreError("the folder is not empty", where=str(folder), mend="choose another folder")
+    outcomes, criticals, yields = Outcomes(), Criticals(), Yields()
+    calibrations = Calibrations(targets_of(report))
+    licences = StatedLicences()
+    watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
+        "tasks": (outcomes.see_tasks, yields.see_tasks, partial(licences.see, "tasks")),
+        "trajectories": (
+            outcomes.see_trajectories,
+            criticals.see_trajectories,
+            partial(licences.see, "trajectories"),
+        ),
+        "steps": (criticals.see_steps,),
+        "branches": (criticals.see_branches,),
+        "preferences": (criticals.see_pairs,),
+        "documents": (partial(licences.see, "documents"),),
+        "rejected": (yields.see_rejected,),
+        "difficulty": (calibrations.see,),
+    }
+    counts: dict[str, dict[str, int]] = {}
+    sizes: dict[str, dict[str, SplitSize]] = {}
+    hashes: dict[str, dict[str, str]] = {}
+    for config in CONFIGS:
+        batches = _batches(tables.get(config.name, ()), config)
+        for see in watchers.get(config.name, ()):
+            batches = _watched(batches, see)
+        written = write_config(folder, config, batches, file_bytes=file_bytes)
+        counts[config.name] = {split: done.rows for split, done in written.items()}
+        sizes[config.name] = {split: done.size for split, done in written.items()}
+        hashes |= {config.name: {split: done.rows_sha256 for split, done in written.items()}} if written else {}
+    done = report.model_copy(
+        update={
+            "tables": counts,
+            "sizes": sizes,
+            "rows_sha256": hashes,
+            "outcomes": outcomes.reports(),
+            "task_yields": yields.reports(),
+            "labels": criticals.labels(),
+            "critical": criticals.critical(),
+            "pairs": criticals.pairs(),
+            "difficulty": calibrations.report(),
+            "document_licences": licences.documents,
+            "row_licences": licences.rows,
+        }
+    )
+    done = complete(done)
+    with store_errors(folder):
+        for name, text in beside_card(done).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            write_file(folder / name, text.encode())
+        write_file(folder / CARD_FILE, render_card(done).encode())
+        done = done.model_copy(update={"files": stated_files(folder)})
+        write_file(folder / REPORT_FILE, done.to_json().encode())
+        sync_folder(folder)
+    return done
+
+
+def write_config(
+    folder: Path, config: Config, batches: Iterable[pa.RecordBatch], *, file_bytes: int = FILE_BYTES
+) -> dict[str, Written]:
+    """Write one config below ``folder``; what was written of each split comes back, empty splits left out."""
+    with store_errors(folder):
+        writers = {split: _SplitWriter(folder / config.name, split, config, file_bytes) for split in config.splits}
+        for batch in batches:
+            for split, part in _parts(batch, config):
+                writers[split].add(part)
+        written = {split: writer.finish() for split, writer in writers.items()}
+    return {split: done for split, done in written.items() if done.rows}
+
+
+def _batches(rows: Rows, config: Config) -> Iterator[pa.RecordBatch]:
+    schema = arrow_schema(config.row_type)
+    for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+        if not batch.schema.equals(schema):
+            raise ValueError(f"{config.name}: a batch has another schema than {config.row_type.__name__}'s")
+        if batch.num_rows:
+            yield batch.replace_schema_metadata(schema.metadata)
+
+
+def _watched(batches: Iterable[pa.RecordBatch], see: Callable[[pa.RecordBatch], None]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        see(batch)
+        yield batch
+
+
+def _parts(batch: pa.RecordBatch, config: Config) -> Iterator[tuple[str, pa.RecordBatch]]:
+    if config.sole_split is not None:
+        yield config.sole_split, batch
+        return
+    column = batch.column("split")
+    if unknown := set(pc.unique(column).to_pylist()) - set(config.splits):
+        raise ValueError(f"{config.name}: a row is of split {unknown.pop()!r}, not one of {', '.join(config.splits)}")
+    for split in config.splits:
+        part = batch.filter(pc.equal(column, split))
+        if part.num_rows:
+            yield split, part
+
+
+class _SplitWriter:
+    """Writes one split: row groups of a fixed number of rows, files cut at row groups by bytes."""
+
+    def __init__(self, folder: Path, split: str, config: Config, file_bytes: int) -> None:
+        self.folder = folder
+        self.split = split
+        self.config = config
+        self.file_bytes = file_bytes
+        self.schema = arrow_schema(config.row_type)
+        self.waiting: list[pa.RecordBatch] = []
+        self.waiting_rows = 0
+        self.rows = 0
+        self.hash = RowHash()
+        self.parts: list[Path] = []
+        self.sink: pa.OSFile | None = None
+        self.writer: pq.ParquetWriter | None = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.waiting.append(batch)
+        self.waiting_rows += batch.num_rows
+        size = self.config.rows_per_group
+        if self.waiting_rows < size:
+            return
+        table = pa.Table.from_batches(self.waiting, schema=self.schema)
+        start = 0
+        while table.num_rows - start >= size:
+            self._group(table.slice(start, size))
+            start += size
+        self.waiting = table.slice(start).to_batches()
+        self.waiting_rows = table.num_rows - start
+
+    def finish(self) -> Written:
+        """Close the files and give them their names."""
+        if self.waiting_rows:
+            self._group(pa.Table.from_batches(self.waiting, schema=self.schema))
+        self._close()
+        size = SplitSize(files=len(self.parts), bytes=0, uncompressed_bytes=0)
+        for number, part in enumerate(self.parts):
+            footer = pq.read_metadata(part)
+            raw = sum(footer.row_group(group).total_byte_size for group in range(footer.num_row_groups))
+            size = SplitSize(
+                files=len(self.parts),
+                bytes=size.bytes + part.stat().st_size,
+                uncompressed_bytes=size.uncompressed_bytes + raw,
+            )
+            sync_file(part)
+            failpoint("dataset.file.written")
+            os.replace(part, self.folder / file_name(self.split, number, len(self.parts)))
+        if self.parts:
+            sync_folder(self.folder)
+        return Written(self.rows, size, self.hash.hexdigest())
+
+    def _group(self, table: pa.Table) -> None:
+        if self.writer is None or self.sink is None:
+            self.folder.mkdir(exist_ok=True)
+            part = self.folder / f".part-{self.split}-{len(self.parts):05d}"
+            self.parts.append(part)
+            self.sink = pa.OSFile(str(part), "wb")
+            self.writer = pq.ParquetWriter(
+                self.sink,
+                self.schema,
+                compression="zstd",
+                compression_level=6,
+                write_page_index=True,
+                use_content_defined_chunking=True,
+            )
+        # One contiguous chunk per column: page borders would otherwise follow the borders of the input's chunks.
+        whole = table.combine_chunks()
+        self.writer.write_table(whole, row_group_size=self.config.rows_per_group)
+        for batch in whole.to_batches():
+            self.hash.add(batch)
+        self.rows += table.num_rows
+        if self.sink.tell() >= self.file_bytes:
+            self._close()
+
+    def _close(self) -> None:
+        if self.writer is not None and self.sink is not None:
+            self.writer.close()
+            self.sink.close()
+            self.writer = self.sink = None

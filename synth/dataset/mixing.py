@@ -1,0 +1,233 @@
+"""Several datasets as one, by weights: ``synth mix``.
+
+A weight is a share of the tasks. Which tasks of a dataset are taken is drawn from (seed, its name, the task's id), so
+the same datasets give the same mix in every order of their rows, and more tasks keep those that fewer had. Whatever
+derives from a task comes with it: runs, steps, pairs, contexts. What belongs to a whole collection (documents, facts,
+what was rejected) stays where it is, for ids of two collections may be the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from synth.dataset.configs import CONFIGS, Config
+from synth.dataset.files import MIX_FILE, REPORT_FILE
+from synth.dataset.key_hashes import carry
+from synth.dataset.layout import write_config
+from synth.dataset.reader import Dataset
+from synth.dataset.sealing import stated_files
+from synth.dedup import Rules, find_duplicates
+from synth.dedup.corpus import Corpus
+from synth.errors import InputError
+from synth.identity import digest
+from synth.schemas.arrow import arrow_schema
+from synth.schemas.mixes import MixOrigin, MixPart, MixReport
+from synth.schemas.row import SCHEMA_VERSION
+from synth.screening.benchmarks import Benchmarks, given_benchmarks
+from synth.store import check_destination, staged
+
+__all__ = ["Mixed", "mix_datasets"]
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """What came of a mix."""
+
+    path: Path
+    report: MixReport
+
+
+def mix_datasets(
+    parts: Mapping[Dataset, float],
+    out: Path,
+    *,
+    tasks: int | None = None,
+    seed: int = 7,
+    near: float | None = None,
+    benchmarks: Sequence[Path] = (),
+) -> Mixed:
+    """Write a dataset of ``tasks`` tasks to ``out``; None = as many as the weights allow.
+
+    Args:
+        near: Share of n-grams of words, in (0, 1], from which a question counts as one of an earlier dataset; None =
+            only the same words do.
+        benchmarks: Files that no task may overlap with.
+
+    Raises:
+        InputError: a weight is none, a dataset has too few tasks, or was written with another schema; a benchmark can't
+            be read.
+        StoreError: ``out`` holds something that is no mix, or can't be written.
+    """
+    check_destination(out, marker=MIX_FILE)
+    weights = _shares(parts)
+    if near is not None and not 0 < near <= 1:
+        raise InputError(f"{near} is no share of n-grams", where="--near", mend="give more than 0, at most 1")
+    screen, known = given_benchmarks(benchmarks)
+    datasets = list(parts)
+    unclean = [_contaminated(dataset, screen) for dataset in datasets]
+    pools, doubled = _pools(datasets, seed, unclean, _twins(datasets, unclean, near))
+    counts = _counts(weights, [len(pool) for pool in pools], [_name(one) for one in parts], tasks)
+    chosen = [frozenset(pool[:count]) for pool, count in zip(pools, counts, strict=True)]
+    with staged(out, marker=MIX_FILE) as staging:
+        tables: dict[str, dict[str, int]] = {}
+        hashes: dict[str, dict[str, str]] = {}
+        for config in CONFIGS:
+            if config.sole_split is None:
+                written = write_config(staging, config, _batches(config, list(parts), chosen))
+                if written:
+                    tables[config.name] = {split: done.rows for split, done in written.items()}
+                    hashes[config.name] = {split: done.rows_sha256 for split, done in written.items()}
+        report = MixReport(
+            schema_version=SCHEMA_VERSION,
+            seed=seed,
+            parts=tuple(
+                MixPart(
+                    dataset=_name(dataset),
+                    origin=_origin(dataset),
+                    weight=weight,
+                    available=dataset.count("tasks"),
+                    doubled=twice,
+                    contaminated=dirty,
+                    tasks=count,
+                )
+                for dataset, weight, twice, dirty, count in zip(
+                    parts, weights, doubled, map(len, unclean), counts, strict=True
+                )
+            ),
+            near=near,
+            benchmarks=known,
+            tables=tables,
+            files=stated_files(staging),
+            rows_sha256=hashes,
+        )
+        (staging / MIX_FILE).write_text(report.to_json(), encoding="utf-8")
+        carry([dataset.path for dataset in datasets], staging)
+    return Mixed(out, report)
+
+
+def _name(dataset: Dataset) -> str:
+    return dataset.report.dataset if (dataset.path / REPORT_FILE).is_file() else dataset.path.resolve().name
+
+
+def _origin(dataset: Dataset) -> MixOrigin | None:
+    """What the rows of ``dataset`` must say of where they come from; None where it has no report."""
+    if not (dataset.path / REPORT_FILE).is_file():
+        return None
+    return MixOrigin.of(dataset.report)
+
+
+def _shares(parts: Mapping[Dataset, float]) -> list[float]:
+    if len(parts) < 2:
+        raise InputError("one dataset is no mix", mend="give two or more, as DIR=WEIGHT")
+    for dataset, weight in parts.items():
+        if not (math.isfinite(weight) and weight > 0):
+            raise InputError(f"{weight} is no weight", where=str(dataset.path), mend="give a number above 0")
+        if "tasks" not in dataset.configs:
+            raise InputError("the dataset has no tasks to choose from", where=str(dataset.path))
+    total = sum(parts.values())
+    if not math.isfinite(total):
+        raise InputError("the weights are too large to add up", mend="give shares, such as 0.7 and 0.3")
+    return [weight / total for weight in parts.values()]
+
+
+def _contaminated(dataset: Dataset, screen: Benchmarks | None) -> frozenset[str]:
+    """Tasks that overlap with a benchmark."""
+    if screen is None:
+        return frozenset()
+    return frozenset(
+        task.id
+        for task in dataset.rows("tasks")
+        if screen.look([task.model_copy(update={"checks": ()})])[0] is not None
+    )
+
+
+def _twins(datasets: list[Dataset], unclean: list[frozenset[str]], near: float | None) -> list[frozenset[str]]:
+    """Per dataset, the tasks in whose cluster of near questions an earlier dataset has one."""
+    if near is None:
+        return [frozenset() for _ in datasets]
+    names: list[tuple[int, str]] = []
+    questions: list[str] = []
+    for number, (dataset, gone) in enumerate(zip(datasets, unclean, strict=True)):
+        for batch in dataset.batches("tasks", columns=("id", "question")):
+            for row in batch.to_pylist():
+                if row["id"] not in gone:
+                    names.append((number, row["id"]))
+                    questions.append(row["question"])
+    ids = [f"{place:012}" for place in range(len(names))]
+    found = find_duplicates(Corpus(ids, questions), Rules(structural=False, near=near)).clusters()
+    twins: list[set[str]] = [set() for _ in datasets]
+    for place in found.dropped:
+        number, name = names[place]
+        if names[found.of[place]][0] < number:  # rows come by dataset, and the first of a cluster stands for it
+            twins[number].add(name)
+    return [frozenset(one) for one in twins]
+
+
+def _pools(
+    datasets: list[Dataset], seed: int, unclean: list[frozenset[str]], twins: list[frozenset[str]]
+) -> tuple[list[list[str]], list[int]]:
+    """Per dataset, the ids of its tasks in the order in which they are taken, and how many another one asks already."""
+    asked: set[str] = set()
+    ids: set[str] = set()
+    pools: list[list[str]] = []
+    doubled: list[int] = []
+    for dataset, gone, alike in zip(datasets, unclean, twins, strict=True):
+        keys: list[tuple[str, str]] = []
+        own: set[str] = set()
+        twice = 0
+        for batch in dataset.batches("tasks", columns=("id", "question")):
+            for row in batch.to_pylist():
+                words = "".join(sign for sign in row["question"].casefold() if sign.isalnum())
+                if row["id"] in gone:
+                    continue
+                if row["id"] in ids or row["id"] in alike or words in asked:
+                    twice += 1
+                    continue
+                own.add(words)
+                keys.append((digest("mix", seed, _name(dataset), row["id"]), row["id"]))
+        asked |= own
+        pool = [id_ for _, id_ in sorted(keys)]
+        ids |= set(pool)
+        pools.append(pool)
+        doubled.append(twice)
+    return pools, doubled
+
+
+def _counts(weights: list[float], available: list[int], names: list[str], tasks: int | None) -> list[int]:
+    """Tasks of each dataset: shares rounded so that they sum to ``tasks``, the largest remainders upwards."""
+    most = math.floor(min(has / weight for has, weight in zip(available, weights, strict=True) if weight) + 1e-9)
+    wanted = most if tasks is None else tasks
+    if wanted < len(weights):
+        raise InputError(f"{wanted} tasks are too few to mix", where="--tasks", mend=f"give {len(weights)} or more")
+    exact = [wanted * weight for weight in weights]
+    counts = [math.floor(share + 1e-9) for share in exact]
+    order = sorted(range(len(weights)), key=lambda place: (counts[place] - exact[place], place))
+    for place in order[: wanted - sum(counts)]:
+        counts[place] += 1
+    for count, has, name in zip(counts, available, names, strict=True):
+        if count > has:
+            mend = f"give --tasks {most} or fewer, or another weight"
+            raise InputError(
+                f"{name} has {has:,} tasks to take, and its share is {count:,}", where="--tasks", mend=mend
+            )
+    return counts
+
+
+def _batches(config: Config, datasets: list[Dataset], chosen: list[frozenset[str]]) -> Iterator[pa.RecordBatch]:
+    schema = arrow_schema(config.row_type)
+    key = "id" if config.name == "tasks" else "task_id"
+    for dataset, ids in zip(datasets, chosen, strict=True):
+        wanted = pa.array(sorted(ids), pa.string())
+        for batch in dataset.batches(config.name):
+            if not batch.schema.equals(schema):
+                mend = f"build it again with this version (schema {SCHEMA_VERSION})"
+                raise InputError(f"{config.name} was written with another schema", where=str(dataset.path), mend=mend)
+            taken = batch.filter(pc.is_in(batch.column(key), value_set=wanted))
+            if taken.num_rows:
+                yield taken

@@ -1,0 +1,76 @@
+"""What must hold of rows that are said to be alike: one of a cluster stays, and nothing refers to one that is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from synth.dataset.files import DataFile
+from synth.dataset.problems import Problems
+from synth.dataset.rules.pair_checks import PairCheck
+from synth.dataset.rules.row_checks import DocumentCheck, TrajectoryCheck
+from synth.schemas.duplicates import DuplicateRow
+
+__all__ = ["DuplicateCheck"]
+
+
+class DuplicateCheck:
+    """Rows of ``duplicates`` against the tables that they speak of, all of which come before."""
+
+    def __init__(
+        self,
+        found: Problems,
+        documents: DocumentCheck,
+        trajectories: TrajectoryCheck,
+        pairs: PairCheck,
+        *,
+        listed: bool,
+    ) -> None:
+        """``listed``: there is the table, so every mark of a run must stand in it."""
+        self.found = found
+        self._documents, self._trajectories, self._pairs = documents, trajectories, pairs
+        self._listed = listed
+        self._ids: set[str] = set()
+        self._named: dict[str, str] = {}
+        """Run that is a duplicate -> the run that stands for it."""
+
+    def see(self, file: DataFile, row: int, pair: DuplicateRow) -> None:
+        for what in self._problems(pair):
+            self.found.add(file.label, row, what)
+
+    def finish(self) -> None:
+        marks = self._trajectories.marks
+        for name, (stays, (label, row)) in marks.items():
+            if stays not in self._trajectories.ids:
+                self.found.add(label, row, f"duplicate_of: there is no trajectory {stays}")
+            elif stays in marks:
+                self.found.add(label, row, f"duplicate_of: {stays} is itself marked as a duplicate")
+            if self._listed and self._named.get(name) != stays:
+                said = self._named.get(name, "none")
+                self.found.add(label, row, f"duplicate_of: {stays}, but duplicates names {said} for it")
+
+    def _problems(self, pair: DuplicateRow) -> Iterator[str]:
+        if pair.id in self._ids:
+            yield f"id: another pair is {pair.id} too"
+        self._ids.add(pair.id)
+        if pair.one == pair.other:
+            yield "other: a row is not compared with itself"
+        if not 0 < pair.score <= 1 or (pair.kind in ("exact", "structural") and pair.score != 1):
+            yield f"score: {pair.score} is none of kind {pair.kind}"
+        if pair.level == "trajectories":
+            yield from self._runs(pair)
+            return
+        there: Collection[str] = self._documents.lengths if pair.level == "documents" else self._pairs.ids
+        if pair.representative not in there:
+            yield f"representative: {pair.representative} is not in {pair.level}"
+        for name in (pair.one, pair.other):
+            if name != pair.representative and name in there:
+                yield f"{name} is in {pair.level}, though {pair.representative} stands for it"
+
+    def _runs(self, pair: DuplicateRow) -> Iterator[str]:
+        for name in (pair.one, pair.other, pair.representative):
+            if name not in self._trajectories.ids:
+                yield f"there is no trajectory {name}"
+            elif name != pair.representative:
+                self._named[name] = pair.representative
+                if name not in self._trajectories.marks:
+                    yield f"{name} has no duplicate_of, though {pair.representative} stands for it"

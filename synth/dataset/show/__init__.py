@@ -1,0 +1,1 @@
+"""Rows of a dataset on a terminal, and pages of HTML."""

@@ -1,0 +1,7 @@
+"""Publish a finished dataset on the Hugging Face Hub: one commit, all of it or nothing."""
+
+from synth.publish.failures import PushFailed
+from synth.publish.patience import Patience
+from synth.publish.push import Pushed, push
+
+__all__ = ["Patience", "PushFailed", "Pushed", "push"]

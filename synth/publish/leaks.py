@@ -1,0 +1,183 @@
+"""The last look before a dataset leaves the machine: nothing in it names this machine or opens a door.
+
+Card and report are searched for any absolute path and any private host; rows, which may well quote such things from
+their sources, for keys and for what is this machine's own. What is found is never shown, only where it stands.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from synth.dataset.key_hashes import KeyHashes, hashes_in
+from synth.dataset.problems import Problem, Problems
+from synth.errors import DatasetError
+from synth.publish.contents import LocalFile
+from synth.redaction import secrets_of
+from synth.sources.keys import PEM, issued
+
+__all__ = ["Machine", "leaks", "this_machine", "without_licence"]
+
+_KEYS = rf"(?:^|[^A-Za-z0-9])(?:{issued()})|{PEM}"
+"""Keys that say themselves what they are. In RE2's dialect."""
+_TOPS = "home|root|Users|tmp|var|mnt|media|data|opt|srv|scratch|work|workspace|private"
+_PATH = rf"(?<![\w.:/~-])/(?:{_TOPS})/[\w.-]+|(?<!\w)[A-Za-z]:\\\\?(?:Users|Documents)\b"
+_HOST = (
+    r"https?://(?:localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]"
+    r"|[\w-]+(?=[:/\s\"'`]|$)|[\w.-]+\.(?:local|internal|lan|corp|intra)\b)"
+)
+_SHORTEST = 12
+"""Characters of a value of the environment that is taken for a secret: a shorter one would be found by chance."""
+_BUILT_WITH = "a key that it was built with"
+_BATCH = 1_000
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What must not leave it."""
+
+    secrets: tuple[str, ...] = ()
+    """Values of the environment and of the Hub's login."""
+    paths: tuple[str, ...] = ()
+    """Absolute folders that are this machine's own."""
+    host: str | None = None
+    """Its name, where it is no everyday word."""
+    keys: KeyHashes | None = None
+    """What the dataset was built with, whether it is set any more or not."""
+
+
+def this_machine(folder: Path, token: str | None, environment: Mapping[str, str] | None = None) -> Machine:
+    """What this process knows of its machine: secrets in its environment, the folders it works in, its host name."""
+    values = dict(os.environ) if environment is None else environment
+    secrets = secrets_of(values, _SHORTEST)
+    if token:
+        secrets.add(token)
+    places = {Path.cwd(), Path.home(), folder.absolute().parent, folder.resolve().parent}
+    host = socket.gethostname().split(".")[0]
+    return Machine(
+        secrets=tuple(sorted(secrets)),
+        paths=tuple(sorted(str(place) for place in places if len(place.parts) > 2)),
+        host=host if len(host) >= 6 and re.search(r"[\d-]", host) else None,
+        keys=hashes_in(folder),
+    )
+
+
+def leaks(files: Iterable[LocalFile], machine: Machine, *, limit: int = 20) -> list[Problem]:
+    """Where something stands that must not leave the machine; empty when nowhere. Rows stream.
+
+    Raises:
+        DatasetError: a file can't be read.
+    """
+    found = Problems(limit)
+    own = [*machine.paths, *([machine.host] if machine.host else [])]
+    wanted = {
+        "a key or token": _KEYS,
+        **({"a secret of this machine's environment": _any(machine.secrets)} if machine.secrets else {}),
+        **({"a folder or the name of this machine": rf"(?:^|[^\w.-])(?:{_any(own)})(?:$|[^\w-])"} if own else {}),
+    }
+    for file in files:
+        if file.path.suffix == ".parquet":
+            _rows(file, wanted, machine.keys, found)
+            continue
+        text = _text(file)
+        if machine.keys is not None:
+            place = next(machine.keys.places(text.encode()), None)
+            if place is not None:
+                number = text.encode()[:place].count(b"\n") + 1
+                found.add(file.name, None, f"line {number} holds {_BUILT_WITH}")
+        for what, pattern in {**wanted, "an absolute path": _PATH, "a private host": _HOST}.items():
+            for number, line in enumerate(text.splitlines(), start=1):
+                if re.search(pattern, line):
+                    found.add(file.name, None, f"line {number} holds {what}")
+    return found.listed()
+
+
+def _any(words: Iterable[str]) -> str:
+    return "|".join(re.escape(word) for word in words)
+
+
+def _text(file: LocalFile) -> str:
+    try:
+        return file.path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DatasetError(f"can't be read: {error}", where=str(file.path)) from error
+
+
+def _rows(file: LocalFile, wanted: Mapping[str, str], keys: KeyHashes | None, found: Problems) -> None:
+    try:
+        opened = pq.ParquetFile(file.path)
+        for name, value in (opened.metadata.metadata or {}).items():
+            for what, pattern in wanted.items():
+                if re.search(pattern.encode(), value):
+                    found.add(file.name, None, f"the footer's {name.decode(errors='replace')} holds {what}")
+            if keys is not None and keys.holds(value):
+                found.add(file.name, None, f"the footer's {name.decode(errors='replace')} holds {_BUILT_WITH}")
+        place = 0
+        for batch in opened.iter_batches(batch_size=_BATCH):
+            for column in batch.schema.names:
+                for what, pattern in wanted.items():
+                    row = _first(batch.column(column), pattern)
+                    if row is not None:
+                        found.add(file.name, place + row, f"{column} holds {what}")
+                row = None if keys is None else _first_key(batch.column(column), keys)
+                if row is not None:
+                    found.add(file.name, place + row, f"{column} holds {_BUILT_WITH}")
+            place += batch.num_rows
+    except (pa.ArrowException, OSError) as error:
+        raise DatasetError(f"can't be read: {error}", where=str(file.path)) from error
+
+
+def _first(array: pa.Array, pattern: str) -> int | None:
+    """The first row of ``array`` (n_rows,) that holds a text with ``pattern`` at any depth."""
+    for texts, rows in _texts(array, pa.array(range(len(array)), pa.int64())):
+        hits = pc.indices_nonzero(pc.fill_null(pc.match_substring_regex(texts, pattern), False))
+        if len(hits):
+            return int(rows[hits[0].as_py()].as_py())
+    return None
+
+
+def _first_key(array: pa.Array, keys: KeyHashes) -> int | None:
+    """The first row of ``array`` (n_rows,) in which one of ``keys`` stands."""
+    for texts, rows in _texts(array, pa.array(range(len(array)), pa.int64())):
+        values = [text.encode() for text in pc.fill_null(texts, "").to_pylist()]
+        ends = np.cumsum([len(value) + 1 for value in values], dtype=np.int64)
+        for place in keys.places(b"\0".join(values)):
+            return int(rows[int(np.searchsorted(ends, place, side="right"))].as_py())
+    return None
+
+
+def _texts(array: pa.Array, rows: pa.Array) -> Iterator[tuple[pa.Array, pa.Array]]:
+    """The text leaves of a column of structs and lists, each with the row that every value belongs to."""
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        yield array, rows
+    elif pa.types.is_struct(kind):
+        for place in range(kind.num_fields):
+            yield from _texts(pc.struct_field(array, [place]), rows)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        parents = pc.list_parent_indices(array)
+        yield from _texts(pc.list_flatten(array), rows.take(parents))
+
+
+def without_licence(files: Iterable[LocalFile]) -> dict[str, int]:
+    """Config -> rows whose licence nobody stated. Only that column is read."""
+    counts: dict[str, int] = {}
+    for file in files:
+        if file.path.suffix != ".parquet":
+            continue
+        opened = pq.ParquetFile(file.path)
+        if opened.schema_arrow.get_field_index("licence") < 0:
+            continue
+        config = file.name.split("/")[0]
+        nulls = sum(batch.column(0).null_count for batch in opened.iter_batches(columns=["licence"]))
+        counts[config] = counts.get(config, 0) + nulls
+    return {config: count for config, count in counts.items() if count}

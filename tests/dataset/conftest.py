@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from critical_samples import whole_tables
+from exporter_samples import sample_report, sample_tables
+
+from synth.dataset.layout import write_dataset
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished dataset. Tests that change it take ``copied``."""
+    folder = tmp_path_factory.mktemp("finished") / "world-search"
+    tables = whole_tables()
+    write_dataset(folder, tables, sample_report(tables))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same without steps, branches and pairs."""
+    folder = tmp_path_factory.mktemp("plain") / "world-search"
+    tables = sample_tables()
+    write_dataset(folder, tables, sample_report(tables))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a quarter of the tasks."""
+    folder = tmp_path_factory.mktemp("small") / "world-search"
+    tables = whole_tables(5)
+    write_dataset(folder, tables, sample_report(tables))
+    return folder
+
+
+@pytest.fixture
+def copied(finished: Path, tmp_path: Path) -> Callable[[], Path]:
+    return lambda: _copy(finished, tmp_path)
+
+
+@pytest.fixture
+def plain_copied(plain: Path, tmp_path: Path) -> Callable[[], Path]:
+    return lambda: _copy(plain, tmp_path)
+
+
+@pytest.fixture
+def little(small: Path, tmp_path: Path) -> Callable[[], Path]:
+    return lambda: _copy(small, tmp_path)
+
+
+def _copy(folder: Path, into: Path) -> Path:
+    target = into / f"copy-{len(list(into.iterdir()))}"
+    shutil.copytree(folder, target)
+    return target

@@ -1,0 +1,230 @@
+"""One value of a dataset changed at a time, in every column, past all that would refuse to write such a row."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from synth.dataset.columns import Column, columns
+from synth.dataset.configs import CONFIGS, Config
+from synth.dataset.files import MIX_FILE, REPORT_FILE, DataFile, data_files
+from synth.dataset.problems import Problem
+from synth.dataset.reader import load
+from synth.dataset.rules.validate import validate
+from synth.dataset.sealing import RowHash, stated_files
+
+Steps = tuple[str | int, ...]
+"""The way to a value in a row: names of fields and places in lists."""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One value of one row that becomes another."""
+
+    config: str
+    column: str
+    file: DataFile
+    row: int
+    steps: Steps
+    old: Any
+    new: Any
+
+    def __str__(self) -> str:
+        return f"{self.config}.{self.column} (row {self.row}): {self.old!r:.60} -> {self.new!r:.60}"
+
+
+class Held:
+    """The rows of a dataset's folder, read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.report = folder / (MIX_FILE if (folder / MIX_FILE).is_file() else REPORT_FILE)
+        self.tables: dict[DataFile, tuple[pa.Schema, list[dict[str, Any]]]] = {}
+        for file in data_files(folder)[0]:
+            table = pq.read_table(file.path)
+            self.tables[file] = (table.schema, table.to_pylist())
+
+    def configs(self) -> list[Config]:
+        there = {file.config for file in self.tables}
+        return [config for config in CONFIGS if config.name in there]
+
+    def places(self, config: Config, column: Column) -> list[tuple[DataFile, int, Steps, Any]]:
+        """Where values of a column stand: those that are there, if any row has one."""
+        found = [
+            (file, number, steps, value)
+            for file in self.tables
+            if file.config == config.name
+            for number, row in enumerate(self.tables[file][1])
+            for steps, value in values(row, column.path.replace("[]", ".[]").split("."))
+        ]
+        return [one for one in found if one[3] is not None] or found
+
+    def mutations(self, config: Config, column: Column, tries: int = 1) -> list[Mutation]:
+        """Up to ``tries`` of a column, far from each other."""
+        found = self.places(config, column)
+        chosen = [found[(2 * n + 1) * len(found) // (2 * tries)] for n in range(min(tries, len(found)))]
+        return [self._mutation(config, column, place, found) for place in chosen]
+
+    def batches(self, config: Config, without: Collection[str], size: int = 12) -> Iterator[list[Mutation]]:
+        """One mutation of every other column that rows have, together with others in rows of other tasks."""
+        open_: list[tuple[set[Any], list[Mutation]]] = []
+        for column in (column for column in leaves(config) if column.path not in without):
+            found = self.places(config, column)
+            middle = len(found) // 2
+            for one_open in open_:
+                used, batch = one_open
+                near = (one for one in [*found[middle:], *found[:middle]] if self._task(one) not in used)
+                place = next(near, None)
+                if place is not None:
+                    break
+            else:
+                if not found:
+                    continue
+                place, used, batch = found[middle], set(), []
+                open_.append((used, batch))
+            used.add(self._task(place))
+            batch.append(self._mutation(config, column, place, found))
+            if len(batch) == size:
+                open_.remove((used, batch))
+                yield batch
+        yield from (batch for _, batch in open_)
+
+    def _task(self, place: tuple[DataFile, int, Steps, Any]) -> Any:
+        """What rows must not share to be changed together: their task, where a table has rows of several."""
+        file, row = place[0], self.tables[place[0]][1][place[1]]
+        tasks = {one.get("task_id") for one in self.tables[file][1]}
+        return row.get("task_id") if len(tasks) >= 4 else (file, place[1])
+
+    def _mutation(
+        self, config: Config, column: Column, place: tuple[DataFile, int, Steps, Any], found: list[Any]
+    ) -> Mutation:
+        file, number, steps, old = place
+        others = [one[3] for one in found if one[3] not in (None, old) and not isinstance(one[3], list)]
+        return Mutation(config.name, column.path, file, number, steps, old, changed(column, old, others))
+
+    def problems(self, mutations: list[Mutation]) -> list[Problem]:
+        """What ``validate`` finds in a dataset with these mutations of one table, its hashes stated anew."""
+        touched = {mutation.file for mutation in mutations}
+        splits = {(file.config, file.split) for file in touched}
+        whole = {path: path.read_bytes() for path in [*(file.path for file in touched), self.report]}
+        for file in touched:
+            self._write(file, [mutation for mutation in mutations if mutation.file == file])
+        stated = json.loads(self.report.read_bytes())
+        for name, held in stated_files(self.folder, [file.label for file in touched]).items():
+            stated["files"][name] = held.model_dump(mode="json")
+        dataset = load(self.folder)
+        for config, split in splits:
+            rows = RowHash()
+            for batch in dataset.batches(config, split):
+                rows.add(batch)
+            stated["rows_sha256"][config][split] = rows.hexdigest()
+        self.report.write_text(json.dumps(stated))
+        try:
+            return validate(self.folder)
+        finally:
+            for path, content in whole.items():
+                path.write_bytes(content)
+
+    def _write(self, file: DataFile, mutations: list[Mutation]) -> None:
+        schema, rows = self.tables[file]
+        new = list(rows)
+        for mutation in mutations:
+            row = place = json.loads(json.dumps(rows[mutation.row]))
+            for step in mutation.steps[:-1]:
+                place = place[step]
+            place[mutation.steps[-1]] = mutation.new
+            new[mutation.row] = row
+        size = next(config.rows_per_group for config in CONFIGS if config.name == file.config)
+        table = pa.Table.from_pylist(new, schema=schema)
+        pq.write_table(table, file.path, compression="zstd", write_page_index=True, row_group_size=size)
+
+    def missed(self, without: Mapping[str, Collection[str]]) -> Iterator[Mutation]:
+        """One value of every other column: those in which ``validate`` sees nothing. First many at once, each told by
+        the problem of its own row; then, one by one, those that no problem of their row tells."""
+        for config in self.configs():
+            for batch in self.batches(config, without.get(config.name, ())):
+                found = {(problem.file, problem.row) for problem in self.problems(batch)}
+                for mutation in batch:
+                    if (mutation.file.label, mutation.row) not in found and not self.problems([mutation]):
+                        yield mutation
+
+
+def leaves(config: Config) -> list[Column]:
+    """The columns that hold values: not the structs around them."""
+    every = columns(config.row_type)
+    return [one for one in every if not one.type.endswith("struct")]
+
+
+def values(value: Any, path: list[str]) -> Iterator[tuple[Steps, Any]]:
+    """Every place of a row that ``path`` leads to, with what stands there."""
+    if not path:
+        if isinstance(value, list) and value:  # the values of a list are one column
+            for place, item in enumerate(value):
+                yield (place,), item
+        else:
+            yield (), value
+        return
+    if value is None:
+        return
+    name, *rest = path
+    if name == "[]":
+        for place, item in enumerate(value):
+            for steps, found in values(item, rest):
+                yield (place, *steps), found
+    elif isinstance(value, dict):
+        for steps, found in values(value.get(name), rest):
+            yield (name, *steps), found
+
+
+def changed(column: Column, old: Any, others: list[Any]) -> Any:
+    """Another value of the same type, one that the column's type takes where that is known."""
+    if column.type == "JSON":
+        return json.dumps(
+            changed_json(json.loads(old) if old else None),
+            sort_keys=True,
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+    if old in (None, []) and column.type.startswith("list"):
+        return [others[0] if others else changed_kind(column.type)]
+    if column.type.endswith("bool"):
+        return not old
+    if column.type.endswith("int64"):
+        return 0 if old is None else old + 1
+    if column.type.endswith("double"):
+        return 0.5 if old is None else old * 0.9 if old else 0.25
+    if old is None:
+        return others[0] if others else column.values[0][0] if column.values else "x"
+    if column.values:
+        names = [value for value, _ in column.values]
+        return names[(names.index(old) + 1) % len(names)]
+    if len(set(others) | {old}) <= 8 and others:
+        return others[0]  # a name out of few: one that the row could have
+    place = len(old) // 2
+    return f"{old[:place]}{'x' if old[place : place + 1] != 'x' else 'y'}{old[place + 1 :]}"
+
+
+def changed_kind(kind: str) -> Any:
+    return {"int64": 0, "double": 0.5, "bool": True}.get(kind.rpartition(" ")[2], "x")
+
+
+def changed_json(value: Any) -> Any:
+    """The same with one value in it changed: the last one."""
+    if isinstance(value, dict) and value:
+        last = sorted(value)[-1]
+        return {**value, last: changed_json(value[last])}
+    if isinstance(value, list) and value:
+        return [*value[:-1], changed_json(value[-1])]
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if isinstance(value, str) and value:
+        return f"{value[:-1]}{'x' if value[-1] != 'x' else 'y'}"
+    return {"x": 1}

@@ -1,0 +1,77 @@
+"""One value of every column of every table changed, hashes stated anew: ``validate`` sees it, or the column stands in
+the list of those that are carried and not proven."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from critical_samples import whole_tables
+from exporter_samples import sample_report
+from mutating import Held, leaves
+from test_verdict_mutations import TASKS, verdicts
+from test_writing_mutations import checks, wordings
+
+import synth
+from synth.dataset.configs import CONFIGS, config_named
+from synth.dataset.layout import write_dataset
+from synth.dataset.rules.coverage import CARRIED
+from synth.dataset.rules.validate import validate
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.tasks import Task
+from synth.schemas.verdicts import VerdictRow
+from synth.schemas.writing import TaskCheckRow, WordingRow
+
+DATASETS: dict[str, dict[str, Any]] = {
+    "world-search": {"tasks": 8, "settings": {"source.entities": 300, "contexts.budgets": [8192]}},
+    "app-desk": {"tasks": 6},
+}
+WITHOUT_ROWS = {"duplicates"}
+"""Tables of which none of the datasets has rows: ``tests/api/test_api_duplicates.py`` damages these."""
+TRIES = 7
+"""Places of a carried column that are looked at before it counts as proven; of an odd number one is the middle."""
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Held]:
+    folder = tmp_path_factory.mktemp("mutated")
+    for name, options in DATASETS.items():
+        built = synth.build(name, out=folder / name, store=folder / f"{name}-store", **options)
+        assert validate(built.path) == []
+    written_by_models(folder / "models")
+    assert validate(folder / "models") == []
+    return {name: Held(folder / name) for name in (*DATASETS, "models")}
+
+
+def written_by_models(folder: Path) -> None:
+    """A dataset with all that models say of tasks and runs."""
+    tables = dict(whole_tables(TASKS))
+    tasks = from_arrow(tables["tasks"], Task)
+    tables["verdicts"] = to_arrow(verdicts(), VerdictRow)
+    tables["wordings"] = to_arrow([row for task in tasks for row in wordings(task)], WordingRow)
+    tables["task_checks"] = to_arrow([row for task in tasks for row in checks(task)], TaskCheckRow)
+    write_dataset(folder, tables, sample_report(tables))
+
+
+def test_a_changed_value_of_every_column_is_seen_or_the_column_is_carried(held: dict[str, Held]) -> None:
+    """Those of which an earlier dataset has values are looked at there."""
+    looked_at = {config.name: set(CARRIED.get(config.name, ())) for config in CONFIGS}
+    missed: list[str] = []
+    for name, one in held.items():
+        missed += [f"{name}: {mutation}" for mutation in one.missed(looked_at)]
+        for config in one.configs():
+            looked_at[config.name] |= {column.path for column in leaves(config) if one.places(config, column)}
+    assert missed == []
+    assert {name for name, seen in looked_at.items() if seen <= set(CARRIED.get(name, ()))} == WITHOUT_ROWS
+
+
+def test_no_column_that_is_proven_stands_among_those_that_are_not(held: dict[str, Held]) -> None:
+    proven: list[str] = []
+    for table, names in CARRIED.items():
+        config = config_named(table)
+        for column in (column for column in leaves(config) if column.path in names):
+            tried = [(one, mutation) for one in held.values() for mutation in one.mutations(config, column, TRIES)]
+            if tried and all(one.problems([mutation]) for one, mutation in tried):
+                proven.append(f"{table}.{column.path}")
+    assert proven == []

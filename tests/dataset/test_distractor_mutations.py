@@ -1,0 +1,194 @@
+"""``validate`` finds every way of breaking distractors and falsehoods, and takes what is right about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from breaking import DOCUMENTS, Break, edit, must_be_found_in, table
+from exporter_samples import PROVENANCE, page, sample_report, sample_tables, task
+
+from synth.dataset.layout import write_dataset
+from synth.dataset.rules.validate import validate
+from synth.schemas.arrow import to_arrow
+from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.documents import Document, Evidence
+from synth.schemas.facts import EntityRow, FactRow
+from synth.schemas.tasks import CheckResult
+
+DISTRACTORS = "distractors/train-00000-of-00001.parquet"
+FALSEHOODS = "falsehoods/corpus-00000-of-00001.parquet"
+FACTS = "facts/graph-00000-of-00001.parquet"
+_TEXT = "Overheard: Place 1\n\nPlace 1 was founded by Bob 7. Nobody could say where it came from.\n"
+
+
+def _quote(name: str, text: str, words: str) -> Evidence:
+    start = text.index(words)
+    return Evidence(document_id=name, start=start, end=start + len(words), quote=words)
+
+
+def _falsehood() -> Falsehood:
+    return Falsehood(
+        id="falsehood-1",
+        document_id="w1",
+        level="cognition",
+        kind="contradiction",
+        subject="place-1",
+        relation="founded_by",
+        true_object="Ada 1",
+        stated_object="Bob 7",
+        value_kind="text",
+        statement=_quote("w1", _TEXT, "Place 1 was founded by Bob 7."),
+        cue="hearsay",
+        cue_words=_quote("w1", _TEXT, "Nobody could say where it came from."),
+        truth=_quote("p1", page(1).text, "It was founded by Ada 1"),
+        partition="train",
+    )
+
+
+def _distractor(number: int, document: str, tier: int, **changes: Any) -> Distractor:
+    kinds = {1: "opened_not_cited", 2: "retrieved_not_opened", 3: "bm25"}
+    met = {"role": "policy", "trajectory_id": f"trajectory-policy-{number:04d}", "step": 1, "runs": 1}
+    values: dict[str, Any] = {
+        "id": f"distractor-{number}-{document}",
+        "task_id": task(number).id,
+        "document_id": document,
+        "tier": tier,
+        "kind": kinds[tier],
+        "query": "Place",
+        "rank": 2,
+        "checks": (
+            CheckResult(check="not_gold", outcome="passed"),
+            CheckResult(check="does_not_answer", outcome="passed"),
+        ),
+        "split": task(number).split,
+        "provenance": PROVENANCE,
+        **(met if tier < 3 else {"method": "bm25", "score": 1.5}),
+        **changes,
+    }
+    return Distractor(**values)
+
+
+def _tables() -> dict[str, pa.Table]:
+    tables = sample_tables()
+    written = Document(
+        id="w1", title="Overheard: Place 1", text=_TEXT, kind="distractor", source="world", licence="CC0-1.0"
+    )
+    truth = _falsehood().truth
+    fact = FactRow(
+        subject="place-1",
+        relation="founded_by",
+        value="Ada 1",
+        value_kind="text",
+        document_id="p1",
+        start=truth.start,
+        end=truth.end,
+    )
+    rows = [
+        _distractor(0, "w1", 1, falsehood_id="falsehood-1"),
+        _distractor(0, "p9", 2),
+        _distractor(0, "p12", 3),
+    ]
+    return tables | {
+        "documents": pa.concat_tables([tables["documents"], to_arrow([written], Document)]),
+        "entities": to_arrow([EntityRow(id="place-1", name="Place 1", kind="place", document_id="p1")], EntityRow),
+        "facts": to_arrow([fact], FactRow),
+        "distractors": to_arrow(rows, Distractor),
+        "falsehoods": to_arrow([_falsehood()], Falsehood),
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("distractors") / "world-search"
+    tables = _tables()
+    write_dataset(folder, tables, sample_report(tables))
+    return folder
+
+
+def _moved(evidence: Evidence) -> Evidence:
+    return evidence.model_copy(update={"start": evidence.start + 1})
+
+
+MUTATIONS: dict[str, tuple[Break, str, str]] = {
+    "of no task": (edit(DISTRACTORS, 0, lambda r: {"task_id": "task-x"}), DISTRACTORS, "there is no task task-x"),
+    "of no document": (
+        edit(DISTRACTORS, 1, lambda r: {"document_id": "p999"}),
+        DISTRACTORS,
+        "there is no document p999",
+    ),
+    "gold": (edit(DISTRACTORS, 1, lambda r: {"document_id": "p1"}), DISTRACTORS, "p1 is a gold document"),
+    "twice": (table(DISTRACTORS, lambda t: pa.concat_tables([t, t.slice(1, 1)])), DISTRACTORS, "twice"),
+    "in another split": (edit(DISTRACTORS, 0, lambda r: {"split": "test"}), DISTRACTORS, "split: test"),
+    "tier of another kind": (edit(DISTRACTORS, 1, lambda r: {"tier": 1}), DISTRACTORS, "tier: 1, and the kind is"),
+    "met in no run": (
+        edit(DISTRACTORS, 1, lambda r: {"trajectory_id": None}),
+        DISTRACTORS,
+        "tier: 2 with trajectory_id",
+    ),
+    "met in a run that is not there": (
+        edit(DISTRACTORS, 1, lambda r: {"trajectory_id": "trajectory-x"}),
+        DISTRACTORS,
+        "there is no trajectory trajectory-x",
+    ),
+    "a check failed": (
+        edit(
+            DISTRACTORS,
+            1,
+            lambda r: {"checks": (r.checks[0], r.checks[1].model_copy(update={"outcome": "failed"}))},
+        ),
+        DISTRACTORS,
+        "checks: does_not_answer failed",
+    ),
+    "a check left out": (edit(DISTRACTORS, 1, lambda r: {"checks": r.checks[:1]}), DISTRACTORS, "must both be there"),
+    "written and not said so": (
+        edit(DISTRACTORS, 0, lambda r: {"falsehood_id": None}),
+        DISTRACTORS,
+        "falsehood_id: None; the page was written for falsehood-1",
+    ),
+    "the false statement is true": (
+        edit(FALSEHOODS, 0, lambda r: {"stated_object": "Ada 1"}),
+        FALSEHOODS,
+        "stated_object: Ada 1 is what is true",
+    ),
+    "the facts say what is called false": (
+        edit(FACTS, 0, lambda r: {"value": "Bob 7"}),
+        FALSEHOODS,
+        "stated_object: Bob 7 is a fact",
+    ),
+    "the facts do not say what is called true": (
+        edit(FALSEHOODS, 0, lambda r: {"true_object": "Ada 2"}),
+        FALSEHOODS,
+        "no fact at that span says",
+    ),
+    "the statement moved": (
+        edit(FALSEHOODS, 0, lambda r: {"statement": _moved(r.statement)}),
+        FALSEHOODS,
+        "statement: w1 says",
+    ),
+    "the cue moved": (edit(FALSEHOODS, 0, lambda r: {"cue_words": _moved(r.cue_words)}), FALSEHOODS, "cue_words: w1"),
+    "the truth moved": (edit(FALSEHOODS, 0, lambda r: {"truth": _moved(r.truth)}), FALSEHOODS, "truth: p1 says"),
+    "the page was rewritten": (
+        edit(DOCUMENTS, 62, lambda d: {"text": d.text.replace("Bob 7", "Bob 8")}),
+        FALSEHOODS,
+        "statement: w1 says",
+    ),
+    "the cue is on another page": (
+        edit(FALSEHOODS, 0, lambda r: {"cue_words": r.truth}),
+        FALSEHOODS,
+        "cue_words: it is not on the page w1",
+    ),
+    "nothing is stated": (edit(FALSEHOODS, 0, lambda r: {"stated_object": None}), FALSEHOODS, "stated_object: None"),
+}
+
+
+def test_the_whole_dataset_holds(whole: Path) -> None:
+    assert validate(whole) == []
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_every_break_is_found(whole: Path, tmp_path: Path, name: str) -> None:
+    breaks, file, words = MUTATIONS[name]
+    must_be_found_in(breaks, file, words, whole, tmp_path / "copy")

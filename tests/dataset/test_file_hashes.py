@@ -1,0 +1,61 @@
+"""The report states every file and the order of rows; what is proven of a column is listed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from breaking import DOCUMENTS, TASKS, rewrite
+from exporter_samples import sample_report, sample_tables
+
+from synth.dataset.columns import columns
+from synth.dataset.configs import config_named
+from synth.dataset.layout import write_dataset
+from synth.dataset.rules.coverage import CARRIED, coverage
+from synth.dataset.rules.validate import validate
+from synth.dataset.sealing import seal
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    tables = sample_tables(8)
+    write_dataset(tmp_path / "dataset", tables, sample_report(tables))
+    assert validate(tmp_path / "dataset") == []
+    return tmp_path / "dataset"
+
+
+def said(folder: Path, file: str) -> list[str]:
+    return [problem.what for problem in validate(folder) if problem.file == file]
+
+
+def test_two_rows_that_change_places_are_seen(folder: Path) -> None:
+    rewrite(folder, DOCUMENTS, lambda table: pa.concat_tables([table.slice(1, 1), table.slice(0, 1), table.slice(2)]))
+    assert any("or stand in another order" in what for what in said(folder, DOCUMENTS))
+
+
+def test_what_was_written_anew_can_be_stated_anew(folder: Path) -> None:
+    rewrite(folder, TASKS, lambda table: table, compression_level=1)
+    assert len(said(folder, TASKS)) == 1
+    seal(folder)
+    assert validate(folder) == []
+
+
+def test_a_file_too_many_and_one_too_few_are_one_problem_each(folder: Path) -> None:
+    shutil.copy(folder / "columns/tasks.md", folder / "columns/mine.md")
+    (folder / "columns/facts.md").unlink()
+    assert len([what for what in said(folder, "columns/mine.md") if "does not name" in what]) == 1
+    assert len([what for what in said(folder, "columns/facts.md") if "is missing" in what]) == 1
+
+
+def test_a_file_written_anew_by_polars_has_other_bytes_and_the_same_rows(folder: Path) -> None:
+    pl.read_parquet(folder / TASKS).write_parquet(folder / TASKS)
+    assert any("written anew, the rows of tasks/train are the same" in what for what in said(folder, TASKS))
+
+
+def test_the_list_of_columns_names_columns_that_are_there() -> None:
+    for table, names in CARRIED.items():
+        assert set(names) <= {column.path for column in columns(config_named(table).row_type)}
+    assert ("tasks", "surface", "carried, not proven") in set(coverage())

@@ -1,0 +1,87 @@
+"""``validate`` finds records of a model's turns that can't be, in trajectories and in branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from breaking import BRANCHES, TRAJECTORIES, edit
+from critical_breaking import ALTERNATIVE, ORIGINAL
+
+from synth.dataset.rules.validate import validate
+from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.model_turns import ModelTurn
+from synth.schemas.steps import BranchRow
+
+GOOD = ModelTurn(
+    call="c" * 32,
+    finish="tool_calls",
+    prompt_tokens=9,
+    completion_tokens=3,
+    token_ids=(5, 0, 7),
+    logprobs=(-0.5, 0.0, -2.25),
+)
+SHORT = GOOD.model_copy(update={"logprobs": (-0.5, -0.25)})
+LIKELY = GOOD.model_copy(update={"logprobs": (-0.5, 0.5, -0.25)})
+NONE = GOOD.model_copy(update={"token_ids": (5, -1, 7)})
+BROKEN = [
+    (SHORT, "logprobs: 2, of 3 tokens"),
+    (LIKELY, "logprobs: one above 0"),
+    (NONE, "token_ids: a number below 0"),
+]
+
+
+def details(sources: Sequence[Any]) -> dict[str, Any]:
+    return {"model_turns": [one.model_dump(mode="json") if isinstance(one, ModelTurn) else one for one in sources]}
+
+
+def found(folder: Path, name: str, row: int, change: Callable[[Any], dict[str, Any]]) -> list[str]:
+    edit(name, row, change)(folder)
+    return [problem.what for problem in validate(folder) if (problem.file, problem.row) == (name, row)]
+
+
+def test_what_a_server_gives_is_taken(copied: Callable[[], Path]) -> None:
+    folder = copied()
+    assert found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD] * t.turns)}) == []
+    assert found(folder, BRANCHES, ORIGINAL, lambda b: {"model_turns": (GOOD,) * (b.turns - 1)}) == []
+    here = {"proposal": GOOD, "model_turns": (GOOD,)}
+    assert found(folder, BRANCHES, ALTERNATIVE, lambda b: here) == []
+
+
+@pytest.mark.parametrize(("source", "words"), BROKEN)
+def test_probabilities_go_with_their_tokens(source: ModelTurn, words: str, copied: Callable[[], Path]) -> None:
+    folder = copied()
+    run = found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD, source])})
+    assert run == [f"details.model_turns[1].{words}"]
+    own = found(folder, BRANCHES, ORIGINAL, lambda b: {"model_turns": (source,)})
+    assert own == [f"model_turns[0].{words}"]
+    put = found(folder, BRANCHES, ALTERNATIVE, lambda b: {"proposal": source})
+    assert put == [f"proposal.{words}"]
+
+
+def test_no_more_records_than_turns_and_none_of_another_form(copied: Callable[[], Path]) -> None:
+    folder = copied()
+    run = found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD] * (t.turns + 1))})
+    assert len(run) == 1
+    assert run[0].startswith("details.model_turns: there are ")
+    odd = found(folder, TRAJECTORIES, 1, lambda t: {"details": details([{"call": "c"}])})
+    assert len(odd) == 1
+    assert odd[0].startswith("details.model_turns: ")
+    own = found(folder, BRANCHES, ALTERNATIVE, lambda b: {"model_turns": (GOOD,) * b.turns})
+    assert len(own) == 1
+    assert "turns of the policy's own" in own[0]
+    put = found(folder, BRANCHES, ORIGINAL, lambda b: {"proposal": GOOD})
+    assert put == ["proposal: nobody proposed what was recorded"]
+
+
+def test_branches_come_back_from_parquet_as_they_went_in(copied: Callable[[], Path]) -> None:
+    folder = copied()
+    edit(BRANCHES, ALTERNATIVE, lambda b: {"proposal": GOOD, "model_turns": (GOOD, SHORT)})(folder)
+    rows = from_arrow(pq.read_table(folder / BRANCHES), BranchRow)
+    assert rows[ALTERNATIVE].proposal == GOOD
+    assert rows[ALTERNATIVE].model_turns == (GOOD, SHORT)
+    assert rows[ORIGINAL].proposal is None
+    assert from_arrow(to_arrow(rows, BranchRow), BranchRow) == rows

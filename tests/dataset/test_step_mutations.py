@@ -1,0 +1,463 @@
+"""``validate`` finds every way of breaking steps and branches, and takes what is right about them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from breaking import (
+    BRANCHES,
+    PREFERENCES,
+    STEPS,
+    TASKS,
+    Mutation,
+    edit,
+    item,
+    must_be_found,
+    table,
+    values,
+)
+from critical_breaking import (
+    ALTERNATIVE,
+    FAILED,
+    ORIGINAL,
+    critical,
+    without,
+)
+from critical_samples import whole_tables
+from exporter_samples import sample_report, sample_tables
+
+from synth.dataset.layout import write_dataset
+from synth.dataset.rules.validate import validate
+from synth.dataset.sealing import seal
+from synth.schemas.adp import MessageAction
+from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
+from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.trajectories import StopReason, Verdict
+
+MUTATIONS: dict[str, Mutation] = {
+    # steps
+    "step of no trajectory": (
+        edit(STEPS, FAILED, lambda s: {"trajectory_id": "nowhere"}),
+        STEPS,
+        FAILED,
+        "trajectory_id: there is no trajectory nowhere",
+    ),
+    "step of another task": (edit(STEPS, FAILED, lambda s: {"task_id": "task-x"}), STEPS, FAILED, "task_id: task-x"),
+    "step in another split": (
+        edit(STEPS, FAILED, lambda s: {"split": "test"}),
+        STEPS,
+        FAILED,
+        "split: test, but the file is of train",
+    ),
+    "step by another role": (edit(STEPS, FAILED, lambda s: {"role": "expert"}), STEPS, FAILED, "role: expert"),
+    "id is not the key": (edit(STEPS, FAILED, lambda s: {"id": "step-4"}), STEPS, FAILED, "id: step-4 is not that of"),
+    "range begins elsewhere": (
+        edit(STEPS, FAILED, lambda s: {"content_start": 2}),
+        STEPS,
+        FAILED,
+        "content_start, content_end: 2, 4, but the turn is 3, 4",
+    ),
+    "range ends elsewhere": (
+        edit(STEPS, FAILED, lambda s: {"content_end": 5}),
+        STEPS,
+        FAILED,
+        "content_start, content_end: 3, 5, but the turn is 3, 4",
+    ),
+    "step beyond the end": (
+        edit(STEPS, FAILED + 1, lambda s: {"step": 3, "id": f"{s.trajectory_id}/3"}),
+        STEPS,
+        FAILED + 1,
+        "step: 3, but the trajectory has 3 turns",
+    ),
+    "step left out": (without(STEPS, FAILED), STEPS, 3, "trajectory-policy-0001 has no row of step 1"),
+    "step twice": (
+        table(STEPS, lambda t: pa.concat_tables([t, t.slice(FAILED, 1)])),
+        STEPS,
+        18,
+        "another row is step 1 of trajectory-policy-0001 too",
+    ),
+    "kind of another action": (
+        edit(STEPS, FAILED, lambda s: {"action_kind": "open"}),
+        STEPS,
+        FAILED,
+        "action_kind: open, but the turn is search",
+    ),
+    "two first errors": (
+        edit(STEPS, FAILED + 1, lambda s: {"first_error": True}),
+        STEPS,
+        FAILED + 1,
+        "first_error: trajectory-policy-0001 has another one",
+    ),
+    "first error that helps": (
+        edit(STEPS, FAILED, lambda s: {"label": 1, "label_reason": "progress"}),
+        STEPS,
+        FAILED,
+        "first_error: the label is 1",
+    ),
+    "failure without an error": (
+        edit(STEPS, FAILED, lambda s: {"first_error": False}),
+        STEPS,
+        FAILED,
+        "failure: finding.bad_query on a step that is not the first error",
+    ),
+    "failure of a run that succeeded": (
+        edit(STEPS, 0, lambda s: {"failure": "acting.loop"}),
+        STEPS,
+        0,
+        "failure: acting.loop, but the run succeeded",
+    ),
+    "label against its reason": (
+        edit(STEPS, FAILED, lambda s: {"label": 1}),
+        STEPS,
+        FAILED,
+        "label: 1, though the reason is wrong_turn",
+    ),
+    "label of another kind": (values(STEPS, "label", lambda row, old: 2 if row == 5 else old), STEPS, 5, "label: "),
+    "label lost": (values(STEPS, "label", lambda row, old: None if row == 5 else old), STEPS, 5, "label: "),
+    "gain over one": (edit(STEPS, 0, lambda s: {"information_gain": 1.5}), STEPS, 0, "information_gain: 1.5"),
+    "score over one": (edit(STEPS, FAILED, lambda s: {"score": 3.0}), STEPS, FAILED, "score: 3 is not from 0 to 1"),
+    "hop that the walk lacks": (edit(STEPS, 0, lambda s: {"gold_match": 2}), STEPS, 0, "gold_match: 2"),
+    "hop matched twice": (
+        edit(STEPS, 1, lambda s: {"gold_match": 0}),
+        STEPS,
+        1,
+        "gold_match: another step of trajectory-policy-0000 is matched to hop 0 too",
+    ),
+    "criticality with other counts": (
+        edit(STEPS, FAILED, lambda s: critical(s, alternative_successes=3, difference=0.75)),
+        STEPS,
+        FAILED,
+        "criticality: 3 of 4 on the alternative side, but the branches hold 4 of 4",
+    ),
+    "criticality of more continuations": (
+        edit(STEPS, FAILED, lambda s: critical(s, original_n=9)),
+        STEPS,
+        FAILED,
+        "criticality: 0 of 9 on the original side, but the branches hold 0 of 4",
+    ),
+    "criticality of another alternative": (
+        edit(STEPS, FAILED, lambda s: critical(s, alternative=1)),
+        STEPS,
+        FAILED,
+        "criticality: 4 of 4 on the alternative side, but the branches hold 0 of 0",
+    ),
+    "difference that the counts do not give": (
+        edit(STEPS, FAILED, lambda s: critical(s, difference=0.5)),
+        STEPS,
+        FAILED,
+        "criticality.difference: 0.5, but the counts give 1",
+    ),
+    "more successes than continuations": (
+        edit(STEPS, FAILED, lambda s: critical(s, original_successes=7)),
+        STEPS,
+        FAILED,
+        "criticality: 7 of 4 continuations of the original side succeeded",
+    ),
+    "interval beside the difference": (
+        edit(STEPS, FAILED, lambda s: critical(s, high=0.9)),
+        STEPS,
+        FAILED,
+        "criticality: the difference 1 is not within 0.4 to 0.9",
+    ),
+    "verified the wrong way round": (
+        edit(STEPS, 2, lambda s: critical(s, difference=1.0, low=0.4, high=1.0)),
+        STEPS,
+        2,
+        "criticality.verified: with a difference of 1 in a run that succeeded",
+    ),
+    "criticality lost": (
+        edit(STEPS, FAILED, lambda s: {"criticality": None}),
+        STEPS,
+        FAILED,
+        "criticality: null, though both sides were tried",
+    ),
+    # branches
+    "branch of no trajectory": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: {"trajectory_id": "nowhere"}),
+        BRANCHES,
+        ALTERNATIVE,
+        "trajectory_id: there is no trajectory nowhere",
+    ),
+    "branch from no step": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: {"step": 3}),
+        BRANCHES,
+        ALTERNATIVE,
+        "step: 3, but the trajectory has 3 turns",
+    ),
+    "alternative to the question": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: {"step": -1}),
+        BRANCHES,
+        ALTERNATIVE,
+        "step: -1, but the trajectory has 3 turns",
+    ),
+    "branch twice": (
+        table(BRANCHES, lambda t: pa.concat_tables([t, t.slice(ALTERNATIVE, 1)])),
+        BRANCHES,
+        24,
+        "sample: another branch is sample 0 of this action too",
+    ),
+    "continuation lost": (
+        without(BRANCHES, ALTERNATIVE + 1),
+        BRANCHES,
+        ALTERNATIVE,
+        "sample: the alternative 0 side of trajectory-policy-0001/1 lacks one",
+    ),
+    "last continuation lost": (
+        without(BRANCHES, ALTERNATIVE + 3),
+        STEPS,
+        FAILED,
+        "criticality: 4 of 4 on the alternative side, but the branches hold 3 of 3",
+    ),
+    "continuation that failed, told as a success": (
+        edit(BRANCHES, ORIGINAL, lambda b: {"success": True, "verdict": Verdict(correct=True, rule="exact")}),
+        STEPS,
+        FAILED,
+        "criticality: 0 of 4 on the original side, but the branches hold 1 of 4",
+    ),
+    "success against its verdict": (
+        edit(BRANCHES, ORIGINAL, lambda b: {"success": True}),
+        BRANCHES,
+        ORIGINAL,
+        "success: True, but the verdict says False",
+    ),
+    "alternative on the original side": (
+        edit(BRANCHES, ORIGINAL, lambda b: {"alternative": 0}),
+        BRANCHES,
+        ORIGINAL,
+        "alternative: 0 on the original side",
+    ),
+    "original that was not recorded": (
+        edit(BRANCHES, ORIGINAL, lambda b: item(b, 0, kwargs={"query": "x"})),
+        BRANCHES,
+        ORIGINAL,
+        "content: does not begin with what the trajectory did at step 1",
+    ),
+    "alternative that was recorded": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5})),
+        BRANCHES,
+        ALTERNATIVE,
+        "which is no alternative",
+    ),
+    "another action under the same number": (
+        edit(BRANCHES, ALTERNATIVE + 1, lambda b: item(b, 0, kwargs={"query": "x"})),
+        BRANCHES,
+        ALTERNATIVE + 1,
+        "content: begins otherwise than sample 0 of alternative 0",
+    ),
+    "the same action under another number": (
+        edit(BRANCHES, ALTERNATIVE + 3, lambda b: {"alternative": 1, "sample": 0}),
+        BRANCHES,
+        ALTERNATIVE + 3,
+        "content: puts the same action there as alternative 0",
+    ),
+    "branch that begins with an observation": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: {"content": b.content[1:]}),
+        BRANCHES,
+        ALTERNATIVE,
+        "content: does not begin with an action",
+    ),
+    "branch with an open call in the middle": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: item(b, 0, tool_call_id=None)),
+        BRANCHES,
+        ALTERNATIVE,
+        "content[0].tool_call_id: missing",
+    ),
+    "call id of the prefix used again": (
+        edit(
+            BRANCHES,
+            ALTERNATIVE,
+            lambda b: {
+                "content": tuple(
+                    part.model_copy(update={"tool_call_id": "call_0"}) if hasattr(part, "tool_call_id") else part
+                    for part in b.content
+                )
+            },
+        ),
+        BRANCHES,
+        ALTERNATIVE,
+        "content: 'call_0' is the id of a call before the step already",
+    ),
+    "kind of another first action": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: {"action_kind": "open"}),
+        BRANCHES,
+        ALTERNATIVE,
+        "action_kind: open, but the first turn is search",
+    ),
+    "turns of a branch miscounted": (
+        edit(BRANCHES, ALTERNATIVE, lambda b: {"turns": 5}),
+        BRANCHES,
+        ALTERNATIVE,
+        "turns: 5, but the content holds 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_every_break_is_found(name: str, little: Callable[[], Path]) -> None:
+    must_be_found(MUTATIONS[name], little())
+
+
+def changed(folder: Path, name: str, change: Callable[[list[Any]], list[Any]], row_type: Any) -> None:
+    table(name, lambda rows: to_arrow(change(from_arrow(rows, row_type)), row_type))(folder)
+
+
+def rows_are_fine(folder: Path) -> None:
+    """Counts in report and card may have changed with the rows; nothing else."""
+    seal(folder)
+    assert {problem.file for problem in validate(folder)} <= {"report.json", "README.md"}
+
+
+def test_more_continuations_than_were_compared_are_fine(little: Callable[[], Path]) -> None:
+    """Other measures share the continuations of a step: a comparison rests on the first ones of each side."""
+    folder = little()
+
+    def more(rows: list[BranchRow]) -> list[BranchRow]:
+        last = rows[ORIGINAL + 3]
+        verdict = Verdict(correct=True, rule="exact")
+        extra = last.model_copy(update={"id": "more", "sample": 4, "success": True, "verdict": verdict})
+        return [*rows, extra]
+
+    changed(folder, BRANCHES, more, BranchRow)
+    rows_are_fine(folder)
+
+
+def test_an_unjudged_continuation_counts_on_no_side(little: Callable[[], Path]) -> None:
+    folder = little()
+
+    def unjudged(rows: list[BranchRow]) -> list[BranchRow]:
+        own = rows[ORIGINAL : ORIGINAL + 4]
+        open_ = own[0].model_copy(update={"verdict": Verdict(correct=None, rule="none")})
+        late = own[0].model_copy(update={"id": "late", "sample": 4})
+        return [*rows[:ORIGINAL], open_, *rows[ORIGINAL + 1 :], late]
+
+    changed(folder, BRANCHES, unjudged, BranchRow)
+    rows_are_fine(folder)
+
+
+def test_continuations_of_the_question_alone_are_fine(little: Callable[[], Path]) -> None:
+    folder = little()
+
+    def fresh(rows: list[BranchRow]) -> list[BranchRow]:
+        about = rows[ORIGINAL]
+        answers = ("Nobody", "Somebody")
+        return rows + [
+            about.model_copy(
+                update={
+                    "id": f"fresh-{sample}",
+                    "step": -1,
+                    "sample": sample,
+                    "content": (MessageAction(content=answer),),
+                    "action_kind": "answer",
+                    "answer": answer,
+                    "turns": 1,
+                }
+            )
+            for sample, answer in enumerate(answers)
+        ]
+
+    changed(folder, BRANCHES, fresh, BranchRow)
+    rows_are_fine(folder)
+
+
+def test_a_branch_that_gives_up_says_so(little: Callable[[], Path]) -> None:
+    folder = little()
+
+    def gives_up(rows: list[BranchRow]) -> list[BranchRow]:
+        about = rows[ALTERNATIVE]
+        row = about.model_copy(
+            update={
+                "id": "gives-up",
+                "alternative": 1,
+                "content": (MessageAction(content="I can't tell."),),
+                "action_kind": "give_up",
+                "answer": None,
+                "stop_reason": StopReason.GAVE_UP,
+                "success": False,
+                "verdict": Verdict(correct=False, rule="no_answer"),
+                "turns": 1,
+            }
+        )
+        return [*rows, row]
+
+    changed(folder, BRANCHES, gives_up, BranchRow)
+    rows_are_fine(folder)
+
+
+@pytest.mark.parametrize("kept", [("steps",), ("branches",), ("preferences",), ("steps", "preferences"), ()])
+def test_any_of_the_tables_may_be_missing(kept: tuple[str, ...], tmp_path: Path) -> None:
+    whole = whole_tables(10, 0)
+    tables = {
+        name: rows for name, rows in whole.items() if name in kept or name not in ("steps", "branches", "preferences")
+    }
+    write_dataset(tmp_path / "out", tables, sample_report(tables))
+    assert validate(tmp_path / "out") == []
+
+
+def test_tables_of_one_role_only(tmp_path: Path) -> None:
+    """Labels of the policy's runs, none of the teacher's."""
+    whole = whole_tables(10, 0)
+    steps = whole["steps"]
+    tables = {**whole, "steps": steps.filter(pc.equal(steps["role"], "policy"))}
+    write_dataset(tmp_path / "out", tables, sample_report(tables))
+    assert validate(tmp_path / "out") == []
+
+
+def test_a_dataset_of_before_has_no_problem(tmp_path: Path) -> None:
+    """Three empty tables are three configs without a file."""
+    empty = {name: arrow_schema(kind).empty_table() for name, kind in (("steps", StepRow), ("branches", BranchRow))}
+    tables = {**sample_tables(5, 2), **empty}
+    done = write_dataset(tmp_path / "out", tables, sample_report(tables))
+    assert (done.labels, done.critical, done.pairs) == ((), (), ())
+    assert validate(tmp_path / "out") == []
+
+
+def test_given_questions_have_no_walk_to_match(tmp_path: Path) -> None:
+    tables = whole_tables(5, 0)
+    rows = from_arrow(tables["steps"], StepRow)
+    tables["steps"] = to_arrow(
+        [row.model_copy(update={"gold_match": None if row.task_id == rows[0].task_id else -1}) for row in rows], StepRow
+    )
+    write_dataset(tmp_path / "out", tables, sample_report(tables))
+
+    def no_walk(task: Any) -> dict[str, Any]:
+        return {
+            "walk": task.walk.model_copy(update={"hops": ()}),
+            "difficulty": task.difficulty.model_copy(update={"hops": 0}),
+        }
+
+    edit(TASKS, 0, no_walk)(tmp_path / "out")
+    rows_are_fine(tmp_path / "out")
+
+
+_MAY_BE_NULL = {
+    "score",
+    "criticality",
+    "failure",
+    "first_error_branching",
+    "answer",
+    "other_trajectory_id",
+    "pivot",
+    "proposal",
+    "repair",
+    "strength",
+}
+
+
+@pytest.mark.parametrize(("name", "row_type"), [(STEPS, StepRow), (BRANCHES, BranchRow), (PREFERENCES, PreferenceRow)])
+def test_a_null_is_found_in_every_column(name: str, row_type: Any, little: Callable[[], Path]) -> None:
+    """And does not stop ``validate``: counting goes over the file as it is."""
+    folder = little()
+    names = [column for column in arrow_schema(row_type).names if column not in _MAY_BE_NULL | {"licence"}]
+    rows = pq.read_metadata(folder / name).num_rows
+    for number, column in enumerate(names):
+        values(name, column, lambda row, old, at=number % rows: None if row == at else old)(folder)  # type: ignore[misc]
+    found = [problem for problem in validate(folder) if problem.file == name]
+    for number, column in enumerate(names):
+        at = [problem.what for problem in found if problem.row == number % rows]
+        assert any(what.startswith(column) for what in at), (column, at)
