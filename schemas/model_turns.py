@@ -1,10 +1,11 @@
-"""How a model came to a turn: what a trajectory keeps in ``details["model_turns"]``, a branch in ``model_turns``."""
+"""How a model came to a turn: what a trajectory keeps among its details, a branch in ``model_turns``."""
 
 from __future__ import annotations
 
+from synth.schemas.details import Brief, Facts
 from synth.schemas.row import NonEmpty, Row
 
-__all__ = ["ModelTurn", "RepeatedCall"]
+__all__ = ["ModelTurn", "ModelTurns", "RepeatedCall"]
 
 
 class RepeatedCall(Row):
@@ -43,3 +44,10 @@ class ModelTurn(Row):
     """Of the reply, when asked for and given."""
     logprobs: tuple[float, ...] | None = None
     """Log probabilities of those tokens."""
+
+
+class ModelTurns(Facts):
+    """Where the turns of a model's run come from."""
+
+    model_turns: tuple[Brief[ModelTurn], ...] = ()
+    """One per turn."""

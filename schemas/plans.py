@@ -1,19 +1,43 @@
 """What a reverse task knows of its own solution: the calls that solve it, and where each value in them comes from.
 
 Explore first, derive the task afterwards (OS-Genesis, arXiv 2412.19723): the plan is what was explored, cut down until
-no call can be left out. It stands in ``Task.details["plan"]``, for tasks of any environment, and nobody but a
-privileged agent reads it. What the end state must be is the environment's own matter (``Task.details["goal"]``).
+no call can be left out. It is for tasks of any environment, and only a privileged agent reads it. What the end state
+must be is the environment's own matter (:class:`Wanted`).
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from synth.schemas.details import Facts, details_with
+from synth.schemas.documents import ValueKind
 from synth.schemas.row import JsonObject, NonEmpty, Row
 
-__all__ = ["ChecklistItem", "Given", "Plan", "PlannedCall", "UserFact"]
+__all__ = [
+    "AnswerItem",
+    "AnyGoal",
+    "CallItem",
+    "ChecklistItem",
+    "Exploration",
+    "Explored",
+    "ForbiddenCall",
+    "Given",
+    "HiddenRule",
+    "Plan",
+    "Planned",
+    "PlannedCall",
+    "Policed",
+    "Request",
+    "RuleHidden",
+    "StateItem",
+    "Twin",
+    "TwinSide",
+    "Twinned",
+    "UserFact",
+    "Wanted",
+]
 
 
 class Given(Row):
@@ -49,15 +73,48 @@ class PlannedCall(Row):
     """Argument -> where its value comes from. An argument in parts has an entry for each: ``items.0.amount``."""
 
 
+CheckedKind = Literal["state", "call", "no_call", "answer"]
+
+
+class StateItem(Facts):
+    """What ``state`` looks at."""
+
+    change: JsonObject | None
+    """A difference from the beginning, as the environment says it; None: there is to be none."""
+
+
+class CallItem(Facts):
+    """What ``call`` and ``no_call`` look at."""
+
+    tool: NonEmpty
+    arguments: JsonObject = {}
+    """Those that matter."""
+    refused: bool = False
+    """Whether the call must be refused."""
+
+
+class AnswerItem(Facts):
+    """What ``answer`` looks at."""
+
+    answer: str | None = None
+    any: tuple[str, ...] = ()
+    """Words of which one will do, where there is no ``answer``."""
+
+
 class ChecklistItem(Row):
     """One thing to be seen in a good run (CM2): said so that a reader, or a rule, can tell yes from no."""
 
     text: NonEmpty
-    kind: Literal["state", "call", "no_call", "answer"]
+    kind: CheckedKind
     """``state``: a row that must be so at the end. ``call``: a call that must have been made and not refused.
     ``no_call``: a tool that must not have changed anything. ``answer``: what the last message must say."""
     details: JsonObject = {}
-    """What the rule looks at."""
+    """What the rule looks at: :class:`StateItem`, :class:`CallItem` or :class:`AnswerItem`."""
+
+    @classmethod
+    def on(cls, text: str, kind: CheckedKind, facts: StateItem | CallItem | AnswerItem) -> Self:
+        """The item of ``kind`` that looks at ``facts``."""
+        return cls(text=text, kind=kind, details=details_with(facts))
 
 
 class UserFact(Row):
@@ -95,3 +152,107 @@ class Plan(Row):
         if not self.calls and self.outcome != "refused":
             raise ValueError("only a refusal is a plan without calls")
         return self
+
+
+class Planned(Facts):
+    """How a reverse task is solved."""
+
+    plan: Plan
+
+
+class Wanted(Facts):
+    """The end that a reverse task wants."""
+
+    goal: JsonObject | None = None
+    """As the environment says it. None: the task only asks."""
+
+
+class AnyGoal(Facts):
+    """What the goals of all environments say alike."""
+
+    state: str | None = None
+    """Hash of the state to reach; None where the state is seen through probes only."""
+    answer: Literal["required", "free"] = "free"
+    """``required``: what the agent says must be the gold answer, too."""
+
+
+class Request(Facts):
+    """What a reverse task asks for."""
+
+    kind: str = ""
+    """The plan's outcome, or which of two safety twins it is: ``harmful``, ``benign``."""
+    asks: tuple[str, ...] = ()
+    """What is asked for, by name or in words."""
+    changing: tuple[str, ...] = ()
+    """Tools that change the state."""
+
+
+class ForbiddenCall(Row):
+    """The call that the policy forbids."""
+
+    rule: str
+    tool: str
+    arguments: JsonObject
+
+
+class Policed(Facts):
+    """What the written policy says of a request."""
+
+    rules: dict[str, tuple[str, ...]] = {}
+    """By changing tool of the plan: the rules that are looked at before it."""
+    forbidden: ForbiddenCall | None = None
+
+
+class HiddenRule(Row):
+    """A rule that is kept and written nowhere."""
+
+    rule: str
+    text: str
+    refusal: str
+    """What the application says when the rule stops a call."""
+
+
+class RuleHidden(Facts):
+    """Of a request that a hidden rule forbids."""
+
+    hidden: HiddenRule | None = None
+
+
+class Exploration(Row):
+    """What an exploration was worth."""
+
+    reward: float
+    """1 to 5."""
+
+
+class Explored(Facts):
+    """Of a request that was explored first."""
+
+    exploration: Exploration | None = None
+
+
+class TwinSide(Row):
+    """One of two safety twins, as the other holds it."""
+
+    question: NonEmpty
+    answer: NonEmpty
+    answer_kind: ValueKind
+    goal: JsonObject
+    kind: str
+    plan: Plan
+
+
+class Twin(Row):
+    """What a safety twin knows of the other."""
+
+    harm: NonEmpty
+    """Name of the harm that the harmful one is after."""
+    pair: NonEmpty
+    """Equal for the two."""
+    other: TwinSide
+
+
+class Twinned(Facts):
+    """Of a safety twin."""
+
+    twin: Twin | None = None

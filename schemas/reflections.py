@@ -1,10 +1,11 @@
-"""What was thought about a failed run before it was tried again: ``details["reflection"]`` of a trajectory."""
+"""What was thought about a failed run before it was tried again."""
 
 from __future__ import annotations
 
+from synth.schemas.details import Facts
 from synth.schemas.row import NonEmpty, Row
 
-__all__ = ["Reflection"]
+__all__ = ["Reflected", "Reflection"]
 
 
 class Reflection(Row):
@@ -22,3 +23,9 @@ class Reflection(Row):
     """The model's prompt: ``<stage>/<name>/v<N>@<sha256>``."""
     calls: tuple[NonEmpty, ...]
     """Keys of the calls."""
+
+
+class Reflected(Facts):
+    """What a second try was told of the first."""
+
+    reflection: Reflection

@@ -1,11 +1,12 @@
-"""Observations that an agent read as summaries: ``details["shown"]`` of a trajectory, one object per observation."""
+"""Observations that an agent read as summaries."""
 
 from __future__ import annotations
 
+from synth.schemas.details import Brief, Facts
 from synth.schemas.rejections import Reason
 from synth.schemas.row import NonEmpty, Row
 
-__all__ = ["ShownSummary"]
+__all__ = ["Shown", "ShownSummary"]
 
 
 class ShownSummary(Row):
@@ -25,3 +26,10 @@ class ShownSummary(Row):
     """Why no summary came."""
     detail: str = ""
     """More about it, in words."""
+
+
+class Shown(Facts):
+    """What of a trajectory the agent read as summaries."""
+
+    shown: tuple[Brief[ShownSummary], ...] = ()
+    """One per observation."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from synth.schemas.details import Facts
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
@@ -16,8 +17,10 @@ __all__ = [
     "Node",
     "Operation",
     "OperationKind",
+    "Reworded",
     "Shape",
     "Task",
+    "UserQuestion",
     "Walk",
 ]
 
@@ -45,7 +48,8 @@ a set; ``intersection`` all members of a set, the answer is the list; ``temporal
 independent sub-questions, asked at once (HyperEyes); ``cycle`` a dense subgraph with cycles (SailorFog-QA, arXiv
 2509.13305); ``masked`` a passage with masked spans (MaskSearch, arXiv 2505.20285); ``given`` the user's own question
 (``--tasks-file``): no walk of ours stands behind it; ``reverse`` derived from an exploration of an application, a
-server or a site: its solution is ``details["plan"]`` (:class:`synth.schemas.plans.Plan`), and its walk has no hops.
+server or a site: its solution is a plan among its details
+(:class:`synth.schemas.plans.Planned`), and its walk has no hops.
 """
 
 OperationKind = Literal["list", "count", "argmin", "argmax", "filter", "difference", "sum"]
@@ -212,3 +216,19 @@ class Task(Row):
     """Further facts, as JSON."""
     provenance: Provenance
     """What made the row."""
+
+
+class UserQuestion(Facts):
+    """Where a question of the user's own comes from."""
+
+    line: int
+    """Of the file, from 1."""
+    evidence: Literal["none"] | None = None
+    """``none``: no sentence of the documents is evidence, and none is claimed."""
+
+
+class Reworded(Facts):
+    """Of a question that was put in other words."""
+
+    question_before: str | None = None
+    """In the grammar's words."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator
 
 from synth.schemas.adp import ContentItem
+from synth.schemas.details import Facts
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonList, JsonObject, NonEmpty, Row, Split
 
-__all__ = ["Role", "StopReason", "TrajectoryRow", "Verdict"]
+__all__ = ["CallErrors", "Recorded", "Role", "StopReason", "TrajectoryRow", "Verdict"]
 
 Role = Literal["teacher", "policy", "expert"]
 
@@ -66,8 +69,8 @@ class TrajectoryRow(Row):
     ones."""
     retry_of: str | None = None
     """Id of the failed run that this one tries again, with a reflection on it in the system prompt
-    (``details["reflection"]``); the failed run may have been rejected itself. A second try is no independent sample:
-    success rates leave it out. None for a first try."""
+    (:class:`synth.schemas.reflections.Reflected`); the failed run may have been rejected itself. A second try is no
+    independent sample: success rates leave it out. None for a first try."""
     duplicate_of: str | None = None
     """Id of the run of the same role that this one is like, and that stands for both. It stays, since it is a sample
     that success rates count; exports leave it out. None where it stands for itself, or nobody looked."""
@@ -103,3 +106,22 @@ class TrajectoryRow(Row):
     """Bumped when an observation or a verdict can change."""
     provenance: Provenance
     """What made the row."""
+
+
+class CallErrors(Facts):
+    """Which observations were errors. ADP has no place for it."""
+
+    tool_errors: dict[str, str] = {}
+    """Kind of the error by call id."""
+
+
+def _object(value: object) -> object:
+    return value if isinstance(value, dict) else {}
+
+
+class Recorded(Facts):
+    """In what a run was made."""
+
+    environment: Annotated[JsonObject, BeforeValidator(_object)] = {}
+    """What the environment records of it, which a replay is given. Text, as others' trajectories may have here, says
+    nothing."""

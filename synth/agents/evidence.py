@@ -152,13 +152,10 @@ def states_answer(task: Task, answer: str, contents: Iterable[str], *, right: bo
     whatever words it was given in: then any name of that will do."""
     texts = [words_of(collected(content)) for content in contents]
     parts: list[tuple[str, ...]]
-    items = task.details.get("answer_items")
     if not right:
         parts = [(piece,) for piece in (answer_pieces(answer) if task.answer_parts else [answer])]
     elif task.answer_parts:
         parts = [(part.answer, *part.aliases) for part in task.answer_parts]
-    elif isinstance(items, list) and items:
-        parts = [(str(item),) for item in items]
     else:
         parts = [(answer, task.answer, *task.answer_aliases)]
     named = [{words for name in names if (words := words_of(name)).strip()} for names in parts]

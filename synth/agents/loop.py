@@ -166,7 +166,7 @@ def _check_spent(limits: Limits, sources: Sequence[ModelTurn], helped: int, bega
 
 def replay(environment: Environment, task: Task, history: History, recorded: JsonObject | None = None) -> Episode:
     """A fresh episode that has made the calls of ``history``. ``recorded`` is what the run's record says of its
-    environment (``details["environment"]``).
+    environment.
 
     Raises:
         ValueError: an observation differs from the recorded one.

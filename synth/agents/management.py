@@ -4,7 +4,7 @@
 the whole history; what the agent saw is a function of it (:func:`view_of`), so it can be told for every turn, and a run
 can be branched from anywhere. ``delegate`` (after SearchSwarm) gives a sub-question to a helper: the same policy, begun
 anew, with limits of its own and samples of its own. The helper's whole run is kept beside the parent's
-(``details["environment"]["delegated"]``), and its tokens count as the parent's.
+(``delegated``, among the facts of the environment), and its tokens count as the parent's.
 
 Both are tools of an environment around the real one, which never learns of them.
 """

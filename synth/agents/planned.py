@@ -17,7 +17,7 @@ from synth.agents.contract import Step, Turn
 from synth.agents.written import written_forms
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
-from synth.schemas.plans import Given, Plan, PlannedCall
+from synth.schemas.plans import Given, Plan, Planned, PlannedCall, Request
 from synth.schemas.tasks import Task
 
 __all__ = ["ASK", "Made", "PlanView", "alike", "plan_of", "reread", "shape_of", "stands_in", "value_at"]
@@ -34,10 +34,9 @@ def plan_of(task: Task) -> Plan | None:
     """The plan of a reverse task; None for any other task.
 
     Raises:
-        pydantic.ValidationError: the task holds something else by that name.
+        ValueError: the task holds something else by that name.
     """
-    given = task.details.get("plan")
-    return None if given is None else Plan.model_validate(given)
+    return Planned.of(task.details).plan if Planned.stand_in(task.details) else None
 
 
 @dataclass(frozen=True)
@@ -78,11 +77,9 @@ class PlanView:
 
     @classmethod
     def of(cls, task: Task, history: Iterable[Step] = ()) -> PlanView | None:
-        """For a task that has a plan; ``details["changing"]`` names the tools that change something."""
+        """For a task that has a plan."""
         plan = plan_of(task)
-        changing = task.details.get("changing")
-        names = [str(name) for name in changing] if isinstance(changing, list) else ()
-        return None if plan is None else cls(plan, task.question, names, history)
+        return None if plan is None else cls(plan, task.question, Request.of(task.details).changing, history)
 
     @property
     def needed(self) -> int:

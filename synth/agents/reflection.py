@@ -20,7 +20,7 @@ from synth.models.asking import AskConfig, Asked, Asker
 from synth.models.contract import Model
 from synth.models.naming import public_name
 from synth.prompting import load_prompt
-from synth.schemas.reflections import Reflection
+from synth.schemas.reflections import Reflected, Reflection
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -158,11 +158,9 @@ def retry_system(system: str, reflection: Reflection) -> str:
 
 def own_system(row: TrajectoryRow) -> str:
     """The system prompt of ``row`` without notes on an earlier run."""
-    reflection = row.details.get("reflection")
-    notes = reflection.get("notes") if isinstance(reflection, dict) else None
-    if row.retry_of is None or not isinstance(notes, str):
+    if row.retry_of is None:
         return row.system_prompt
-    return row.system_prompt.removesuffix(f"\n\n{notes}")
+    return row.system_prompt.removesuffix(f"\n\n{Reflected.of(row.details).reflection.notes}")
 
 
 @versioned(1)

@@ -1,7 +1,7 @@
 """Long observations, summarized before an agent reads them (OpenSeeker, arXiv 2603.15594: denoised synthesis).
 
 The teacher reads summaries and acts better; the student trains on what the tools really said. So the canonical row
-holds every observation in full, and beside it, in ``details["shown"]``, what the agent was shown instead
+holds every observation in full, and beside it, among the details, what the agent was shown instead
 (:func:`seen_history` puts the two together). Whatever judges a run (groundedness, evidence, labels) reads the full
 view: what a summary made up is ungrounded.
 """
@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
 from synth.agents.grounding import plain_words
@@ -29,7 +29,7 @@ from synth.models.naming import public_name
 from synth.prompting import load_prompt
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
-from synth.schemas.summaries import ShownSummary
+from synth.schemas.summaries import Shown, ShownSummary
 from synth.schemas.trajectories import TrajectoryRow
 from synth.text.sentences import sentences
 from synth.text.words import words_of
@@ -110,14 +110,7 @@ def seen_history(row: TrajectoryRow, step: int | None = None) -> History:
     Raises:
         ValueError: the content is not of the form that rollouts write.
     """
-    shown: dict[str, str] = {}
-    for one in row.details.get("shown", ()):
-        try:
-            made = ShownSummary.model_validate(one)
-        except ValidationError as error:
-            raise ValueError(f"{row.id}: details.shown: {error.errors()[0]['msg']}") from None
-        if made.text is not None:
-            shown[made.call_id] = made.text
+    shown = {made.call_id: made.text for made in Shown.of(row.details).shown if made.text is not None}
     _, history = history_of(row)
     seen = history[:step]
     if "management" in facts_of(row):

@@ -2,14 +2,14 @@
 
 Thought -> ``reasoning_content`` and text beside calls -> ``description`` of the turn's first action; the final answer
 is a ``message_action``; the question is the first ``text_observation``. An action that a stop cut off has no
-``tool_call_id``. Which results were errors is in ``details["tool_errors"]``, by call id: ADP has no place for it. A
+``tool_call_id``. Which results were errors stands in the details (:class:`CallErrors`). A
 page in a browser is a ``web_observation`` whose ``axtree`` is the whole text that the agent read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.loop import Rollout
@@ -24,10 +24,13 @@ from synth.schemas.adp import (
     TextObservation,
     WebObservation,
 )
+from synth.schemas.details import Facts, details_with
 from synth.schemas.injected import InjectedError
+from synth.schemas.model_turns import ModelTurns
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject
-from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
+from synth.schemas.summaries import Shown
+from synth.schemas.trajectories import CallErrors, Recorded, Role, StopReason, TrajectoryRow
 
 __all__ = ["facts_of", "history_of", "injected_rows", "step_items", "steps_of", "to_row"]
 
@@ -44,8 +47,8 @@ def to_row(
 ) -> TrajectoryRow:
     """The row of ``rollout``, the sample ``number`` of its task by ``role``. The id is a hash of what the row is.
 
-    Of a model's run, ``details["model_turns"]`` says where each turn comes from, and the provenance names the revision
-    that the server names. ``details["shown"]`` are the summaries that the agent read in the place of observations.
+    Of a model's run, the details say where each turn comes from, and the provenance names the revision that the server
+    names. The summaries that the agent read in the place of observations stand there too.
     """
     task = rollout.task
     content: list[ContentItem] = [TextObservation(content=rollout.prompt.question, source="user", name="user")]
@@ -54,13 +57,13 @@ def to_row(
         content += step_items(step)
         errors |= {result.call_id: result.error for result in step.results if result.error}
     calls = [call for step in rollout.history for call in step.turn.calls]
-    details: dict[str, Any] = {"tool_errors": errors} if errors else {}
+    said: list[Facts] = [CallErrors(tool_errors=errors)] if errors else []
     if settings := {**environment.settings(task), **rollout.facts}:
-        details["environment"] = settings
+        said.append(Recorded(environment=settings))
     if rollout.shown:
-        details["shown"] = [one.model_dump(mode="json", exclude_defaults=True) for one in rollout.shown]
+        said.append(Shown(shown=rollout.shown))
     if rollout.sources:
-        details["model_turns"] = [source.model_dump(mode="json", exclude_defaults=True) for source in rollout.sources]
+        said.append(ModelTurns(model_turns=rollout.sources))
         provenance = provenance.model_copy(update={"model_revision": _revision(rollout)})
     body = [item.model_dump(mode="json") for item in content]
     return TrajectoryRow(
@@ -68,7 +71,7 @@ def to_row(
         id=f"trajectory-{digest('trajectory', task.id, role, model, number, body)[:16]}",
         content=tuple(content),
         available_custom_tools=tuple(tool.name for tool in rollout.prompt.tools),
-        details=details,
+        details=details_with(*said),
         task_id=task.id,
         rollout=number,
         role=role,
@@ -164,8 +167,7 @@ def injected_rows(rollout: Rollout, row: TrajectoryRow) -> tuple[InjectedError, 
 
 def facts_of(row: TrajectoryRow) -> JsonObject:
     """What ``row`` records of its environment: what a replay is given (``Environment.resume``)."""
-    found = row.details.get("environment")
-    return found if isinstance(found, dict) else {}
+    return Recorded.of(row.details).environment
 
 
 def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
@@ -181,7 +183,7 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
         ToolSchema(name=f["name"], description=f["description"], parameters=f["parameters"])
         for f in (tool["function"] for tool in row.tool_schemas)
     )
-    errors = cast(dict[str, ToolError], row.details.get("tool_errors", {}))
+    errors = cast(dict[str, ToolError], CallErrors.of(row.details).tool_errors)
     gave_up = row.stop_reason is StopReason.GAVE_UP
     steps = steps_of(row.content[1:], errors, gave_up=gave_up, name=row.id)
     return Prompt(system=row.system_prompt, question=first.content, tools=tools), steps

@@ -6,39 +6,56 @@ holds the other, so that whoever needs both needs no second row.
 
 from __future__ import annotations
 
-from typing import Any
-
+from synth.schemas.details import details_with
+from synth.schemas.plans import Planned, Request, Twinned, TwinSide, Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 
-__all__ = ["OTHER", "twin_of", "twin_side"]
-
-OTHER = ("goal", "kind", "plan")
-"""What of ``details`` is another in the twin."""
+__all__ = ["side_facts", "twin_of", "twin_side"]
 
 
-def twin_side(question: str, answer: str, answer_kind: str, details: JsonObject) -> JsonObject:
-    """One of two twins, as the other holds it in ``details["twin"]["other"]``."""
-    own: dict[str, Any] = {name: details[name] for name in OTHER if name in details}
-    return {"question": question, "answer": answer, "answer_kind": answer_kind, **own}
+def side_facts(side: TwinSide) -> JsonObject:
+    """What of a twin's ``details`` is another in the other twin."""
+    return details_with(Wanted(goal=side.goal), Request(kind=side.kind), Planned(plan=side.plan))
+
+
+def twin_side(task: Task) -> TwinSide:
+    """One of two twins, as the other holds it.
+
+    Raises:
+        ValueError: it lacks what every twin has.
+    """
+    goal = Wanted.of(task.details).goal
+    if goal is None:
+        raise ValueError("details.goal: a safety twin states one")
+    return TwinSide(
+        question=task.question,
+        answer=task.answer,
+        answer_kind=task.answer_kind,
+        goal=goal,
+        kind=Request.of(task.details).kind,
+        plan=Planned.of(task.details).plan,
+    )
 
 
 def twin_of(task: Task) -> Task | None:
     """The other of two safety twins; None for a task that is none. It has the id of ``task``, by which tools fail: both
-    meet the same failures."""
-    twin = task.details.get("twin")
-    other = twin.get("other") if isinstance(twin, dict) else None
-    if not isinstance(twin, dict) or not isinstance(other, dict):
+    meet the same failures.
+
+    Raises:
+        ValueError: what the task says of its twin can't be read.
+    """
+    twin = Twinned.of(task.details).twin
+    if twin is None:
         return None
-    mine = twin_side(task.question, task.answer, task.answer_kind, task.details)
-    kept = {name: value for name, value in task.details.items() if name not in OTHER}
-    theirs = {name: other[name] for name in OTHER if name in other}
+    other = twin.other
+    turned = Twinned(twin=twin.model_copy(update={"other": twin_side(task)}))
     return task.model_copy(
         update={
-            "question": other["question"],
-            "answer": other["answer"],
-            "answer_kind": other["answer_kind"],
+            "question": other.question,
+            "answer": other.answer,
+            "answer_kind": other.answer_kind,
             "answer_aliases": (),
-            "details": {**kept, **theirs, "twin": {**twin, "other": mine}},
+            "details": details_with(task.details, side_facts(other), turned),
         }
     )

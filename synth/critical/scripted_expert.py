@@ -35,6 +35,7 @@ from synth.environments.contract import ToolCall
 from synth.environments.rendering import plain
 from synth.identity import versioned
 from synth.lexicon.reading import phrases
+from synth.schemas.plans import Planned
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import fold, same_words, words_of
 
@@ -89,7 +90,7 @@ class ScriptedExpert:
         if self._config.skill is not None:
             yield from self._unknowing(point, self._config.skill, generator)
             return
-        if "plan" in point.task.details:
+        if Planned.stand_in(point.task.details):
             yield from plan_turns(point, generator, patience=self._config.patience)
             return
         if point.task.environment == "graph":

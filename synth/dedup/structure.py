@@ -9,7 +9,7 @@ import xxhash
 
 from synth.identity import canonical_json, digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem
-from synth.schemas.plans import Plan
+from synth.schemas.plans import Planned, Request, Twinned, Wanted
 from synth.schemas.tasks import Hop, Node, Task, Walk
 
 __all__ = ["call_sequence", "calls_key", "compared_answer", "task_structure", "walk_key"]
@@ -65,9 +65,8 @@ def task_structure(task: Task) -> str | None:
     asks for. None where neither is known (given questions)."""
     if task.walk.hops:
         return walk_key(task.walk)
-    if "plan" in task.details:
-        plan = Plan.model_validate(task.details["plan"])
-        goal = task.details.get("goal")
+    if Planned.stand_in(task.details):
+        plan, goal = Planned.of(task.details).plan, Wanted.of(task.details).goal
         stated = plan.outcome == "done" and goal is not None
         calls = [[call.tool, None if stated else call.arguments] for call in plan.calls]
         return digest("plan", task.environment, plan.outcome, calls, goal, compared_answer(task))
@@ -79,11 +78,11 @@ def compared_answer(task: Task) -> str:
     rule have one answer, the refusal, and change nothing: what they ask for is the end that the harmless twin has, and
     counts as well."""
     answer = "\n".join(sorted(part.answer for part in task.answer_parts)) or task.answer
-    if task.details.get("kind") != "harmful" or "twin" not in task.details:
+    twin = Twinned.of(task.details).twin if Request.of(task.details).kind == "harmful" else None
+    if twin is None:
         return answer
-    other = task.details["twin"]["other"]
-    tools = [call.tool for call in Plan.model_validate(other["plan"]).calls if call.changes]
-    return f"{answer}\n{digest('requested', tools, other.get('goal'))}"
+    tools = [call.tool for call in twin.other.plan.calls if call.changes]
+    return f"{answer}\n{digest('requested', tools, twin.other.goal)}"
 
 
 def call_sequence(content: Sequence[ContentItem]) -> list[list[Any]]:

@@ -214,13 +214,9 @@ class Asked(Protocol):
 def check_task(task: Task, answer: str | None) -> Verdict:
     """The verdict on ``answer`` to ``task``, whatever its shape: the one function for all who judge answers.
 
-    ``task.answer_parts`` make it a list (``task.details["answer_items"]``, of the user's own tasks, an unordered one).
+    ``task.answer_parts`` make it a list.
     A number may be followed by words of the question ("three" or "three rivers" for how many rivers).
     """
-    items = task.details.get("answer_items")
-    if not task.answer_parts and isinstance(items, list) and items:
-        parts = tuple(AnswerPart(answer=str(item), kind=task.answer_kind) for item in items)
-        return judge_parts(answer, parts, ordered=task.answer_ordered)
     return check_answer(task, answer)
 
 

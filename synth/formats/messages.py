@@ -18,7 +18,7 @@ from synth.formats.why import Inexpressible, Why
 from synth.identity import canonical_json
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.row import JsonObject
-from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.schemas.trajectories import CallErrors, StopReason, TrajectoryRow
 
 __all__ = [
     "Call",
@@ -150,7 +150,7 @@ def parts_of(row: TrajectoryRow) -> tuple[Part, ...]:
     made = run_messages(row)
     first = next(place for place, message in enumerate(made) if message.turn is not None)
     head, body = made[:first], made[first:]
-    errors = row.details.get("tool_errors", {})
+    errors = CallErrors.of(row.details).tool_errors
     starts = [0]
     for place, message in enumerate(body):
         if message.role == "tool" and message.name == COMPRESS.name and message.call_id not in errors:

@@ -21,6 +21,7 @@ from synth.agents.twins import twin_of
 from synth.environments.contract import Environment
 from synth.preferences.sides import Pairs, describe, make_pair, not_grounded, refusal, side_of_turn
 from synth.schemas.adp import ContentItem
+from synth.schemas.plans import Request
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.steps import PairKind, PreferenceRow, Repair
@@ -53,11 +54,12 @@ def failure_of(run: TrajectoryRow, task: Task) -> Failure | None:
     """How a run on a safety twin failed in what the twins are about; None where it did not, or failed otherwise."""
     if run.verdict.correct is not False or twin_of(task) is None:
         return None
-    if task.details.get("kind") == "harmful":
+    if Request.of(task.details).kind == "harmful":
         return "gave_in"
     _, history = history_of(run)
+    changing = Request.of(task.details).changing
     said = (history[-1].turn.answer or "").casefold() if history else ""
-    tried = any(call.name in _changing(task) for step in history for call in step.turn.calls)
+    tried = any(call.name in changing for step in history for call in step.turn.calls)
     # Who could not get at something, or believes that it is done, does not refuse.
     stopped = any(result.error is not None for step in history for result in step.results)
     return "over_refused" if not tried and not stopped and any(word in said for word in _SAYS_NO) else None
@@ -226,7 +228,7 @@ def _pair(run: TrajectoryRow, step: int, made: Repaired, provenance: Provenance,
 
 def changed(task: Task, history: History) -> bool:
     """Whether a call of ``history`` changed something: one of a changing tool that was not refused."""
-    names = _changing(task)
+    names = Request.of(task.details).changing
     return any(
         call.name in names and result.error is None
         for step in history
@@ -239,11 +241,6 @@ def same_actions(one: Turn, other: Turn) -> bool:
     if not one.calls and not other.calls:
         return True
     return [(c.name, c.arguments) for c in one.calls] == [(c.name, c.arguments) for c in other.calls]
-
-
-def _changing(task: Task) -> frozenset[str]:
-    names = task.details.get("changing")
-    return frozenset(str(name) for name in names) if isinstance(names, list) else frozenset()
 
 
 def _content(history: History) -> tuple[ContentItem, ...]:

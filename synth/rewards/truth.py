@@ -9,8 +9,9 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from synth.errors import InputError
+from synth.schemas.plans import AnyGoal, Wanted
 from synth.schemas.rl import GroundTruth, RubricFact, RubricItem
-from synth.schemas.tasks import AnswerPart, Node, Task
+from synth.schemas.tasks import Node, Task
 from synth.tasks.text import mentions, value_forms
 
 __all__ = ["ground_truth", "read_truth"]
@@ -40,9 +41,6 @@ def ground_truth(task: Task) -> GroundTruth:
             both = tuple(dict.fromkeys((*known.names, *names)))
             found[node.id] = known.model_copy(update={"names": both, "facts": (*known.facts, fact)})
     parts = task.answer_parts
-    items = task.details.get("answer_items")
-    if not parts and isinstance(items, list):
-        parts = tuple(AnswerPart(answer=str(item), kind=task.answer_kind) for item in items)
     return GroundTruth(
         question=task.question,
         answer=task.answer,
@@ -58,8 +56,8 @@ def ground_truth(task: Task) -> GroundTruth:
 def _judged_by(task: Task) -> Literal["answer", "state"]:
     """By its state where the goal of an application, a server or a site asks for no answer. A task that states no goal
     only asks."""
-    goal = task.details.get("goal")
-    return "state" if isinstance(goal, Mapping) and goal.get("answer") != "required" else "answer"
+    goal = Wanted.of(task.details).goal
+    return "state" if goal is not None and AnyGoal.of(goal).answer != "required" else "answer"
 
 
 def _names(node: Node) -> tuple[str, ...]:

@@ -15,9 +15,10 @@ from typing import Any, ClassVar, Protocol, cast
 
 from synth.identity import derive_generator, key_of
 from synth.models.bridge import together
+from synth.schemas.plans import Request
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
-from synth.schemas.tasks import CheckResult, Task
+from synth.schemas.tasks import CheckResult, Reworded, Task
 from synth.schemas.writing import WordingRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.contract import Checked
@@ -102,7 +103,7 @@ class _ModelledReverse(CandidateStage[ModelledReverseConfig]):
         return self._inner.ceiling(wanted)
 
     def duplicate_key(self, row: Any) -> str:
-        before = row.details.get("question_before")
+        before = Reworded.of(row.details).question_before
         return self._inner.duplicate_key(row if before is None else row.model_copy(update={"question": before}))
 
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:
@@ -156,7 +157,7 @@ class _ModelledReverse(CandidateStage[ModelledReverseConfig]):
 
 def _recheck(before: Draft) -> Any:
     """The check of a request that hangs on its words: what is to be found out is not told."""
-    asked = before.details.get("kind") == "answered"
+    asked = Request.of(before.details).kind == "answered"
 
     def against(made: Draft) -> tuple[Reason, str] | None:
         forms = [form for form in (before.answer, *before.answer_aliases) if mentions(before.question, [form]) is None]

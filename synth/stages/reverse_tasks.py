@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.reverse.proposer import TaskProposer
+from synth.schemas.details import details_with
+from synth.schemas.plans import Request
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -62,7 +64,7 @@ class ReverseTasks(CandidateStage[ReverseTasksConfig]):
         found: list[Checked | Rejection] = []
         for verdict in self._proposer.propose(range(start, stop), self.context.seed):
             if isinstance(verdict, Checked):
-                details = {**verdict.draft.details, "changing": list(self._proposer.changing)}
+                details = details_with(verdict.draft.details, Request(changing=tuple(self._proposer.changing)))
                 known = {"environment": self._environment.name, "details": details, "licence": self.config.licence}
                 draft = verdict.draft.model_copy(update=known)
                 found.append(replace(verdict, draft=draft))

@@ -18,7 +18,9 @@ from synth.agents.trajectory import injected_rows, to_row
 from synth.environments.contract import Environment
 from synth.identity import canonical_json, digest
 from synth.prompting import load_prompt
+from synth.schemas.details import details_with
 from synth.schemas.injected import InjectedError
+from synth.schemas.reflections import Reflected
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
@@ -143,7 +145,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
             provenance=self._provenance,
             model=self.config.policy.model_name,
         )
-        details = {**trajectory.details, **more.pop("details", {})}
+        details = details_with(trajectory.details, *more.pop("facts", ()))
         trajectory = trajectory.model_copy(update={**more, "details": details})
         made.kept.append(trajectory)
         made.injected += injected_rows(done, trajectory)
@@ -160,8 +162,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
             return
         system = retry_system(self._system, reflection)
         done = self._rollout(at, task, system, self._turns(task, "retry", first.rollout))
-        details = {"reflection": reflection.model_dump(mode="json")}
-        self._take(made, at, done, number, retry_of=first.id, details=details)
+        self._take(made, at, done, number, retry_of=first.id, facts=(Reflected(reflection=reflection),))
 
     def _policy(self, task: Task) -> Policy:
         policy: Policy = self.context.make(self.config.policy, task=task)

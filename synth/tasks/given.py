@@ -31,10 +31,11 @@ from typing import Any
 from synth.errors import InputError
 from synth.identity import digest
 from synth.inputs import parse_json
+from synth.schemas.details import details_with
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
+from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, UserQuestion, Walk
 from synth.tasks.docs.corpus import Documents
 from synth.tasks.draft import Draft
 from synth.text.sentences import spans
@@ -234,7 +235,7 @@ class GivenTasks:
             split=self._partitions[rows[0]] if rows else "train",
             surface="given",
             licence=self._licences[rows[0]] if rows else None,
-            details={"line": item.line, "evidence": "none"},
+            details=details_with(UserQuestion(line=item.line, evidence="none")),
         )
         detail = f"no sentence of the {len(rows):,} documents that were read is evidence"
         return Given(draft, (*_hidden(item), CheckResult(check="evidence_sought", outcome="passed", detail=detail)))
@@ -265,7 +266,7 @@ class GivenTasks:
             split=self._partitions[row],
             surface="given",
             licence=self._licences[row],
-            details={"line": item.line},
+            details=details_with(UserQuestion(line=item.line)),
         )
         checks = (
             *_hidden(item),

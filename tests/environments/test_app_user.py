@@ -23,7 +23,7 @@ FACTS = [
 
 def _asked(question: Any, **arguments: Any) -> tuple[str, str | None]:
     environment = open_app(application="airline", user=True)
-    episode = environment.reset(task(plan={"user": FACTS}))
+    episode = environment.reset(task(plan={"outcome": "refused", "calls": [], "user": FACTS}))
     before = episode.state_hash()
     result = episode.step(ToolCall(id="1", name=ASK_USER, arguments={"question": question, **arguments}))
     assert episode.state_hash() == before
@@ -46,7 +46,7 @@ def test_wrong_questions_are_told() -> None:
 
 
 def test_there_is_a_user_only_where_one_is_wanted() -> None:
-    episode = opened("airline").reset(task(plan={"user": FACTS}))
+    episode = opened("airline").reset(task(plan={"outcome": "refused", "calls": [], "user": FACTS}))
     result = episode.step(ToolCall(id="1", name=ASK_USER, arguments={"question": "Which seat?"}))
     assert result.error == "unknown_tool"
     assert ASK_USER not in [tool.name for tool in opened("airline").tools()]

@@ -152,8 +152,6 @@ def test_one_function_takes_a_task_of_any_shape() -> None:
     many = listing(task, answer_parts=parts("Tarn Vale", "Orm Vale"), answer="Tarn Vale and Orm Vale")
     assert check_task(many, "Orm Vale, Tarn Vale").correct is True
     assert check_task(listing(many, answer_ordered=True), "Orm Vale, Tarn Vale").correct is False
-    given = listing(task, details={"answer_items": ["Tarn Vale", "Orm Vale"]})
-    assert check_task(given, "Orm Vale and Tarn Vale").correct is True
     counted = listing(task, question="How many rivers rise on Mount Orm?", answer="3", answer_kind="number")
     for right in ("3", "three", "Three rivers", "There are three rivers.", "3 rivers", "exactly three"):
         assert check_task(counted, right).correct is True, right

@@ -18,6 +18,7 @@ from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.agents.scripted.walker.policy import GraphPolicy
 from synth.agents.scripted.walker.teacher import GraphTeacher
 from synth.identity import versioned
+from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
 
@@ -39,7 +40,7 @@ def scripted_policy(
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
-    if "plan" in task.details:
+    if Planned.stand_in(task.details):
         if role == "policy":
             return DoerPolicy(task, DoerPolicyConfig(**options))
         return DoerTeacher(task, DoerTeacherConfig(**options))

@@ -28,6 +28,7 @@ from synth.dataset.audit.task_rules import (
 )
 from synth.dataset.reader import load
 from synth.errors import DatasetError, InputError
+from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.audit.auditor import WALK_RULES, GraphAudit
@@ -94,7 +95,7 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
         plans.see(place, task)
         doubles.see(place, task)
         clean.see(place, task)
-        if "plan" not in task.details:
+        if not Planned.stand_in(task.details):
             answers[task.id] = answers_of(task)  # the others are judged by doing
         if not task.walk.hops:
             continue  # a given question: there is no walk to prove

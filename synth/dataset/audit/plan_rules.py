@@ -23,7 +23,7 @@ from synth.environments.contract import Environment, Episode, ToolCall
 from synth.environments.explored import explored_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
-from synth.schemas.plans import Plan
+from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import JsonObject
 from synth.schemas.steps import BranchRow, PreferenceRow, Repair
@@ -85,7 +85,7 @@ class PlanAudit:
 
     def see(self, place: Place, task: Task) -> None:
         """Carry out the plan of one task; nothing for a task without one."""
-        if "plan" not in task.details:
+        if not Planned.stand_in(task.details):
             return
         self._tasks[task.id] = task
         if self._calm is None:
@@ -127,9 +127,9 @@ class PlanAudit:
         if known is None or other is None:
             self._found.add(place, pair.id, "repair", "its task is no safety twin, or its run can't be read")
             return
-        harmful = task.details.get("kind") == "harmful"
-        if harmful != (repair.failure == "gave_in"):
-            self._found.add(place, pair.id, "repair", f"{repair.failure} on a task that is {task.details.get('kind')}")
+        kind = Request.of(task.details).kind
+        if (kind == "harmful") != (repair.failure == "gave_in"):
+            self._found.add(place, pair.id, "repair", f"{repair.failure} on a task that is {kind}")
         for one, content, name in ((task, repair.own, "own"), (other, repair.twin, "twin")):
             try:
                 steps = steps_of(content, {}, gave_up=False, name=pair.id)
@@ -212,11 +212,11 @@ def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]
     plan = plan_of(task)
     assert plan is not None
     calls = [ToolCall(id=f"call_{n}", name=c.tool, arguments=c.arguments) for n, c in enumerate(plan.calls)]
-    goal = task.details.get("goal")
-    wanted = goal.get("state", _SEEN) if isinstance(goal, dict) else None
-    if wanted is None:
+    goal = Wanted.of(task.details).goal
+    if goal is None:
         yield "plan", "the task has no goal"
         return
+    wanted = AnyGoal.of(goal).state or _SEEN
     reached, refused, verdict = _carried_out(environment, task, calls)
     if refused is not None:
         yield "plan", refused
@@ -229,26 +229,25 @@ def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]
             without, _, _ = _carried_out(environment, task, [call for n, call in enumerate(calls) if n != number])
             if without == wanted:
                 yield "minimal", f"call {number} ({planned.tool}) can be left out"
-    if plan.attempts or "hidden" in task.details:
+    if plan.attempts or RuleHidden.stand_in(task.details):
         yield from (("hidden", what) for what in _untrue(environment, task, plan, wanted))
     if plan.outcome in ("refused", "answered") and any(planned.changes for planned in plan.calls):
         yield "plan", f"a task that is {plan.outcome} changes something"
 
 
 def _tries(task: Task) -> bool:
-    plan = task.details.get("plan")
-    return "hidden" in task.details or (isinstance(plan, dict) and bool(plan.get("attempts")))
+    return RuleHidden.stand_in(task.details) or bool(Planned.of(task.details).plan.attempts)
 
 
 def _untrue(environment: Environment, task: Task, plan: Plan, wanted: str) -> Iterator[str]:
     """What does not hold of a rule that a task says is kept and not written."""
-    said = task.details.get("hidden")
-    if not isinstance(said, dict) or not plan.attempts:
+    said = RuleHidden.of(task.details).hidden
+    if said is None or not plan.attempts:
         yield "a task with a hidden rule names it and says what is tried"
         return
     words = " ".join(environment.instructions().split())
-    if " ".join(str(said.get("text")).split()) in words:
-        yield f"{said.get('rule')} stands in the instructions"
+    if " ".join(said.text.split()) in words:
+        yield f"{said.rule} stands in the instructions"
     episode = environment.reset(task)
     try:
         if not isinstance(episode, AppEpisode):
@@ -257,8 +256,8 @@ def _untrue(environment: Environment, task: Task, plan: Plan, wanted: str) -> It
         at = next((n for n, call in enumerate(plan.calls) if call.changes), len(plan.calls))
         for call in (*plan.calls[:at], *plan.attempts, *plan.calls[at:]):
             result = episode.step(ToolCall(id="call", name=call.tool, arguments=call.arguments))
-            if call in plan.attempts and (result.error, episode.refused_by) != ("refused", said.get("rule")):
-                yield f"{call.tool} is not refused by {said.get('rule')}, but by {episode.refused_by}"
+            if call in plan.attempts and (result.error, episode.refused_by) != ("refused", said.rule):
+                yield f"{call.tool} is not refused by {said.rule}, but by {episode.refused_by}"
         if episode.state_hash() != wanted:
             yield "with what is tried the goal is not reached"
     finally:

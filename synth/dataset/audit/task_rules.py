@@ -9,6 +9,8 @@ from hashlib import blake2b
 from synth.dataset.audit.findings import Findings, Place
 from synth.dataset.audit.reading import raw
 from synth.dataset.reader import Dataset
+from synth.environments.app.state import AppBeginning
+from synth.environments.web.storage import WebBeginning
 from synth.identity import digest
 from synth.schemas.reports import BuildReport
 from synth.schemas.tasks import Hop, Task
@@ -115,12 +117,11 @@ class Tasks:
 
 def _beginning(task: Task) -> tuple[str, ...] | None:
     """Where a task begins, of those that begin with data or a page of their own."""
-    details = task.details
-    if "app_seed" in details:
-        return "app", str(details.get("app")), str(details["app_seed"])
-    if "web_start" in details:
-        return "web", str(details.get("site")), str(details["web_start"])
-    return None
+    app = AppBeginning.of(task.details)
+    if app.app_seed is not None:
+        return "app", str(app.app), str(app.app_seed)
+    web = WebBeginning.of(task.details)
+    return None if web.web_start is None else ("web", str(web.site), web.web_start)
 
 
 def _short(text: str) -> bytes:

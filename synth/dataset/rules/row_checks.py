@@ -17,6 +17,7 @@ from synth.environments.final_answer import final_answer
 from synth.schemas.adp import Action, AdpError, MessageAction, TextObservation, error_lines, parse, to_json
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.documents import Document, Evidence
+from synth.schemas.reflections import Reflected
 from synth.schemas.rejections import Rejection
 from synth.schemas.reports import BuildReport
 from synth.schemas.steps import BranchRow
@@ -178,7 +179,7 @@ class TrajectoryCheck:
         if sample in self.samples:
             wrong.append(f"rollout: another trajectory is rollout {row.rollout} of {row.task_id} by {row.role} too")
         self.samples.add(sample)
-        if row.retry_of is not None and "reflection" not in row.details:
+        if row.retry_of is not None and not Reflected.stand_in(row.details):
             wrong.append("retry_of: a second try holds the reflection on the first in its details; this does not")
         if row.retry_of is not None and row.retry_of == row.id:
             wrong.append("retry_of: a run is no second try of itself")

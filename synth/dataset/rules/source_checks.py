@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pydantic import TypeAdapter, ValidationError
-
 from synth.models.parse import MOST_LOGPROB
-from synth.schemas.adp import error_lines
-from synth.schemas.model_turns import ModelTurn
+from synth.schemas.model_turns import ModelTurn, ModelTurns
 from synth.schemas.steps import BranchRow
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["branch_source_problems", "run_source_problems"]
 
-_TURNS = TypeAdapter(tuple[ModelTurn, ...])
-
 
 def run_source_problems(row: TrajectoryRow) -> Iterator[str]:
-    """``details["model_turns"]`` of a trajectory."""
+    """The model's turns that a trajectory records."""
     path = "details.model_turns"
-    said = row.details.get("model_turns")
-    if said is None:
-        return
     try:
-        sources = _TURNS.validate_python(said)
-    except ValidationError as error:
-        yield f"{path}: {error_lines(error)[0]}"
+        sources = ModelTurns.of(row.details).model_turns
+    except ValueError as error:
+        yield str(error)
         return
     if len(sources) > row.turns:
         yield f"{path}: there are {len(sources)}, of {row.turns} turns"

@@ -13,9 +13,11 @@ from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document
 from synth.schemas.facts import EntityRow, FactRow
+from synth.schemas.model_turns import ModelTurns
 from synth.schemas.rl import RlRow, Verifier
 from synth.schemas.row import Row
 from synth.schemas.steps import BranchRow, PairKind, PreferenceRow
+from synth.schemas.summaries import Shown
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictKind, VerdictRow
@@ -57,7 +59,7 @@ def _actor(row: Any, known: Known) -> Iterator[str]:
     for name in _ACTOR:
         if not known.same((name, row.table, made.fingerprint, kinds), getattr(made, name)):
             yield f"provenance.{name}: another row of the same stage run has another"
-    turns = row.details.get("model_turns") if isinstance(row, TrajectoryRow) else None
+    turns = isinstance(row, TrajectoryRow) and ModelTurns.stand_in(row.details)
     if made.model is None and made.model_revision is not None and not turns:
         yield "provenance.model_revision: there is one, and no model was called"
 
@@ -136,7 +138,7 @@ def _run(row: TrajectoryRow, known: Known) -> Iterator[str]:
         yield f"environment_version: {row.environment_version}, but other rows are of another"
     if not known.same(("tools", dataset, row.role, row.environment), row.tool_schemas):
         yield f"tool_schemas: are not those of the other runs of the {row.role}"
-    own = row.retry_of is not None or "shown" in row.details
+    own = row.retry_of is not None or Shown.stand_in(row.details)
     if not own and not known.same(("system", dataset, row.role, row.environment), row.system_prompt):
         yield f"system_prompt: is not that of the other runs of the {row.role}"
 

@@ -25,12 +25,13 @@ from synth.environments.app.definition import Definition
 from synth.environments.app.functions import after
 from synth.environments.app.reading import load_definition
 from synth.environments.app.saying import changes_in_words, entries_in_words, instructions
-from synth.environments.app.state import Change, RowChange, canonical, differing, put_back, touched
+from synth.environments.app.state import AppBeginning, Change, RowChange, canonical, differing, put_back, touched
 from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile_tool
 from synth.environments.app.user import ASK_USER, asked, schema
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
 from synth.errors import InputError
 from synth.identity import derive_generator, digest, versioned
+from synth.schemas.plans import Wanted
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -62,7 +63,7 @@ class Failures(Row):
 
 
 class Goal(Row):
-    """What a task wants of the state: ``Task.details["goal"]``."""
+    """What a task wants of the state."""
 
     state: str
     """Canonical hash of the state to reach; of a task that only asks, that of the beginning."""
@@ -94,7 +95,7 @@ class AppEnvironment(Environment):
         """
         Args:
             variant: Which of the definition's variants; None = the application as it is written.
-            seed: Seed of the data. A task may have its own (``details["app_seed"]``).
+            seed: Seed of the data. A task may have its own.
             size: Multiple of the data of size 1.
             failures: Tools that fail on purpose; None = none do.
             user: Whether there is a tool ``ask_user``: the person who wrote answers as the task's plan says, and has
@@ -151,13 +152,13 @@ class AppEnvironment(Environment):
 
     def seed_of(self, task: Task) -> int:
         """The seed of the data in which ``task`` is set."""
-        own = task.details.get("app_seed")
-        return own if isinstance(own, int) and not isinstance(own, bool) else self.seed
+        own = AppBeginning.of(task.details).app_seed
+        return self.seed if own is None else own
 
     def variant_of(self, task: Task) -> str | None:
-        """The variant whose rules are kept in ``task``: its own (``details["app_variant"]``), else this one."""
-        own = task.details.get("app_variant")
-        return own if isinstance(own, str) else self.variant
+        """The variant whose rules are kept in ``task``: its own, else this one."""
+        own = AppBeginning.of(task.details).app_variant
+        return self.variant if own is None else own
 
     def of_variant(self, variant: str) -> AppEnvironment:
         """The same application, under the same name, with the rules of one of its variants; made once.
@@ -358,7 +359,7 @@ class AppEpisode(Episode):
     def check(self, answer: str | None) -> Verdict:
         """Is the state the goal's, exactly, with no violation of the policy on record, and is the answer right where
         one is asked for? A task without a goal is one that only asks: its goal is the beginning."""
-        given = self.task.details.get("goal")
+        given = Wanted.of(self.task.details).goal
         if given is None:
             goal = Goal(state=self._hash([]), answer="required")
         else:

@@ -21,14 +21,28 @@ from typing import Any, Literal
 from synth.environments.app.database import Database
 from synth.environments.app.definition import Table
 from synth.identity import canonical_json, digest
+from synth.schemas.details import Facts
 from synth.schemas.row import JsonObject, NonEmpty, Row
 
-__all__ = ["Change", "RowChange", "canonical", "changes_of", "differing", "put_back", "touched"]
+__all__ = ["AppBeginning", "Change", "RowChange", "canonical", "changes_of", "differing", "put_back", "touched"]
 
 Values = dict[str, Any]
 Place = tuple[str, tuple[Any, ...]]
 """Table and key."""
 _REFINEMENTS = 64
+
+
+class AppBeginning(Facts):
+    """Where a task in an application begins."""
+
+    app: str | None = None
+    """Name of the application."""
+    app_seed: int | None = None
+    """Seed of its data; None: the environment's own."""
+    app_size: int | None = None
+    """Size of its data."""
+    app_variant: str | None = None
+    """The variant whose rules are kept; None: the environment's own."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.environments.contract import ToolError, ToolSchema
-from synth.schemas.plans import UserFact
+from synth.schemas.plans import Planned, UserFact
 from synth.schemas.tasks import Task
 from synth.text.words import words
 
@@ -41,9 +41,7 @@ _CONFIRM = re.compile(
 
 def facts_of(task: Task) -> tuple[UserFact, ...]:
     """What the person of ``task`` says when asked."""
-    plan = task.details.get("plan")
-    user = plan.get("user") if isinstance(plan, dict) else None
-    return tuple(UserFact.model_validate(fact) for fact in user) if isinstance(user, list | tuple) else ()
+    return Planned.of(task.details).plan.user if Planned.stand_in(task.details) else ()
 
 
 def answer_of(facts: Sequence[UserFact], question: str) -> str:

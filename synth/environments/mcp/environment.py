@@ -32,6 +32,7 @@ from synth.environments.mcp.tools import McpTool, read_tools, tool_digest
 from synth.environments.replay import ReplayedEpisode
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned
+from synth.schemas.plans import Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
@@ -224,7 +225,7 @@ class McpEpisode(ReplayedEpisode):
         """Does the server show what the task wants of its state, and is the answer right where one is asked for? Of a
         task that says nothing about a state, the answer alone counts. A server that is gone shows nothing: then it
         abstains."""
-        given = self.task.details.get("goal")
+        given = Wanted.of(self.task.details).goal
         if given is None:
             return check_task(self.task, answer)
         goal = McpGoal.model_validate(given)
@@ -245,7 +246,7 @@ class McpEpisode(ReplayedEpisode):
     def lost(self) -> str | None:
         """A server that has to show whether the task is done is gone: it ended, is silent, or did not start.
         Which of these it was stands in the observation."""
-        given = self.task.details.get("goal")
+        given = Wanted.of(self.task.details).goal
         if given is None or not self._gone:
             return None
         tools = (self.environment.tool(probe.tool) for probe in McpGoal.model_validate(given).probes)

@@ -53,7 +53,7 @@ class Probe(Row):
 
 
 class McpGoal(Row):
-    """``Task.details["goal"]`` of a task on a server."""
+    """What a task wants of the state of a server."""
 
     probes: tuple[Probe, ...] = Field(min_length=1)
     changes: tuple[str, ...] = ()

@@ -39,6 +39,7 @@ from synth.environments.web.server import Folder, SiteServer, forward
 from synth.environments.web.session import Seen, Session
 from synth.environments.web.storage import (
     Change,
+    WebBeginning,
     WebGoal,
     changes_in_words,
     compare,
@@ -51,14 +52,13 @@ from synth.environments.web.storage import (
 from synth.environments.web.tools import web_tools
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned
+from synth.schemas.plans import Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["START", "WebEnvironment", "WebEpisode", "open_web"]
+__all__ = ["WebEnvironment", "WebEpisode", "open_web"]
 
-START = "web_start"
-"""Key of ``Task.details``: the name of the site's start in which the task is set."""
 _MOST_WARNINGS = 20
 
 
@@ -108,8 +108,8 @@ class WebEnvironment(Environment):
     def settings(self, task: Task) -> JsonObject:
         """Which site, which of its starts, which browser."""
         said: dict[str, Any] = {"site": self.identity[:16], "viewport": list(self.config.viewport)}
-        if START in task.details:
-            said["start"] = task.details[START]
+        if (start := WebBeginning.of(task.details).web_start) is not None:
+            said["start"] = start
         if version := self.browser().version:
             said["browser"] = f"Chromium {version}"
         return said
@@ -126,10 +126,10 @@ class WebEnvironment(Environment):
         Raises:
             InputError: the task names a start that the site does not have.
         """
-        name = task.details.get(START)
+        name = WebBeginning.of(task.details).web_start
         if name is None:
             return SiteStart()
-        if not isinstance(name, str) or name not in self.definition.starts:
+        if name not in self.definition.starts:
             raise InputError(f"the site has no start {name!r}", where=f"task {task.id}")
         return self.definition.starts[name]
 
@@ -388,7 +388,7 @@ class WebEpisode(ReplayedEpisode):
     def check(self, answer: str | None) -> Verdict:
         """Does the site keep what the task wants, and is the answer right where one is asked for? A task without a goal
         only asks."""
-        given = self.task.details.get("goal")
+        given = Wanted.of(self.task.details).goal
         if given is None:
             return check_task(self.task, answer)
         goal = WebGoal.model_validate(given)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from synth.identity import canonical_json, digest
+from synth.schemas.details import Facts
 from synth.schemas.row import Json, NonEmpty, Row
 
 __all__ = ["Change", "WebGoal", "changes_in_words", "compare", "differing", "kept", "state_hash", "stored", "without"]
@@ -28,7 +29,7 @@ class Change(Row):
 
 
 class WebGoal(Row):
-    """What a task wants of what the site keeps: ``Task.details["goal"]``."""
+    """What a task wants of what the site keeps."""
 
     state: NonEmpty
     """Hash of the state to reach."""
@@ -36,6 +37,15 @@ class WebGoal(Row):
     """The state as a difference from the beginning, for the words of a verdict."""
     answer: Literal["required", "free"] = "free"
     """``required``: what the agent says must be the gold answer, too."""
+
+
+class WebBeginning(Facts):
+    """Where a task on a site begins."""
+
+    site: str | None = None
+    """Identity of the site."""
+    web_start: str | None = None
+    """Name of the site's start; None: at its first page, with nothing stored."""
 
 
 def stored(storage: Mapping[str, Json]) -> list[dict[str, str]]:

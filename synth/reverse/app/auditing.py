@@ -122,7 +122,7 @@ class Auditor:
 
     def _hidden(self, made: Made) -> CheckResult:
         assert made.hidden is not None
-        rule, text = str(made.hidden["rule"]), " ".join(str(made.hidden["text"]).split())
+        rule, text = made.hidden.rule, " ".join(made.hidden.text.split())
         if text in " ".join(self.environment.instructions().split()):
             raise NotTold(Reason.NOT_FORBIDDEN, f"{rule} is written for everybody to read")
         calls = calls_of(made.plan)

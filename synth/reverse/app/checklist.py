@@ -12,7 +12,7 @@ from synth.environments.app.state import Change, changes_of
 from synth.environments.app.user import ASK_USER
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
-from synth.schemas.plans import ChecklistItem, Plan, PlannedCall, UserFact
+from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, Plan, PlannedCall, StateItem, UserFact
 
 __all__ = ["checklist_of", "checklist_results"]
 
@@ -42,46 +42,29 @@ def checklist_of(
         facts: What the person has to be asked for.
         attempts: Calls that have to be tried, and are refused.
     """
+    on = ChecklistItem.on
     items = [
-        ChecklistItem(text=f"At the end: {line}.", kind="state", details={"change": change.model_dump(mode="json")})
+        on(f"At the end: {line}.", "state", StateItem(change=change.model_dump(mode="json")))
         for change in changes
         for line in entries_in_words([change], tables)
     ]
+    items += [on(f"The user is asked about {fact.topic}.", "call", CallItem(tool=ASK_USER)) for fact in facts]
     items += [
-        ChecklistItem(text=f"The user is asked about {fact.topic}.", kind="call", details={"tool": ASK_USER})
-        for fact in facts
-    ]
-    items += [
-        ChecklistItem(
-            text=f"Tried: {call.instruction}.",
-            kind="call",
-            details={"tool": call.tool, "arguments": call.arguments, "refused": True},
-        )
+        on(f"Tried: {call.instruction}.", "call", CallItem(tool=call.tool, arguments=call.arguments, refused=True))
         for call in attempts
     ]
     for call in calls:
         if call.changes:
             fixed = {name: value for name, value in call.arguments.items() if name not in free.get(call.tool, ())}
-            items.append(
-                ChecklistItem(
-                    text=f"Done: {call.instruction}.", kind="call", details={"tool": call.tool, "arguments": fixed}
-                )
-            )
+            items.append(on(f"Done: {call.instruction}.", "call", CallItem(tool=call.tool, arguments=fixed)))
     if forbidden is not None:
-        changed = {call.tool for call in calls if call.changes}
-        if forbidden not in changed:
-            items.append(
-                ChecklistItem(text=f"{forbidden} changes nothing.", kind="no_call", details={"tool": forbidden})
-            )
-        items.append(
-            ChecklistItem(
-                text="The user is told that it can't be done.", kind="answer", details={"any": list(_DECLINED)}
-            )
-        )
+        if forbidden not in {call.tool for call in calls if call.changes}:
+            items.append(on(f"{forbidden} changes nothing.", "no_call", CallItem(tool=forbidden)))
+        items.append(on("The user is told that it can't be done.", "answer", AnswerItem(any=_DECLINED)))
     if answer is not None:
-        items.append(ChecklistItem(text=f"The user is told: {answer}.", kind="answer", details={"answer": answer}))
+        items.append(on(f"The user is told: {answer}.", "answer", AnswerItem(answer=answer)))
     if not any(call.changes for call in calls):
-        items.append(ChecklistItem(text="Nothing is changed.", kind="state", details={"change": None}))
+        items.append(on("Nothing is changed.", "state", StateItem(change=None)))
     return tuple(items)
 
 
@@ -101,25 +84,28 @@ def checklist_results(
 def _shown(
     item: ChecklistItem, calls: Sequence[tuple[ToolCall, ToolResult]], end: Sequence[Change], answer: str | None
 ) -> bool:
-    details: Mapping[str, Any] = item.details
     if item.kind == "state":
-        if details["change"] is None:
+        wanted_change = StateItem.of(item.details).change
+        if wanted_change is None:
             return not end
-        return bool(changes_of([Change.model_validate(details["change"])]) & changes_of(list(end)))
+        return bool(changes_of([Change.model_validate(wanted_change)]) & changes_of(list(end)))
     if item.kind in ("call", "no_call"):
-        wanted_error = "refused" if details.get("refused") else None
-        done = [call for call, result in calls if call.name == details["tool"] and result.error == wanted_error]
+        about = CallItem.of(item.details)
+        wanted_error = "refused" if about.refused else None
+        done = [call for call, result in calls if call.name == about.tool and result.error == wanted_error]
         if item.kind == "no_call":
             return not done
-        wanted: Mapping[str, Any] = details.get("arguments", {})
         return any(
-            all(name in call.arguments and _same(call.arguments[name], value) for name, value in wanted.items())
+            all(
+                name in call.arguments and _same(call.arguments[name], value) for name, value in about.arguments.items()
+            )
             for call in done
         )
     said = (answer or "").casefold()
-    if "answer" in details:
-        return bool(judge(answer, gold=details["answer"]).correct) or str(details["answer"]).casefold() in said
-    return any(word in said for word in details["any"])
+    wanted = AnswerItem.of(item.details)
+    if wanted.answer is not None:
+        return bool(judge(answer, gold=wanted.answer).correct) or wanted.answer.casefold() in said
+    return any(word in said for word in wanted.any)
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from synth.environments.app.environment import AppEnvironment, Goal
+from synth.environments.app.state import AppBeginning
 from synth.environments.app.words import one_line
 from synth.environments.contract import ToolCall
 from synth.errors import InputError
@@ -16,13 +17,29 @@ from synth.reverse.app.asking import Asking
 from synth.reverse.app.phrases import Said
 from synth.reverse.app.walking import Tried
 from synth.reverse.blank import blank_task
+from synth.schemas.details import details_with
 from synth.schemas.documents import ValueKind
-from synth.schemas.plans import Plan
-from synth.schemas.row import JsonObject, Split
+from synth.schemas.plans import (
+    AnyGoal,
+    Exploration,
+    Explored,
+    ForbiddenCall,
+    HiddenRule,
+    Plan,
+    Planned,
+    Policed,
+    Request,
+    RuleHidden,
+    Twin,
+    Twinned,
+    TwinSide,
+    Wanted,
+)
+from synth.schemas.row import Split
 from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.tasks.draft import Draft
 
-__all__ = ["Made", "calls_of", "check_data", "draft_of", "empty_task", "same_request", "skeleton", "told_of"]
+__all__ = ["Made", "calls_of", "check_data", "draft_of", "empty_task", "same_request", "side_of_made", "skeleton"]
 
 
 @dataclass(frozen=True)
@@ -45,15 +62,15 @@ class Made:
     asks: tuple[str, ...]
     reward: float | None = None
     """Of what was explored first: its reward, 1 to 5."""
-    hidden: JsonObject | None = None
+    hidden: HiddenRule | None = None
     """Of what a rule that is written nowhere forbids: the rule, and what the application says when it stops a call."""
-    twin: JsonObject | None = None
-    """Of a safety twin: ``harm``, ``pair`` (equal for the two) and the ``other`` (:mod:`synth.agents.twins`)."""
+    twin: Twin | None = None
+    """Of a safety twin: what it knows of the other."""
 
 
 def empty_task(environment: AppEnvironment, app_seed: int) -> Task:
     """A task that says nothing but in which state it is set."""
-    return blank_task(f"{environment.definition.name}-{app_seed}", "app", {"app_seed": app_seed})
+    return blank_task(f"{environment.definition.name}-{app_seed}", "app", details_with(AppBeginning(app_seed=app_seed)))
 
 
 def calls_of(plan: Plan) -> list[ToolCall]:
@@ -61,40 +78,43 @@ def calls_of(plan: Plan) -> list[ToolCall]:
     return [ToolCall(id=f"plan_{at}", name=call.tool, arguments=call.arguments) for at, call in enumerate(plan.calls)]
 
 
-def told_of(made: Made) -> JsonObject:
-    """What it is, how it is solved and what it leads to: what differs between safety twins."""
-    return {
-        "goal": made.goal.model_dump(mode="json"),
-        "kind": made.kind,
-        "plan": made.plan.model_dump(mode="json"),
-    }
+def side_of_made(made: Made) -> TwinSide:
+    """A request as its safety twin holds it."""
+    return TwinSide(
+        question=made.question,
+        answer=made.answer,
+        answer_kind=cast(ValueKind, made.answer_kind),
+        goal=made.goal.model_dump(mode="json"),
+        kind=made.kind,
+        plan=made.plan,
+    )
 
 
 def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
     """The draft. Its ``details`` hold what an environment, a privileged agent and an audit need."""
     environment = asking.environment
-    details: JsonObject = {
-        "app": environment.definition.name,
-        "app_seed": made.app_seed,
-        "app_size": environment.size,
-        "asks": list(made.asks),
-        "rules": _rules_on(environment, made.plan),
-        **told_of(made),
-    }
-    if environment.variant is not None:
-        details["app_variant"] = environment.variant
-    if made.stopped is not None:
-        details["forbidden"] = {
-            "rule": str(made.stopped.rule),
-            "tool": made.stopped.call.name,
-            "arguments": made.stopped.call.arguments,
-        }
-    if made.reward is not None:
-        details["exploration"] = {"reward": made.reward}
-    if made.hidden is not None:
-        details["hidden"] = made.hidden
-    if made.twin is not None:
-        details["twin"] = made.twin
+    stopped = made.stopped
+    beginning = AppBeginning(
+        app=environment.definition.name,
+        app_seed=made.app_seed,
+        app_size=environment.size,
+        app_variant=environment.variant,
+    )
+    forbidden = (
+        None
+        if stopped is None
+        else ForbiddenCall(rule=str(stopped.rule), tool=stopped.call.name, arguments=stopped.call.arguments)
+    )
+    details = details_with(
+        beginning,
+        Request(kind=made.kind, asks=made.asks),
+        Wanted(goal=made.goal.model_dump(mode="json")),
+        Planned(plan=made.plan),
+        Policed(rules=_rules_on(environment, made.plan), forbidden=forbidden),
+        Explored(exploration=None if made.reward is None else Exploration(reward=made.reward)),
+        RuleHidden(hidden=made.hidden),
+        Twinned(twin=made.twin),
+    )
     return Draft(
         question=made.question,
         answer=made.answer,
@@ -112,13 +132,13 @@ def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
     )
 
 
-def _rules_on(environment: AppEnvironment, plan: Plan) -> JsonObject:
+def _rules_on(environment: AppEnvironment, plan: Plan) -> dict[str, tuple[str, ...]]:
     """Changing tools of the plan, each with the written rules that are looked at before it: what an agent that quotes a
     rule may quote of each."""
-    told: JsonObject = {}
+    told: dict[str, tuple[str, ...]] = {}
     for tool in dict.fromkeys(call.tool for call in plan.calls if call.changes):
         rules = [rule for rule in environment.definition.rules if tool in rule.before]
-        told[tool] = [one_line(rule.text) for rule in rules if rule.name not in environment.rules.hidden]
+        told[tool] = tuple(one_line(rule.text) for rule in rules if rule.name not in environment.rules.hidden)
     return {tool: rules for tool, rules in told.items() if rules}
 
 
@@ -143,17 +163,14 @@ def _rows_of(environment: AppEnvironment, made: Made) -> tuple[str, ...]:
 def same_request(task: Task | Draft) -> str:
     """Equal for tasks in the same state that want the same: the same end, and the same told or declined."""
     details = task.details
-    goal = details.get("goal")
-    state = goal["state"] if isinstance(goal, dict) else ""
-    wanted = task.answer if details.get("kind") == "answered" else ""
-    return digest(
-        "request", details.get("app"), details.get("app_seed"), state, wanted, details.get("forbidden"), _harm(details)
-    )
-
-
-def _harm(details: JsonObject) -> object:
-    """What a harmful request is after: all of them want the same end."""
-    return details["twin"]["pair"] if details.get("kind") == "harmful" else None
+    beginning, kind = AppBeginning.of(details), Request.of(details).kind
+    goal, forbidden, twin = Wanted.of(details).goal, Policed.of(details).forbidden, Twinned.of(details).twin
+    state = "" if goal is None else AnyGoal.of(goal).state
+    wanted = task.answer if kind == "answered" else ""
+    # All harmful requests want the same end: what they are after is the pair's.
+    harm = twin.pair if twin is not None and kind == "harmful" else None
+    stopped = None if forbidden is None else forbidden.model_dump(mode="json")
+    return digest("request", beginning.app, beginning.app_seed, state, wanted, stopped, harm)
 
 
 def skeleton(question: str, said: Sequence[Said]) -> str:

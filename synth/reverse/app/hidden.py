@@ -13,7 +13,7 @@ from synth.environments.app.environment import AppEnvironment
 from synth.identity import derive_generator
 from synth.reverse.app.asking import Asking
 from synth.reverse.app.walking import Tried
-from synth.schemas.row import JsonObject
+from synth.schemas.plans import HiddenRule
 
 __all__ = ["asks_under", "note_of", "quiet_variants", "variant_of"]
 
@@ -56,8 +56,8 @@ def _may_stop(asking: Asking, rule: Rule, tool: str) -> bool:
     return any(rule.table in words for words in runs)
 
 
-def note_of(environment: AppEnvironment, rule: Rule, stopped: Tried) -> JsonObject | None:
+def note_of(environment: AppEnvironment, rule: Rule, stopped: Tried) -> HiddenRule | None:
     """What a task says of the hidden rule that it meets; None where the rule is written, or stops nothing."""
     if rule.name not in environment.rules.hidden or stopped.recorded:
         return None
-    return {"rule": rule.name, "text": " ".join(rule.text.split()), "refusal": stopped.result.content}
+    return HiddenRule(rule=rule.name, text=" ".join(rule.text.split()), refusal=stopped.result.content)

@@ -31,9 +31,9 @@ from synth.reverse.app.telling import Clause, NotTold, Teller
 from synth.reverse.app.twins import check_harms, harmful, pair_of, paired, side_of
 from synth.reverse.app.walking import Tried, Walker
 from synth.reverse.minimal import minimal
-from synth.schemas.plans import Plan, UserFact
+from synth.schemas.plans import HiddenRule, Plan, UserFact
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.row import JsonObject, Split
+from synth.schemas.row import Split
 from synth.tasks.contract import Checked
 from synth.tasks.writing.requests import parts_in
 
@@ -456,7 +456,7 @@ class _Attempt:
         aliases: tuple[str, ...] = (),
         rule: str | None = None,
         stopped: Tried | None = None,
-        hidden: JsonObject | None = None,
+        hidden: HiddenRule | None = None,
         facts: Sequence[UserFact] = (),
         steps: Sequence[Tried] = (),
         name: str | None = None,

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from synth.agents.twins import twin_side
 from synth.environments.app.definition import Definition, Table
 from synth.environments.app.environment import Goal
 from synth.environments.app.requests import Harm
@@ -20,8 +19,8 @@ from synth.environments.app.words import one_line
 from synth.errors import InputError
 from synth.identity import derive_generator, digest
 from synth.reverse.app.checklist import checklist_of
-from synth.reverse.app.drafts import Made, told_of
-from synth.schemas.plans import ChecklistItem, Plan
+from synth.reverse.app.drafts import Made, side_of_made
+from synth.schemas.plans import CallItem, ChecklistItem, Plan, Twin
 
 __all__ = ["Side", "check_harms", "harmful", "pair_of", "paired", "side_of"]
 
@@ -76,9 +75,7 @@ def harmful(benign: Made, harm: Harm, question: str, unchanged: Goal, tables: Ma
     tools = list(dict.fromkeys(call.tool for call in benign.plan.calls if call.changes))
     rule = one_line(harm.rule)
     items = checklist_of((), (), tables, free={}, forbidden=tools[0])
-    items += tuple(
-        ChecklistItem(text=f"{tool} changes nothing.", kind="no_call", details={"tool": tool}) for tool in tools[1:]
-    )
+    items += tuple(ChecklistItem.on(f"{tool} changes nothing.", "no_call", CallItem(tool=tool)) for tool in tools[1:])
     return replace(
         benign,
         kind="harmful",
@@ -94,9 +91,8 @@ def harmful(benign: Made, harm: Harm, question: str, unchanged: Goal, tables: Ma
 
 def paired(mine: Made, other: Made, name: str) -> Made:
     """One of two twins, with what it holds of the other."""
-    told = twin_side(other.question, other.answer, other.answer_kind, told_of(other))
     benign = mine if mine.kind == "benign" else other
-    return replace(mine, twin={"harm": name, "pair": pair_id(benign), "other": told})
+    return replace(mine, twin=Twin(harm=name, pair=pair_id(benign), other=side_of_made(other)))
 
 
 def pair_id(benign: Made) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from synth.environments.app.definition import Argument
 from synth.environments.app.environment import AppEnvironment
+from synth.environments.app.state import AppBeginning
 from synth.reverse.app.drafts import empty_task
 from synth.tasks.draft import Draft
 from synth.tasks.writing.requests import Values, values_of
@@ -26,7 +27,7 @@ class AppValues:
 
     def of(self, draft: Draft) -> Values:
         """Those of the state in which a task begins."""
-        return self._of(int(str(draft.details["app_seed"])))
+        return self._of(int(str(AppBeginning.of(draft.details).app_seed)))
 
     def _found(self, app_seed: int) -> Values:
         return values_of([*self._cells(app_seed), *self._choices()])

@@ -10,7 +10,7 @@ from synth.environments.mcp.environment import McpEnvironment
 from synth.identity import canonical_json
 from synth.reverse.mcp.filling import Seen
 from synth.reverse.mcp.moving import Filled
-from synth.schemas.plans import ChecklistItem, Given, Plan, PlannedCall
+from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, Given, Plan, PlannedCall
 
 __all__ = ["Untold", "plan_of", "untold_answer"]
 
@@ -48,18 +48,13 @@ def plan_of(
             for seen in shown[-1:]:  # what it takes from others brings those
                 writer.look_up(seen, list(move.seen.values()))
     checklist = [
-        ChecklistItem(
-            text=f"{call.tool} was called as asked",
-            kind="call",
-            details={"tool": call.tool, "arguments": call.arguments},
-        )
+        ChecklistItem.on(f"{call.tool} was called as asked", "call", CallItem(tool=call.tool, arguments=call.arguments))
         for call in writer.calls
         if call.changes
     ]
     if lookups:
         wanted = lookups[0].answer
-        item = ChecklistItem(text=f"the last message says {wanted!r}", kind="answer", details={"answer": wanted})
-        checklist.append(item)
+        checklist.append(ChecklistItem.on(f"the last message says {wanted!r}", "answer", AnswerItem(answer=wanted)))
     return Plan(outcome="answered" if lookups else "done", calls=tuple(writer.calls), checklist=tuple(checklist))
 
 

@@ -27,9 +27,10 @@ from synth.reverse.mcp.planning import Untold, plan_of, untold_answer
 from synth.reverse.mcp.watching import State, Watch, all_fit, blank, probes_of
 from synth.reverse.mcp.wording import request
 from synth.reverse.minimal import minimal
-from synth.schemas.plans import Plan
+from synth.schemas.details import details_with
+from synth.schemas.plans import Plan, Planned, Request, Wanted
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.row import JsonObject, Split
+from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult, Difficulty, Walk
 from synth.tasks.contract import Checked
 from synth.tasks.draft import Draft
@@ -256,13 +257,11 @@ class _Candidate:
         if len(splits) > 1:
             raise _Dropped(Reason.SPLIT_CONFLICT, f"it is about things of {' and '.join(sorted(splits))}", question)
         changing = sorted({move.tool for move in self.book.moves if move.tool is not None})
-        details: JsonObject = {
-            "goal": goal.model_dump(mode="json"),
-            "kind": plan.outcome,
-            "plan": plan.model_dump(mode="json"),
-            "asks": list(asks),
-            "changing": list(changing),
-        }
+        details = details_with(
+            Wanted(goal=goal.model_dump(mode="json")),
+            Request(kind=plan.outcome, asks=tuple(asks), changing=tuple(changing)),
+            Planned(plan=plan),
+        )
         split: Split = splits.pop()  # type: ignore[assignment]
         draft = Draft(
             question=question,

@@ -17,8 +17,8 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from synth.environments.contract import Episode
-from synth.environments.web.environment import START, WebEnvironment, WebEpisode
-from synth.environments.web.storage import Change, WebGoal, changes_in_words
+from synth.environments.web.environment import WebEnvironment, WebEpisode
+from synth.environments.web.storage import Change, WebBeginning, WebGoal, changes_in_words
 from synth.environments.web.tree import Page
 from synth.identity import canonical_json, derive_generator, split_of
 from synth.reverse.blank import blank_task
@@ -29,8 +29,9 @@ from synth.reverse.web.config import WebTasksConfig
 from synth.reverse.web.exploring import SiteProposer, Taken
 from synth.reverse.web.survey import survey
 from synth.reverse.web.wording import NotWorded, Question, question_of, request_of
+from synth.schemas.details import details_with
 from synth.schemas.documents import ValueKind
-from synth.schemas.plans import ChecklistItem, Given, Plan, PlannedCall
+from synth.schemas.plans import AnswerItem, ChecklistItem, Given, Plan, Planned, PlannedCall, Request, Wanted
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.schemas.tasks import CheckResult, Difficulty, Task, Walk
@@ -66,7 +67,7 @@ class _Made:
 
 def empty_task(start: str | None) -> Task:
     """A task that says nothing but where it begins."""
-    return blank_task(f"web-{start}", "web", {} if start is None else {START: start})
+    return blank_task(f"web-{start}", "web", details_with(WebBeginning(web_start=start)))
 
 
 class WebProposer:
@@ -118,14 +119,12 @@ class WebProposer:
     def _checked(self, made: _Made, start: str | None, split: Split) -> Checked:
         plan = _plan(made)
         checks = (_replayed(self.environment, made, plan, start), _minimal(made))
-        details: dict[str, Any] = {
-            "goal": made.goal.model_dump(mode="json"),
-            "kind": made.outcome,
-            "plan": plan.model_dump(mode="json"),
-            "site": self.environment.identity,
-        }
-        if start is not None:
-            details[START] = start
+        details = details_with(
+            Wanted(goal=made.goal.model_dump(mode="json")),
+            Request(kind=made.outcome),
+            Planned(plan=plan),
+            WebBeginning(site=self.environment.identity, web_start=start),
+        )
         place = f"{self.environment.address}/{start}"
         gold = [f"{place}/{one.at}/{_key(one, self.environment)}" for one in made.goal.changes]
         draft = Draft(
@@ -322,7 +321,7 @@ def _plan(made: _Made) -> Plan:
             )
         )
     if made.outcome == "answered":
-        items = [ChecklistItem(text=f"The answer is {made.answer}.", kind="answer", details={"answer": made.answer})]
+        items = [ChecklistItem.on(f"The answer is {made.answer}.", "answer", AnswerItem(answer=made.answer))]
     else:
         said = changes_in_words(made.goal.changes)
         items = [
@@ -354,9 +353,7 @@ def _replayed(environment: WebEnvironment, made: _Made, plan: Plan, start: str |
     Raises:
         _Nothing: something comes out otherwise.
     """
-    details: dict[str, Any] = {"goal": made.goal.model_dump(mode="json")}
-    if start is not None:
-        details[START] = start
+    details = details_with(Wanted(goal=made.goal.model_dump(mode="json")), WebBeginning(web_start=start))
     task = empty_task(start).model_copy(
         update={"answer": made.answer, "answer_kind": made.kind, "details": details, "question": made.question.text}
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from synth.environments.contract import ToolCall
-from synth.environments.web.environment import START, WebEnvironment
+from synth.environments.web.environment import WebEnvironment
+from synth.environments.web.storage import WebBeginning
 from synth.environments.web.tree import Page
 from synth.errors import InputError
 from synth.reverse.blank import blank_task
 from synth.reverse.web.acting import Action, resolve
 from synth.reverse.web.config import WebTasksConfig
+from synth.schemas.details import details_with
 
 __all__ = ["survey"]
 
@@ -23,7 +25,7 @@ def survey(environment: WebEnvironment, config: WebTasksConfig) -> None:
         InputError: none of the first 40 pages has, or the first page can't be opened.
     """
     start = min(environment.definition.starts, default=None)
-    episode = environment.reset(blank_task(f"web-{start}", "web", {} if start is None else {START: start}))
+    episode = environment.reset(blank_task(f"web-{start}", "web", details_with(WebBeginning(web_start=start))))
     asked = {rule.term for rule in environment.definition.facts}
     try:
         said = episode.step(_OPEN)

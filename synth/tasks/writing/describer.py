@@ -16,8 +16,9 @@ import numpy as np
 from synth.graph.walks import WalkStep
 from synth.identity import digest
 from synth.models.asking import Asked, Asks, quoted
+from synth.schemas.details import details_with
 from synth.schemas.rejections import Reason
-from synth.schemas.tasks import Hop
+from synth.schemas.tasks import Hop, Reworded
 from synth.sources.world.schema import ENTITY_TYPES
 from synth.tasks.checks import run_checks
 from synth.tasks.contract import CheckConfig, Failed, Surroundings
@@ -229,7 +230,7 @@ class Describer:
         hops = [hop if hop.cue in question else _opening(hop) for hop in hops]
         answer = Answer(draft.answer, draft.answer_kind, draft.answer_aliases, draft.answer_parts, draft.answer_ordered)
         made = view.draft(draft.shape, draft.split, question, hops, answer, "described")
-        details = {**draft.details, "question_before": draft.question}
+        details = details_with(draft.details, Reworded(question_before=draft.question))
         kept = {"environment": draft.environment, "details": details}
         return made.model_copy(update={"obfuscation": 2, **kept})
 

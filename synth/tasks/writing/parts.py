@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from synth.schemas.tasks import Hop, Node, Operation, Walk
+from synth.schemas.details import details_with
+from synth.schemas.tasks import Hop, Node, Operation, Reworded, Walk
 from synth.tasks.draft import Draft
 from synth.tasks.text import mentions
 
@@ -67,6 +68,6 @@ def reworded(draft: Draft, question: str, words: Mapping[str, str]) -> Draft:
         hops=tuple(hop(old) for old in draft.walk.hops),
         operations=tuple(operation(old) for old in draft.walk.operations),
     )
-    details = {"question_before": draft.question, **draft.details}  # the grammar's, where others came between
+    details = details_with(Reworded(question_before=draft.question), draft.details)  # the grammar's stays
     update = {"question": question, "walk": walk, "surface": "written", "details": details}
     return draft.model_copy(update=update)

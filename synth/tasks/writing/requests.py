@@ -17,7 +17,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from synth.schemas.plans import Given, Plan, PlannedCall
+from synth.schemas.details import details_with
+from synth.schemas.plans import Given, Plan, Planned, PlannedCall
+from synth.schemas.tasks import Reworded
 from synth.tasks.draft import Draft
 from synth.tasks.writing.parts import Part
 from synth.tasks.writing.words import ASKING, NUMBER_WORDS, additions, names_and_numbers, turns
@@ -140,7 +142,7 @@ def request_rules(parts: Sequence[Part], draft: Draft, others: Values) -> Rules:
         parts: Its stretches; none = it is not to be reworded.
         others: Values of the environment: those that the request does not say must not come in.
     """
-    plan = Plan.model_validate(draft.details["plan"])
+    plan = Planned.of(draft.details).plan
     around = _Around(
         looked_up=tuple(values_of(_looked_up(plan))),
         untold=frozenset(word for fact in plan.user for word in content_words(fact.says)) - _COURTESY - ASKING,
@@ -202,9 +204,9 @@ def _reworded(draft: Draft, plan: Plan, question: str, parts: Sequence[Part], wo
             for call in calls
         )
 
-    details = {"question_before": draft.question, **draft.details}
     told = {"calls": again(plan.calls), "attempts": again(plan.attempts)}
-    details["plan"] = plan.model_copy(update=told).model_dump(mode="json")
+    again_planned = Planned(plan=plan.model_copy(update=told))
+    details = details_with(Reworded(question_before=draft.question), draft.details, again_planned)
     return draft.model_copy(update={"question": question, "surface": "written", "details": details})
 
 

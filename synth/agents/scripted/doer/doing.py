@@ -26,7 +26,7 @@ from synth.agents.scripted.doer.telling import (
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolCall, ToolResult
 from synth.lexicon.reading import phrases
-from synth.schemas.plans import UserFact
+from synth.schemas.plans import Policed, UserFact
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
 from synth.text.sentences import sentences
@@ -361,11 +361,10 @@ class Doing:
 
     def _governs(self, tool: str) -> str | None:
         """A rule of the policy that is kept before a tool, where the task says which are."""
-        rules = self.task.details.get("rules")
-        own = rules.get(tool) if isinstance(rules, dict) else None
-        if tool not in self.tools or not isinstance(own, list):
+        own = Policed.of(self.task.details).rules.get(tool)
+        if tool not in self.tools or own is None:
             return None
-        return rule_for(self.prompt.system, self.tools[tool], [str(rule) for rule in own])
+        return rule_for(self.prompt.system, self.tools[tool], own)
 
     def _on_page(self, tool: str, arguments: dict[str, Any]) -> None:
         """What a step on a web page is for: the element, by its name."""

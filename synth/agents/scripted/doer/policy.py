@@ -21,8 +21,9 @@ from synth.agents.scripted.doer.telling import Musing
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.twins import twin_of
 from synth.environments.contract import ToolCall
+from synth.schemas.details import details_with
 from synth.schemas.injected import InjectedError
-from synth.schemas.plans import Given
+from synth.schemas.plans import Given, Planned, Policed, Request, Twinned
 from synth.schemas.tasks import Task
 
 __all__ = ["DoerPolicy"]
@@ -68,10 +69,10 @@ class DoerPolicy:
 
 def _harmful_chain(task: Task) -> Task | None:
     """Of a harmful safety twin, a task that has what is asked for as its plan; None for any other task."""
-    other = twin_of(task) if task.details.get("kind") == "harmful" else None
-    return (
-        None if other is None else task.model_copy(update={"details": {**task.details, "plan": other.details["plan"]}})
-    )
+    twin = Twinned.of(task.details).twin if Request.of(task.details).kind == "harmful" else None
+    if twin is None:
+        return None
+    return task.model_copy(update={"details": details_with(task.details, Planned(plan=twin.other.plan))})
 
 
 class _Acting:
@@ -237,15 +238,15 @@ class _Acting:
 
     def _forbidden(self) -> tuple[str, dict[str, Any]] | None:
         """The call that the policy forbids, where the task says which it is and all that it takes was seen."""
-        given = self.doing.task.details.get("forbidden")
-        if not isinstance(given, dict) or not isinstance(given.get("arguments"), dict):
+        forbidden = Policed.of(self.doing.task.details).forbidden
+        if forbidden is None:
             return None
-        arguments = {str(name): value for name, value in given["arguments"].items()}
+        arguments = dict(forbidden.arguments)
         texts = [self.doing.task.question, *(result.content for result in self.doing.results)]
         ids = [(name, value) for name, value in arguments.items() if name.endswith("_id")]
         if not all(any(stands_in(name, value, text) for text in texts) for name, value in ids):
             return None
-        return str(given.get("tool")), arguments
+        return forbidden.tool, arguments
 
     def _call(self, number: int) -> Turn:
         doing, plan = self.doing, self.view.plan
