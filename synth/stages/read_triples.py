@@ -22,7 +22,7 @@ class ReadTriples(ShardStage[ReadTriplesConfig]):
     """A shard for every few thousand entities. Row i of ``documents`` is the page of entity i."""
 
     name = "read_triples"
-    version = 1
+    version = 2
     config_type = ReadTriplesConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "entities": Entity, "edges": Edge}
     libraries = ("polars",)

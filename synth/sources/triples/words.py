@@ -34,13 +34,17 @@ _LASTING = frozenset(
 """Passives of what still holds: "is located in", where "was founded by" is over."""
 _VERBS = frozenset(
     """
-    borders belongs causes contains consists controls covers crosses employs eats encloses extends features feeds flows
-    follows grows holds houses implements includes influences inhabits inherits involves joins keeps leads lies links
-    lives makes manages manufactures marries meets neighbours neighbors occupies offers operates orbits owns
-    performs plays precedes produces prevents regulates reports represents requires resembles runs sells serves shares
-    speaks stands studies succeeds supplies supports surrounds teaches treats touches uses visits wears works writes
+    borders belongs breaks calls causes contains consists controls covers crosses cites depends derives employs eats
+    encloses enhances extends features feeds flows follows grows holds houses implements imports includes influences
+    inhabits inherits invokes involves joins keeps leads lies links lives makes manages manufactures marries meets
+    neighbours neighbors occupies offers operates orbits owns performs plays precedes produces prevents provides
+    recommends references regulates replaces reports represents requires resembles runs sells serves shares speaks
+    stands studies succeeds suggests supersedes supplies supports surrounds targets teaches treats touches triggers
+    uses visits wears works writes
     """.split()
 )
+_VERB_WITH = re.compile(rf"[a-z]{{3,}}[^s]s (?:{'|'.join(_PREPOSITIONS)})")
+"""A verb that the list lacks shows by its preposition: "competes with", "subscribes to"."""
 _E_STEMS = re.compile(r"(?:[^aeiou][aeiou](?:r|t)|at|[cgsvuz]|[^aeiou]l|duc|pos|fin|quir)$")
 _NO_E = re.compile(r"(?:ss|sh|ch|ess|nt|ct|pt|ft|ll|ow|er|en|on|op|it|et|ish)$")
 _VOWEL = re.compile(r"[aeiou]")
@@ -135,7 +139,7 @@ def derive_relation(shape: RelationShape) -> RelationEntry:
         page, question = _passive(passive[1], passive[2], shape)
     elif (named := re.fullmatch(rf"{_AUXILIARY}(?:an? |the )?(\w.*) of", label)) is not None:
         page, question = _named(named[1], shape)
-    elif first in _VERBS:
+    elif first in _VERBS or _VERB_WITH.fullmatch(label):
         page, question = _verb(first, rest)
     else:
         page, question = _noun(re.sub(r"^has (?:an? )?|^the ", "", label), shape)

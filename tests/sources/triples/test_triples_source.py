@@ -136,6 +136,8 @@ def test_every_fact_has_its_sentence_and_its_span() -> None:
         ("located in", "entity", "{s} is located in {o}.", "is where | _ is located"),
         ("author of", "entity", "{s} is the author of {o}.", "has | _ as its author"),
         ("plays_for", "entity", "{s} plays for {o}.", ""),
+        ("depends on", "entity", "{s} depends on {o}.", ""),
+        ("competes_with", "entity", "{s} competes with {o}.", ""),
         ("mother", "entity", "The mother of {s} is {o}.", "is the mother | of"),
         ("founded", "year", "{s} was founded in {o}.", ""),
         ("date of birth", "date", "The date of birth of {s} is {o}.", ""),
