@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 from synth.graph.draws import Draws
 from synth.graph.graph import Graph
 from synth.graph.steps import COUNTERS_PER_STEP, admissible_steps, draw_steps
-from synth.graph.walks import Walker, Walks, compositions, conjunctions
+from synth.graph.walks import Walker, Walks
+
+
+def compositions(graph: Graph, indices: Any, hops: Any, seed: int, **rules: Any) -> Walks:
+    return Walker(graph, **rules).compositions(indices, hops, seed)
+
+
+def conjunctions(
+    graph: Graph, indices: Any, constraints: int, seed: int, *, minimal: bool = True, largest: int = 4096, **rules: Any
+) -> Walks:
+    return Walker(graph, **rules).conjunctions(indices, constraints, seed, minimal=minimal, largest=largest)
 
 
 def groups_of(graph: Graph, node: int) -> dict[tuple[str, bool], list[int]]:

@@ -43,7 +43,6 @@ _VERBS = frozenset(
 )
 _E_STEMS = re.compile(r"(?:[^aeiou][aeiou](?:r|t)|at|[cgsvuz]|[^aeiou]l|duc|pos|fin|quir)$")
 _NO_E = re.compile(r"(?:ss|sh|ch|ess|nt|ct|pt|ft|ll|ow|er|en|on|op|it|et|ish)$")
-_VOWEL = re.compile(r"[aeiou]")
 _SIZES = frozenset("area population size surface volume budget crew enrolment enrollment capacity diameter".split())
 _PLURALS = {
     "person": "people",
