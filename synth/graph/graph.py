@@ -247,19 +247,6 @@ class Graph:
             raise KeyError(f"no relation {relation!r} in the graph") from None
         return 2 * number + (0 if forward or bool(self.symmetric[number]) else 1)
 
-    def neighbours(self, node: int, relation: str | None = None, forward: bool | None = None) -> Ints:
-        """Distinct nodes one step from ``node``, ascending. ``forward``: True = along the facts, False = against."""
-        start, stop = int(self.group_start[self._node(node)]), int(self.group_start[node + 1])
-        ports = self.group_port[start:stop]
-        keep = np.ones(len(ports), dtype=np.bool_)
-        if relation is not None:
-            keep &= (ports >> 1) == self.port(relation, True) >> 1
-        if forward is not None:
-            keep &= ((ports & 1) == (0 if forward else 1)) | self.symmetric[ports >> 1]
-        groups = start + np.flatnonzero(keep)
-        _, places = expand(self.group_step[groups], self.group_step[groups + 1] - self.group_step[groups])
-        return np.unique(self.step_target[places])
-
     def objects(self, subject: int, relation: str) -> Ints:
         """All objects of (subject, relation), ascending; for a symmetric relation, all partners."""
         return self._members(self._group(subject, self.port(relation, True)))

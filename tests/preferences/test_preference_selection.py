@@ -65,13 +65,11 @@ RUNS = st.lists(
 ).map(lambda drawn: [run(number, *one) for number, one in enumerate(drawn)])
 
 
-@given(
-    runs=RUNS, ratio=st.sampled_from((1.0, 1.5, 2.0)), per_task=st.integers(1, 4), across=st.booleans(), data=st.data()
-)
-def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, across: bool, data: st.DataObject) -> None:
-    made = trajectory_pairs(runs, provenance=PROVENANCE, ratio=ratio, per_task=per_task, across_roles=across)
+@given(runs=RUNS, ratio=st.sampled_from((1.0, 1.5, 2.0)), per_task=st.integers(1, 4), data=st.data())
+def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, data: st.DataObject) -> None:
+    made = trajectory_pairs(runs, provenance=PROVENANCE, ratio=ratio, per_task=per_task)
     mixed = data.draw(st.permutations(runs))
-    assert trajectory_pairs(mixed, provenance=PROVENANCE, ratio=ratio, per_task=per_task, across_roles=across) == made
+    assert trajectory_pairs(mixed, provenance=PROVENANCE, ratio=ratio, per_task=per_task) == made
     by_id = {row.id: row for row in runs}
     used = [name for pair in made.rows for name in (pair.trajectory_id, pair.other_trajectory_id)]
     assert len(set(used)) == len(used)
@@ -81,7 +79,6 @@ def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, acro
         assert good.verdict.correct is True
         assert bad.verdict.correct is False
         assert max(good.turns, bad.turns) <= ratio * min(good.turns, bad.turns)
-        assert across or good.role == bad.role
         assert pair.prompt == (QUESTION,)
         assert pair.step == 0
         assert not pair.selected
@@ -94,7 +91,6 @@ def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, acro
         if good.verdict.correct is True
         and bad.verdict.correct is False
         and max(good.turns, bad.turns) <= ratio * min(good.turns, bad.turns)
-        and (across or good.role == bad.role)
     ]
     assert bool(made.rows) == bool(fits)
     if fits:  # the best pair that there is comes first
