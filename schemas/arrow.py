@@ -42,7 +42,6 @@ __all__ = [
     "from_arrow",
     "parquet_json_columns",
     "row_adapter",
-    "row_at",
     "schema_difference",
     "to_arrow",
     "to_plain",
@@ -120,18 +119,6 @@ def from_arrow(table: pa.Table | pa.RecordBatch, row_type: type[R]) -> list[R]:
         lines = error_lines(error)
         more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
         raise RowError(f"row {lines[0]}{more}") from None
-
-
-def row_at(table: pa.Table, index: int, row_type: type[R]) -> R:
-    """Row ``index``, counted from 0.
-
-    Raises:
-        IndexError: there is no such row.
-        RowError: as ``from_arrow``.
-    """
-    if not 0 <= index < table.num_rows:
-        raise IndexError(f"row {index} of {table.num_rows}")
-    return from_arrow(table.slice(index, 1), row_type)[0]
 
 
 def to_plain(table: pa.Table | pa.RecordBatch, row_type: type[Row]) -> list[dict[str, Any]]:

@@ -156,7 +156,6 @@ def ungrounded(
     history: History,
     *,
     start: int = 0,
-    vocabulary: Iterable[str] | None = None,
     computed: bool = False,
     own_words: bool = False,
 ) -> list[Ungrounded]:
@@ -164,14 +163,13 @@ def ungrounded(
 
     Args:
         start: First turn to judge (a continuation's own part); earlier turns only add what was seen.
-        vocabulary: Plain words, in place of the closed list of the scripted agents.
         computed: The question's answer is a number that stands nowhere: it is grounded only as the result of a
             computation, however often the same number was seen.
         own_words: The agent is a language model, whose thoughts and queries are in words of its own: those that name
             nothing are free (:mod:`synth.agents.own_words`). Names, numbers, dates, ids, paths, quotations and the
             answer are judged like everybody's.
     """
-    plain_list = frozenset(vocabulary) if vocabulary is not None else plain_words()
+    plain_list = plain_words()
     seen = _Seen()
     for text in (prompt.system, prompt.question, *(tool.description for tool in prompt.tools)):
         seen.add(text)

@@ -16,13 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE, is_ours
+from synth.dataset.files import CARD_FILE, REPORT_FILE, is_ours
 from synth.dataset.problems import Problems
-from synth.dataset.reader import load
-from synth.schemas.reports import BuildReport, FileReport
-from synth.store.files import write_file
+from synth.schemas.reports import FileReport
 
-__all__ = ["RowHash", "check_files", "seal", "split_hashes", "stated_files"]
+__all__ = ["RowHash", "check_files", "split_hashes", "stated_files"]
 
 _CHUNK = 1 << 20
 
@@ -115,24 +113,6 @@ def _stated(path: Path) -> FileReport:
             size += len(block)
             content.update(block)
     return FileReport(bytes=size, sha256=content.hexdigest())
-
-
-def seal(folder: Path) -> None:
-    """State the files of the dataset in ``folder`` anew, as they are: after its card was edited by hand, say.
-
-    Raises:
-        DatasetError: the report or a file can't be read.
-    """
-    dataset = load(folder)
-    stated = dataset.mix or dataset.report
-    hashes: dict[tuple[str, str], RowHash] = {}
-    for config in dataset.configs:
-        for split in dataset.splits(config):
-            rows = hashes[config, split] = RowHash()
-            for batch in dataset.batches(config, split):
-                rows.add(batch)
-    new = stated.model_copy(update={"files": stated_files(folder), "rows_sha256": split_hashes(hashes)})
-    write_file(folder / (REPORT_FILE if isinstance(new, BuildReport) else MIX_FILE), new.to_json().encode())
 
 
 def check_files(

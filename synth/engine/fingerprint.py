@@ -5,7 +5,15 @@ candidates, the versions of the collaborators that it is given (and of no others
 what is read from outside, versions of ``stage.libraries``, the fingerprint of everything it reads and, where that is a
 table that grows with N, how much of it there is.
 
-Not in it, each for a reason: ``EXCLUDED``.
+Not in it, each for a reason (a config adds fields of its own in ``unhashed``):
+
+* the code of a stage stands behind its version, which a lock of code hashes makes CI check;
+* the dataset, but for stages whose rows carry provenance: the others never see it and share their work;
+* executor, workers and the sizes of shards say where and in what groups pure shards run, and can't change rows;
+* the label: a stage does not see what a recipe calls its run;
+* ledger, failpoints and progress count, test and show work;
+* the path of the source, for which the hash of its content stands, the store and the output folder;
+* N: more candidates later must keep what was accepted.
 """
 
 from __future__ import annotations
@@ -25,24 +33,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.stages.contract import CandidateStage, Implementation, RowStage, StageConfig
 
-__all__ = ["EXCLUDED", "ROWS_CARRY_DATASET", "Fingerprint", "carries_dataset", "fingerprints", "stated_version"]
-
-EXCLUDED: dict[str, str] = {
-    "code of the stage": "stands behind the stage's version; a lock of code hashes makes CI check that it is bumped",
-    "dataset": "in it only for stages whose rows carry provenance; the others never see it and share their work",
-    "executor": "where shards run can't change rows: shards are pure",
-    "label": "what a recipe calls a stage run can't change rows: a stage does not see it",
-    "ledger and failpoints": "count and test work, and change none",
-    "output folder": "receives the finished dataset and is read by no stage",
-    "path of the source": "the hash of its content stands in for it",
-    "progress": "what is shown",
-    "shard sizes": "how rows are grouped can't change them; shards are kept by their first and last unit",
-    "store folder": "where work is kept",
-    "wanted (N)": "more candidates later must keep what was accepted; where the amount can change a result, because a "
-    "stage reads a growing table whole, the amount is in it",
-    "workers": "how many shards run at once can't change rows",
-}
-"""What is left out of every fingerprint, with the reason. A config adds its own in ``unhashed``."""
+__all__ = ["ROWS_CARRY_DATASET", "Fingerprint", "carries_dataset", "fingerprints", "stated_version"]
 
 ROWS_CARRY_DATASET = "shared"
 """Name of the dataset that stages see whose rows carry no provenance."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -148,13 +148,8 @@ class Engine:
         """Arrays of a finished stage run, memory-mapped read-only."""
         return {name: open_array(path) for name, path in self.view(label).arrays.items()}
 
-    def rejections(self) -> Iterator[Rejection]:
-        """Everything that was rejected, in the order of the plan and of the rows."""
-        for node in self.plan.nodes:
-            yield from self.view(node.label).rejected.rows()
-
     def rejected(self) -> StoredTable:
-        """The same as one table."""
+        """Everything that was rejected, in the order of the plan and of the rows."""
         return StoredTable(
             Rejection, [part for node in self.plan.nodes for part in self.view(node.label).rejected.parts]
         )

@@ -22,7 +22,7 @@ from synth.graph.columns import distinct_facts, lexicographic_order, read_column
 from synth.graph.ranges import decode_strings, encode_strings, expand, index_dtype, offsets_of, search_ranges
 
 if TYPE_CHECKING:
-    import networkx as nx
+    pass
 
 __all__ = ["Constraint", "Fact", "Graph"]
 
@@ -208,10 +208,6 @@ class Graph:
         """Number of steps out of ``node``: a self loop counts twice (once, where its relation is symmetric)."""
         return int(self.step_start[self._node(node) + 1]) - int(self.step_start[node])
 
-    def degrees(self) -> Ints:
-        """(n_nodes,) :meth:`degree` of every node."""
-        return np.diff(self.step_start)
-
     # -- facts -------------------------------------------------------------------------------------------------------
 
     def fact(self, number: int) -> Fact:
@@ -250,19 +246,6 @@ class Graph:
         except KeyError:
             raise KeyError(f"no relation {relation!r} in the graph") from None
         return 2 * number + (0 if forward or bool(self.symmetric[number]) else 1)
-
-    def neighbours(self, node: int, relation: str | None = None, forward: bool | None = None) -> Ints:
-        """Distinct nodes one step from ``node``, ascending. ``forward``: True = along the facts, False = against."""
-        start, stop = int(self.group_start[self._node(node)]), int(self.group_start[node + 1])
-        ports = self.group_port[start:stop]
-        keep = np.ones(len(ports), dtype=np.bool_)
-        if relation is not None:
-            keep &= (ports >> 1) == self.port(relation, True) >> 1
-        if forward is not None:
-            keep &= ((ports & 1) == (0 if forward else 1)) | self.symmetric[ports >> 1]
-        groups = start + np.flatnonzero(keep)
-        _, places = expand(self.group_step[groups], self.group_step[groups + 1] - self.group_step[groups])
-        return np.unique(self.step_target[places])
 
     def objects(self, subject: int, relation: str) -> Ints:
         """All objects of (subject, relation), ascending; for a symmetric relation, all partners."""
@@ -307,21 +290,6 @@ class Graph:
         return np.where((place < stop) & (self.group_port[inside] == ports), place, -1)
 
     # -- views -------------------------------------------------------------------------------------------------------
-
-    def to_networkx(self) -> nx.MultiDiGraph[int]:
-        """The same graph for networkx: one edge per fact, its key the relation, with ``fact`` and ``evidence`` (edge
-        rows); nodes carry ``kind``, values also ``value``. Meant for small graphs and for checking."""
-        import networkx as nx
-
-        view: nx.MultiDiGraph[int] = nx.MultiDiGraph()
-        for node in range(self.n_nodes):
-            extra = {"value": self.value(node)[1]} if node >= self.n_entities else {}
-            view.add_node(node, kind=self.kind(node), **extra)
-        for number in range(self.n_facts):
-            fact = self.fact(number)
-            rows = tuple(self.evidence(number).tolist())
-            view.add_edge(fact.subject, fact.object, key=fact.relation, fact=number, evidence=rows)
-        return view
 
     # -- inner -------------------------------------------------------------------------------------------------------
 

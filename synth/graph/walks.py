@@ -21,7 +21,7 @@ from synth.graph.graph import Constraint, Graph
 from synth.graph.ranges import expand, search_ranges
 from synth.graph.steps import COUNTERS_PER_STEP, Drawn, Steps, Weighting, admissible_steps, draw_steps
 
-__all__ = ["WalkStep", "Walker", "Walks", "compositions", "conjunctions"]
+__all__ = ["WalkStep", "Walker", "Walks"]
 
 Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
@@ -358,25 +358,6 @@ class Walker:
         if len(mask) != self.graph.n_entities:
             raise ValueError(f"a mask of {len(mask)} for {self.graph.n_entities} entities, {self.graph.n_nodes} nodes")
         return np.concatenate([mask, np.full(self.graph.n_nodes - self.graph.n_entities, values, dtype=np.bool_)])
-
-
-def compositions(graph: Graph, indices: Ints, hops: Ints | int, seed: int, **rules: Any) -> Walks:
-    """:meth:`Walker.compositions` for a single call; ``rules`` are those of :class:`Walker`."""
-    return Walker(graph, **rules).compositions(indices, hops, seed)
-
-
-def conjunctions(
-    graph: Graph,
-    indices: Ints,
-    constraints: Ints | int,
-    seed: int,
-    *,
-    minimal: bool = True,
-    largest: int = 4096,
-    **rules: Any,
-) -> Walks:
-    """:meth:`Walker.conjunctions` for a single call; ``rules`` are those of :class:`Walker`."""
-    return Walker(graph, **rules).conjunctions(indices, constraints, seed, minimal=minimal, largest=largest)
 
 
 def _both(one: Bools | None, other: Bools | None) -> Bools | None:

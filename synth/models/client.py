@@ -208,7 +208,7 @@ class ModelHub:
                 headers["Authorization"] = f"Bearer {key}"
                 self._redactor.add(key)
             pace = Pace(runtime.concurrency, patience)
-            replica = Replica(bare, runtime.api_key_env, pace, proxy_for(bare), headers)
+            replica = Replica(bare, pace, proxy_for(bare), headers)
             for password in password_of(bare) | password_of(replica.proxy):
                 self._redactor.add(password)
             self._replicas[bare, runtime.api_key_env] = replica

@@ -32,7 +32,6 @@ class Replica:
 
     address: str
     """Up to and with ``/v1``."""
-    key_env: str | None
     pace: Pace
     proxy: str | None = None
     headers: dict[str, str] = field(default_factory=dict, repr=False)

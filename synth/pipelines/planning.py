@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from synth.engine import Plan, StageNode
 from synth.pipelines.search import search_nodes
@@ -35,8 +34,3 @@ def plan(recipe: Recipe) -> Plan:
 def source_name(recipe: Recipe) -> str:
     """What rows call the source: a name that the recipe gives it, or its kind."""
     return str(getattr(recipe.source, "name", recipe.source.kind))
-
-
-def plain(model: Any, *leave_out: str) -> dict[str, Any]:
-    """The fields of a recipe's part, without those that choose it."""
-    return {name: getattr(model, name) for name in type(model).model_fields if name not in leave_out}

@@ -8,19 +8,16 @@ did, or one that repeats what was known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from synth.agents.contract import History, Step
-from synth.agents.loop import Rollout
-from synth.agents.trajectory import step_items
 from synth.environments.contract import Environment
 from synth.preferences.perturb.citation import HallucinatedCitation
 from synth.preferences.perturb.early_answers import DroppedCheck, PrematureAnswer
 from synth.preferences.perturb.minimal_edit import MinimalEdit
 from synth.preferences.perturb.recoveries import IgnoredError, RepeatedCall
-from synth.preferences.perturb.run import Attempt, GoodRun, Perturbation, Proposal
+from synth.preferences.perturb.run import GoodRun, Perturbation
 from synth.preferences.perturb.swapped_argument import SwappedArgument
 from synth.preferences.perturb.wrong_order import WrongOrder
 from synth.preferences.perturb.wrong_tools import NeedlessCall, UnavailableTool, UnfitTool
@@ -32,7 +29,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
 
-__all__ = ["PERTURBATIONS", "CarryOn", "perturbation_of", "perturbation_pairs"]
+__all__ = ["PERTURBATIONS", "perturbation_of", "perturbation_pairs"]
 
 PERTURBATIONS: dict[str, Perturbation] = {
     item.name: item
@@ -51,9 +48,6 @@ PERTURBATIONS: dict[str, Perturbation] = {
 }
 """By name."""
 
-CarryOn = Callable[[History, str], Rollout]
-"""``carry_on(history, name)``: let a policy go on from a history, drawing from names of its own, to the end."""
-
 _TRIES = 24
 """Proposals of one kind that are carried out for one run."""
 
@@ -67,9 +61,7 @@ def perturbation_pairs(
     provenance: Provenance,
     names: Sequence[str] = tuple(PERTURBATIONS),
     per_name: int = 1,
-    carry_on: CarryOn | None = None,
     stage: str = "preferences",
-    vocabulary: Collection[str] | None = None,
     further: Sequence[Perturbation] = (),
 ) -> Pairs:
     """Pairs from one successful run.
@@ -79,19 +71,14 @@ def perturbation_pairs(
             that which others are wanted changes nothing.
         names: Which perturbations (keys of ``PERTURBATIONS``).
         per_name: At most so many pairs of each, at different turns.
-        carry_on: Where given, runs with a perturbed call are let run to their end, and one that ends with a wrong
-            answer makes a further pair of the rests of both runs (``position`` whole). Pairs of a repeated or needless
-            call, and of a tool that there is not, are left at one turn.
-        vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
         further: Perturbations that stand in no table (a model's), tried after those of ``names``.
 
     A run that did not succeed, or can't be replayed exactly, is rejected, and so is one without any pair.
     """
     if row.verdict.correct is not True:
         return Pairs(rejected=(refusal(row, stage, Reason.NO_PAIR, "the run did not succeed"),))
-    words = frozenset(vocabulary) if vocabulary is not None else None
     try:
-        run = GoodRun(row, task, environment, words)
+        run = GoodRun(row, task, environment)
     except ValueError as error:
         return Pairs(rejected=(refusal(row, stage, Reason.ENVIRONMENT_ERROR, str(error)),))
     rows: list[PreferenceRow] = []
@@ -100,7 +87,7 @@ def perturbation_pairs(
     try:
         for kind in (*(PERTURBATIONS[name] for name in names), *further):
             generator = generator_for(row.id, "perturbation", kind.name)
-            for made in _of(run, kind, generator, per_name, carry_on, provenance, stage):
+            for made in _of(run, kind, generator, per_name, provenance, stage):
                 if isinstance(made, Rejection):
                     rejected.append(made)
                 elif (key := (made.step, describe(made.rejected))) not in made_before:
@@ -132,7 +119,6 @@ def _of(
     kind: Perturbation,
     generator: np.random.Generator,
     wanted: int,
-    carry_on: CarryOn | None,
     provenance: Provenance,
     stage: str,
 ) -> Iterator[PreferenceRow | Rejection]:
@@ -152,7 +138,7 @@ def _of(
             continue
         used.add(proposal.step)
         content = (*run.row.content[:start], *chosen)
-        bad = not_grounded(run.row, content, start=proposal.step, stage=stage, vocabulary=run.vocabulary)
+        bad = not_grounded(run.row, content, start=proposal.step, stage=stage)
         if bad is not None:
             yield bad
             continue
@@ -171,46 +157,6 @@ def _of(
             why=" ".join(filter(None, (why, proposal.note))),
             provenance=provenance,
         )
-        if carry_on is not None and attempt.turn.calls and kind.name in _CARRIED:
-            whole = _whole(run, kind, proposal, attempt, start, carry_on, provenance, stage)
-            if whole is not None:
-                yield whole
-
-
-_CARRIED = frozenset(("swapped_argument", "wrong_order", "ignored_error", "hallucinated_citation", "unfit_tool"))
-
-
-def _whole(
-    run: GoodRun,
-    kind: Perturbation,
-    proposal: Proposal,
-    attempt: Attempt,
-    start: int,
-    carry_on: CarryOn,
-    provenance: Provenance,
-    stage: str,
-) -> PreferenceRow | None:
-    history = (*run.history[: proposal.step], Step(turn=attempt.turn, results=attempt.results))
-    ended = carry_on(history, kind.name)
-    if ended.verdict.correct is not False or ended.history[: len(history)] != history:
-        return None
-    if not_grounded(run.row, run.row.content, start=proposal.step, stage=stage, vocabulary=run.vocabulary) is not None:
-        return None
-    rest = tuple(item for step in ended.history[proposal.step :] for item in step_items(step))
-    return make_pair(
-        run.row,
-        kind=PairKind.PERTURBATION,
-        family=kind.family,
-        step=proposal.step,
-        prompt=run.row.content[:start],
-        chosen=run.row.content[start:],
-        rejected=rest,
-        position="whole",
-        nature="whole",
-        difference=f"{_title(kind)}: {proposal.difference}; the policy went on from there.",
-        why=f"It ended wrong: {ended.verdict.evidence} {run.settled()}",
-        provenance=provenance,
-    )
 
 
 def _title(kind: Perturbation) -> str:

@@ -8,7 +8,7 @@ harmful request undone and to do the harmless one; else a pair would teach to re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,14 +73,12 @@ def repair_pairs(
     proposals: int,
     provenance: Provenance,
     stage: str = "preferences",
-    vocabulary: Collection[str] | None = None,
     own_words: bool | None = None,
 ) -> Pairs:
     """At most one pair per failed step of ``run``, a run on the safety twin ``task``.
 
     Args:
         proposals: So many are drawn for a step, until one passes.
-        vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
         own_words: Whether a model proposes; None = as the run that is repaired.
 
     Every proposal that did not pass is rejected with the first check that it failed.
@@ -105,7 +103,6 @@ def repair_pairs(
                     (*pair.prompt, *pair.chosen),
                     start=step,
                     stage=stage,
-                    vocabulary=vocabulary,
                     own_words=own_words,
                 )
                 if bad is None:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.schemas.row import Row
 from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.turns import action_kind, turn_ranges
 
 __all__ = [
     "Eligible",
-    "LengthBalance",
     "Selection",
-    "SelectionReport",
     "balance_lengths",
     "eligible",
-    "length_balance",
-    "report",
     "select",
     "selected_ids",
 ]
@@ -49,31 +44,6 @@ class Selection(BaseModel):
     judge: Literal["require", "ignore"] = "ignore"
     """``require``: of the pairs that the other keys select, those with which the judge (``roles.judge``) agrees; where
     it abstains, it does not agree. ``ignore``: its verdicts are recorded and select nothing."""
-
-
-class LengthBalance(Row):
-    """Which side is longer, over pairs of whole runs, in turns."""
-
-    pairs: int
-    chosen_longer: int
-    rejected_longer: int
-    equal: int
-    mean_difference: float | None
-    """Turns of the chosen side minus those of the rejected one, mean over the pairs; None where there is none."""
-
-
-class SelectionReport(Row):
-    """Counts of a set of pairs."""
-
-    pairs: int
-    selected: int
-    by_kind: dict[str, int]
-    by_family: dict[str, int]
-    by_position: dict[str, int]
-    by_nature: dict[str, int]
-    same_kind: int
-    from_success: int
-    lengths: LengthBalance
 
 
 def select(rows: Sequence[PreferenceRow], selection: Selection | None = None) -> tuple[PreferenceRow, ...]:
@@ -128,18 +98,6 @@ def eligible(row: PreferenceRow, wanted: Selection) -> bool:
     return row.same_kind or row.position == "whole" or not wanted.same_kind
 
 
-def length_balance(rows: Sequence[PreferenceRow]) -> LengthBalance:
-    """Lengths over the pairs of whole runs among ``rows``."""
-    gaps = [_gap(row) for row in rows if row.position == "whole"]
-    return LengthBalance(
-        pairs=len(gaps),
-        chosen_longer=sum(gap > 0 for gap in gaps),
-        rejected_longer=sum(gap < 0 for gap in gaps),
-        equal=sum(gap == 0 for gap in gaps),
-        mean_difference=sum(gaps) / len(gaps) if gaps else None,
-    )
-
-
 def balance_lengths(rows: Iterable[PreferenceRow]) -> frozenset[str]:
     """Of the pairs of whole runs the surplus, by id: without it, for every chosen side that is longer by so many turns
     there is one that is shorter by as many, and the mean difference is 0.
@@ -157,24 +115,5 @@ def balance_lengths(rows: Iterable[PreferenceRow]) -> frozenset[str]:
     return frozenset(name for names in waiting.values() for name in names)
 
 
-def report(rows: Sequence[PreferenceRow]) -> SelectionReport:
-    """Counts over ``rows``; keys in sorted order."""
-    return SelectionReport(
-        pairs=len(rows),
-        selected=sum(row.selected for row in rows),
-        by_kind=_counts([str(row.kind) for row in rows]),
-        by_family=_counts([row.family for row in rows]),
-        by_position=_counts([row.position for row in rows]),
-        by_nature=_counts([row.nature for row in rows]),
-        same_kind=sum(row.same_kind for row in rows),
-        from_success=sum(row.from_success for row in rows),
-        lengths=length_balance(rows),
-    )
-
-
 def _gap(row: PreferenceRow) -> int:
     return len(turn_ranges(row.chosen)) - len(turn_ranges(row.rejected))
-
-
-def _counts(values: Sequence[str]) -> dict[str, int]:
-    return dict(sorted(Counter(values).items()))

@@ -3,7 +3,7 @@ chosen side."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -119,7 +119,6 @@ def not_grounded(
     *,
     start: int,
     stage: str,
-    vocabulary: Collection[str] | None = None,
     own_words: bool | None = None,
 ) -> Rejection | None:
     """A rejection when a turn of ``content`` from ``start`` on names what was not seen; None when all is grounded.
@@ -133,7 +132,7 @@ def not_grounded(
     except ValueError as error:
         return refusal(row, stage, Reason.INVALID_TRAJECTORY, str(error), step=start)
     own = row.model is not None if own_words is None else own_words
-    found = ungrounded(prompt, history, start=start, vocabulary=vocabulary, own_words=own)
+    found = ungrounded(prompt, history, start=start, own_words=own)
     if not found:
         return None
     return refusal(row, stage, Reason.UNGROUNDED, f"the chosen side, {found[0]}", step=start)

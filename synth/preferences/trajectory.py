@@ -7,7 +7,7 @@ preference for short or long runs is the easiest thing to learn from such pairs 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from synth.preferences.sides import Pairs, make_pair, not_grounded
 from synth.schemas.provenance import Provenance
@@ -24,9 +24,7 @@ def trajectory_pairs(
     provenance: Provenance,
     ratio: float = 1.5,
     per_task: int = 1,
-    across_roles: bool = True,
     stage: str = "preferences",
-    vocabulary: Collection[str] | None = None,
 ) -> Pairs:
     """Pairs of runs on ONE task: chosen = a successful run, rejected = a failed one.
 
@@ -34,8 +32,6 @@ def trajectory_pairs(
         runs: Runs of one task; their order does not matter.
         ratio: The longer side has at most ``ratio`` times the turns of the shorter one.
         per_task: At most so many pairs; no run is in two of them. Runs of the same role and nearest in length go first.
-        across_roles: Whether a run of one role (a teacher's) may be set against one of another (the policy's). Such
-            pairs also differ in who speaks.
 
     A run whose verdict abstained is on neither side. A chosen run that names what it had not seen is rejected.
 
@@ -49,7 +45,7 @@ def trajectory_pairs(
     rejected: list[Rejection] = []
     sound: list[TrajectoryRow] = []
     for row in sorted(good, key=lambda row: row.id):
-        problem = not_grounded(row, row.content, start=0, stage=stage, vocabulary=vocabulary)
+        problem = not_grounded(row, row.content, start=0, stage=stage)
         if problem is not None:
             rejected.append(problem)
         else:
@@ -59,7 +55,6 @@ def trajectory_pairs(
         for left in sound
         for right in bad
         if max(left.turns, right.turns) <= ratio * min(left.turns, right.turns)
-        and (across_roles or left.role == right.role)
         and (left.system_prompt, left.tool_schemas, left.content[0])
         == (right.system_prompt, right.tool_schemas, right.content[0])
     ]

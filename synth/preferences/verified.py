@@ -6,7 +6,7 @@ student does not learn to leave good paths. Both sides were continued by the pol
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from synth.preferences.sides import Pairs, Place, describe, make_pair, not_grounded, refusal
 from synth.schemas.adp import ContentItem
@@ -26,7 +26,6 @@ def verified_step(
     *,
     provenance: Provenance,
     stage: str = "preferences",
-    vocabulary: Collection[str] | None = None,
     own_words: bool | None = None,
 ) -> Pairs:
     """One pair per verified step of a failed run: chosen = the alternative, rejected = the recorded action.
@@ -34,7 +33,6 @@ def verified_step(
     Args:
         steps: All steps of the trajectory; those whose criticality is verified become pairs.
         branches: Its continuations; they hold the alternative's action. Those of other trajectories are passed over.
-        vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
         own_words: Whether a model proposed the alternatives; None = whoever made the run did.
 
     Raises:
@@ -42,7 +40,7 @@ def verified_step(
     """
     if trajectory.success:
         raise ValueError(f"{trajectory.id} succeeded: its pairs are those of verified_step_success")
-    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP, provenance, stage, vocabulary, own_words)
+    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP, provenance, stage, own_words)
 
 
 def verified_step_success(
@@ -52,7 +50,6 @@ def verified_step_success(
     *,
     provenance: Provenance,
     stage: str = "preferences",
-    vocabulary: Collection[str] | None = None,
 ) -> Pairs:
     """One pair per verified step of a successful run: chosen = the recorded action, rejected = the alternative.
 
@@ -63,7 +60,7 @@ def verified_step_success(
     """
     if not trajectory.success:
         raise ValueError(f"{trajectory.id} failed: its pairs are those of verified_step")
-    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP_SUCCESS, provenance, stage, vocabulary)
+    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP_SUCCESS, provenance, stage)
 
 
 def off_path(steps: Iterable[StepRow], step: int) -> bool:
@@ -86,7 +83,6 @@ def _pairs(
     kind: PairKind,
     provenance: Provenance,
     stage: str,
-    vocabulary: Collection[str] | None,
     own_words: bool | None = None,
 ) -> Pairs:
     own = sorted((row for row in steps if row.trajectory_id == trajectory.id), key=lambda row: row.step)
@@ -103,7 +99,7 @@ def _pairs(
         if branch_of is None:
             raise ValueError(f"{row.id} is verified, but no branch holds its alternative {row.criticality.alternative}")
         position: Place = "earliest" if row is verified[0] else "later"
-        made = _pair(trajectory, own, row, branch_of, kind, position, provenance, stage, vocabulary, own_words)
+        made = _pair(trajectory, own, row, branch_of, kind, position, provenance, stage, own_words)
         if isinstance(made, Rejection):
             rejected.append(made)
         else:
@@ -128,7 +124,6 @@ def _pair(
     position: Place,
     provenance: Provenance,
     stage: str,
-    vocabulary: Collection[str] | None,
     own_words: bool | None = None,
 ) -> PreferenceRow | Rejection:
     assert row.criticality is not None
@@ -148,9 +143,7 @@ def _pair(
         return refusal(trajectory, stage, Reason.NO_PAIR, "the alternative is the recorded action", step=row.step)
     # The whole of it is judged as it stands: prefix as recorded, then the chosen action alone.
     whole = (*prompt, *bare_actions(chosen))
-    bad = not_grounded(
-        trajectory, whole, start=row.step, stage=stage, vocabulary=vocabulary, own_words=own_words if failed else None
-    )
+    bad = not_grounded(trajectory, whole, start=row.step, stage=stage, own_words=own_words if failed else None)
     if bad is not None:
         return bad
     recovery = off_path(steps, row.step)

@@ -16,15 +16,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 
 __all__ = [
     "TOKENIZER_VERSION",
-    "contains_phrase",
     "joined",
     "phrase_atoms",
-    "surface_spans",
     "surface_tokens",
     "surfaces",
     "tokenize",
@@ -41,7 +38,6 @@ _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _UNSPACED_SET = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNSPACED = re.compile(f"([{_UNSPACED_SET}]+)")
 _QUOTES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u2010": "-", "\u2011": "-"})
-_SPACES = re.compile(r"\s+")
 
 
 class _Patterns:
@@ -89,12 +85,6 @@ def surfaces(text: str) -> list[str]:
     return _patterns(text).surface.findall(text)
 
 
-def surface_spans(text: str) -> Iterator[tuple[int, int, str]]:
-    """(start, end, surface) in ``text`` as it stands; the surface is not yet normalized (``tokenize`` does that)."""
-    for match in _patterns(text).surface.finditer(text):
-        yield match.start(), match.end(), match.group()
-
-
 def surface_tokens(surface: str) -> tuple[str, ...]:
     """Tokens of one item of ``surfaces``: its atoms in order, then wholes and parts."""
     atoms, extras = _split(surface)
@@ -137,48 +127,10 @@ def _split(surface: str) -> tuple[list[str], list[str]]:
 
 
 def phrase_atoms(phrase: str) -> list[str]:
-    """Atoms of ``phrase``. Every text for which ``contains_phrase`` holds has all of them among its tokens."""
+    """Atoms of ``phrase``. A text that mentions the phrase, word for word, has all of them among its tokens."""
     return [atom for surface in surfaces(phrase) for atom in _split(surface)[0]]
-
-
-def contains_phrase(text: str, phrase: str) -> bool:
-    """Is ``phrase`` mentioned in ``text``, word for word?
-
-    Compared after NFKC, case folding and with any run of white space as one space; punctuation at the ends of the
-    phrase does not count, and a phrase without a letter or digit is mentioned nowhere. A mention begins and ends at the
-    edge of a word (an underscore is part of a word, Han and kana have no edges) and is no part of a longer number
-    ("412" is not mentioned in "412.5").
-    """
-    if not phrase_atoms(phrase):
-        return False
-    text, phrase = (_SPACES.sub(" ", _normalize(item)).casefold() for item in (text, phrase))
-    inner = _patterns(text + phrase).inner
-    begin, end = 0, len(phrase)
-    while begin < end and not inner.match(phrase[begin]):
-        begin += 1
-    while begin < end and not inner.match(phrase[end - 1]):
-        end -= 1
-    phrase = phrase[begin:end]
-    at = text.find(phrase) if phrase else -1
-    while at >= 0:
-        after = at + len(phrase)
-        if not _joined(text[max(0, at - 2) : at][::-1], phrase[0], inner) and not _joined(
-            text[after : after + 2], phrase[-1], inner
-        ):
-            return True
-        at = text.find(phrase, at + 1)
-    return False
 
 
 def joined(one: str, other: str) -> bool:
     """Do two neighbouring characters belong to one word? (Marks aside.) Han and kana belong to none."""
     return one.isalnum() and other.isalnum() and not (_UNSPACED.match(one) and _UNSPACED.match(other))
-
-
-def _joined(outside: str, edge: str, inner: re.Pattern[str]) -> bool:
-    """Does ``edge``, an end of a phrase, go on in the one or two characters beside it, nearest first?"""
-    if not outside:
-        return False
-    if inner.match(outside[0]):
-        return not (_UNSPACED.match(outside[0]) and _UNSPACED.match(edge))
-    return edge.isdecimal() and outside[0] in ".," and outside[1:].isdecimal()

@@ -25,7 +25,6 @@ __all__ = [
     "Neighbour",
     "VectorIndex",
     "open_index",
-    "recall",
 ]
 
 Floats = NDArray[np.float32]
@@ -33,7 +32,7 @@ Vectors = NDArray[np.floating[Any]]
 
 IndexKind = Literal["exact", "faiss-flat", "faiss-hnsw"]
 """``exact`` compares with every vector and needs nothing; ``faiss-flat`` does the same in FAISS; ``faiss-hnsw`` walks a
-graph (Malkov & Yashunin, arXiv 1603.09320) and misses some: measure it with :func:`recall`."""
+graph (Malkov & Yashunin, arXiv 1603.09320) and misses some."""
 
 JoinKind = Literal["exact", "cells", "faiss-flat", "faiss-ivf", "faiss-hnsw"]
 """How all near pairs of a set are found: as :data:`IndexKind`; ``cells`` and ``faiss-ivf`` look into the nearest cells
@@ -202,23 +201,6 @@ class FaissJoin:
 def open_index(vectors: Vectors, kind: IndexKind) -> VectorIndex:
     """An index of ``kind`` over ``vectors (n, dim)``. Raises as :class:`FaissIndex`."""
     return ExactIndex(vectors) if kind == "exact" else FaissIndex(vectors, kind)
-
-
-def recall(index: VectorIndex, exact: VectorIndex, queries: Floats, k: int) -> float:
-    """Mean share of the ``k`` nearest by ``exact`` that ``index`` finds; a tie with the last of them counts as found.
-
-    Raises:
-        ValueError: there are no queries.
-    """
-    if not len(queries):
-        raise ValueError("recall needs queries")
-    shares = []
-    for found, true in zip(index.search(queries, k), exact.search(queries, k), strict=True):
-        wanted = {item.document for item in true}
-        least = true[-1].score if true else 0.0
-        hit = sum(item.document in wanted or item.score >= least for item in found)
-        shares.append(min(hit, len(wanted)) / len(wanted) if wanted else 1.0)
-    return float(np.mean(shares))
 
 
 def _faiss(kind: str) -> Any:

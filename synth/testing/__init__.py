@@ -1,1 +1,1 @@
-"""What tests of ours and of plugins share: contract tests, small corpora, planted tasks, a model server."""
+"""What outside packages test with: the contract of environments as a test suite, and a small collection with tasks."""

@@ -14,7 +14,7 @@ from synth.environments.search import SearchEnvironment
 from synth.identity import digest
 from synth.lexicon.names import written_value
 from synth.retrieval.bm25 import Bm25Index
-from synth.schemas.arrow import row_at
+from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document, Evidence, ValueKind
 from synth.schemas.tasks import (
     AnswerPart,
@@ -66,7 +66,7 @@ class _Pages:
         return len(self.arrow)
 
     def row(self, number: int) -> Document:
-        return row_at(self.arrow, number, Document)
+        return from_arrow(self.arrow.slice(number, 1), Document)[0]
 
 
 class SmallWorld:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from stand_ins.model_server.listed import Listed, body
 
 from synth.agents.contract import Prompt, Turn, TurnRejected
 from synth.agents.model.policy import ModelConfig, ModelPolicy
@@ -16,7 +17,6 @@ from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.rejections import Reason
 from synth.testing.corpus import small_tasks
-from synth.testing.replies import Listed, body
 
 Body = dict[str, Any]
 ANSWER = body({"content": "Vienna"})

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pytest
+from stand_ins.model_server.listed import Listed, body
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn, TurnRejected
 from synth.agents.loop import Limits, Rollout
@@ -28,7 +29,6 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.trajectories import StopReason
 from synth.testing.corpus import small_tasks
-from synth.testing.replies import Listed, body
 
 Run = Callable[..., Rollout]
 PROVENANCE = Provenance(

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from stand_ins.model_server.listed import Listed, body
 
 from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.loop import Rollout
@@ -18,7 +19,6 @@ from synth.schemas.rejections import Reason
 from synth.schemas.tasks import AnswerPart
 from synth.schemas.trajectories import StopReason, Verdict
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.replies import Listed, body
 
 TASK = small_tasks()[0]
 SAMPLE = "a" * 32

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stand_ins.model_server.listed import Listed, body
 
 from synth.agents.contract import Decision, History, Prompt, Step, Turn
 from synth.agents.grounding import ungrounded
@@ -22,7 +23,6 @@ from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.replies import Listed, body
 
 LONG = " ".join(f"The mill of Mosk ground {number} sacks on day {number}." for number in range(100, 220))
 TASK = small_tasks()[0]

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from stand_ins.model_server import ModelServer, ScriptedPlayer
 
 import synth
 from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import history_of
 from synth.api import BuildResult
 from synth.schemas.trajectories import Role, TrajectoryRow
-from synth.testing.model_server import ModelServer, ScriptedPlayer
 
 SMALL: dict[str, Any] = {"tasks": 8, "settings": {"source.entities": 600}}
 """Small, yet rows in every table, and more than one shard where contexts are made."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import JobPlayer, ModelServer
 
 import synth
 from synth.api import BuildResult
@@ -18,7 +19,6 @@ from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.schemas.rejections import Reason
 from synth.schemas.writing import WordingRow
-from synth.testing.model_server import JobPlayer, ModelServer
 
 SETTINGS: dict[str, Any] = {
     "source.entities": 600,

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from api_builds import SMALL
+from stand_ins.forging import seal
 
 import synth
 from synth.api import BuildResult
 from synth.dataset.configs import config_named
 from synth.dataset.reader import Dataset
 from synth.dataset.rules.validate import validate
-from synth.dataset.sealing import seal
 from synth.dedup.levels import LEVELS
 from synth.dedup.sketch import sketch_rows
 from synth.identity import derive_generator

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import EditorPlayer, ModelServer
 
 import synth
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.preferences.perturbation import perturbation_of
 from synth.schemas.steps import PairKind
-from synth.testing.model_server import EditorPlayer, ModelServer
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from opening import every_config_opens
+from stand_ins.model_server import JobPlayer, ModelServer
 
 import synth
 from synth.api import BuildRequest, BuildResult, prepare
@@ -19,7 +20,6 @@ from synth.errors import InputError
 from synth.schemas.documents import Document
 from synth.schemas.facts import FactRow
 from synth.schemas.rejections import Reason
-from synth.testing.model_server import JobPlayer, ModelServer
 
 LEAN: dict[str, Any] = {
     "critical": None,

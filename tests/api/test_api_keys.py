@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 import synth
 from synth.dataset.key_hashes import KEYS_FILE, carry, hashes_in
@@ -21,7 +22,6 @@ from synth.publish.leaks import Machine, leaks, this_machine
 from synth.schemas.reports import BuildReport
 from synth.store.calls import CallStore
 from synth.store.calls_tables import CALLS_FILE
-from synth.testing.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 KEY = "bQ7-xkeWm4RtZp0c-9uLa"
 VARIABLE = "SYNTH_TEST_CREDENTIAL"

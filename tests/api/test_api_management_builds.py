@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import Call, FixedPlayer, ModelServer, Reply
 
 import synth
 from synth.agents.management import COMPRESS, delegations_of
@@ -15,7 +16,6 @@ from synth.agents.trajectory import facts_of, history_of
 from synth.dataset.rules.validate import validate
 from synth.environments.rendering import find_links, link
 from synth.errors import InputError
-from synth.testing.model_server import Call, FixedPlayer, ModelServer, Reply
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

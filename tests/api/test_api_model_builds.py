@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from api_builds import acted, played_by
+from stand_ins.model_server import FaultKind, Faults, ModelServer, ScriptedPlayer, ServerOptions
 
 import synth
 from synth.api import BuildResult
@@ -16,7 +17,6 @@ from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.models.contract import Patience
 from synth.schemas.rejections import Reason
-from synth.testing.model_server import FaultKind, Faults, ModelServer, ScriptedPlayer, ServerOptions
 
 LEAN: dict[str, Any] = {
     "critical": None,

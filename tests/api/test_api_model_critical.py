@@ -9,6 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import (
+    ExpertPlayer,
+    FixedPlayer,
+    ModelServer,
+    Player,
+    Reply,
+    ScorerPlayer,
+    ScriptedPlayer,
+    ServerOptions,
+    read_shown,
+)
 
 import synth
 from synth.api import BuildResult
@@ -21,17 +32,6 @@ from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.reports import StageReport
 from synth.schemas.steps import BranchRow, PreferenceRow
 from synth.testing.corpus import ListTable
-from synth.testing.model_server import (
-    ExpertPlayer,
-    FixedPlayer,
-    ModelServer,
-    Player,
-    Reply,
-    ScorerPlayer,
-    ScriptedPlayer,
-    ServerOptions,
-    read_shown,
-)
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import FixedPlayer, ModelServer, Reply
 
 import synth
 from synth.api import BuildResult
@@ -20,7 +21,6 @@ from synth.schemas.rejections import Reason
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.turns import turn_ranges
 from synth.schemas.verdicts import VerdictKind, VerdictRow
-from synth.testing.model_server import FixedPlayer, ModelServer, Reply
 
 SELECTION = {"kinds": ["perturbation", "trajectory", "verified_step"], "same_kind": False}
 LEAN: dict[str, Any] = {

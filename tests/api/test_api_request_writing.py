@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from api_builds import played_by
+from stand_ins.model_server import JobPlayer, ModelServer, Reply
 
 import synth
 from synth.api import BuildResult
@@ -19,7 +20,6 @@ from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.schemas.plans import Plan
 from synth.schemas.rejections import Reason
-from synth.testing.model_server import JobPlayer, ModelServer, Reply
 
 LEAN: dict[str, Any] = {
     "critical": None,

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from api_builds import played_by
+from stand_ins.model_server import ModelServer, ReflectorPlayer, ScriptedPlayer
 
 import synth
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.schemas.rejections import Reason
-from synth.testing.model_server import ModelServer, ReflectorPlayer, ScriptedPlayer
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

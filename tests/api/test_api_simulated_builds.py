@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import ModelServer, SimulatorPlayer
 
 import synth
 from synth.agents.evidence import observe
@@ -13,7 +14,6 @@ from synth.agents.trajectory import facts_of, history_of
 from synth.dataset.rules.validate import validate
 from synth.environments.simulated import is_simulated
 from synth.errors import InputError
-from synth.testing.model_server import ModelServer, SimulatorPlayer
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

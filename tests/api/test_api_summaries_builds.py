@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import ModelServer, SummarizerPlayer
 
 import synth
 from synth.agents.summaries import seen_history
@@ -13,7 +14,6 @@ from synth.agents.trajectory import history_of
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.schemas.rejections import Reason
-from synth.testing.model_server import ModelServer, SummarizerPlayer
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

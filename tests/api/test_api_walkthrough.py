@@ -11,12 +11,12 @@ from typing import Any
 import datasets
 import pytest
 import yaml
+from stand_ins.model_server import Call, FixedPlayer, ModelServer, Reply
 
 import synth
 from synth.agents.model.wire import GAVE_UP
 from synth.cli import main
 from synth.testing.corpus import small_documents, small_tasks
-from synth.testing.model_server import Call, FixedPlayer, ModelServer, Reply
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 SECTION = README.split("## Your folder, your vLLM\n")[1].split("\n## ")[0]

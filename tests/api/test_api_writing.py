@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from api_builds import played_by
+from stand_ins.model_server import JobPlayer, ModelServer, Reply
 
 import synth
 from synth.api import BuildResult
@@ -18,7 +19,6 @@ from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 from synth.errors import BuildError, InputError
 from synth.schemas.rejections import Reason
-from synth.testing.model_server import JobPlayer, ModelServer, Reply
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,

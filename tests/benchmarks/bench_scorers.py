@@ -22,6 +22,7 @@ of that standard deviation added to its scores.
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -58,8 +59,10 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.store.calls import CallStore
 from synth.testing.corpus import PROVENANCE
-from synth.testing.model_server import ScorerPlayer
-from synth.testing.replies import Played
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from stand_ins.model_server import ScorerPlayer
+from stand_ins.model_server.listed import Played
 
 
 @dataclass(frozen=True)

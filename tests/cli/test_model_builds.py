@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 from synth.cli import main
-from synth.testing.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 TASKS = 6
 RECIPE = """

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 from synth.cli import main
 from synth.cli.account import pilot_text
 from synth.engine import CallsNow, Live, Plain
 from synth.pipelines.pilot import Estimate, Pilot, StageEstimate, Success
 from synth.schemas.reports import RunUse
-from synth.testing.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 WIDTH = 100
 TASKS = 6

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from stand_ins.model_server import ExpertPlayer
+from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding import ungrounded
@@ -24,8 +26,6 @@ from synth.identity import derive_generator, key_of
 from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.tasks import Task
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.model_server import ExpertPlayer
-from synth.testing.replies import Listed, Played, body
 
 DOCUMENTS = small_documents()
 ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from stand_ins.model_server import FixedPlayer, Reply, ScorerPlayer, read_shown
+from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.contract import History, Step, Turn
 from synth.agents.loop import prompt_for
@@ -20,8 +22,6 @@ from synth.environments.search import SearchEnvironment
 from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.rejections import Reason
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.model_server import FixedPlayer, Reply, ScorerPlayer, read_shown
-from synth.testing.replies import Listed, Played, body
 
 DOCUMENTS = small_documents()
 ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 from breaking import DOCUMENTS, TASKS, rewrite
 from exporter_samples import sample_report, sample_tables
+from stand_ins.forging import seal
 
 from synth.dataset.columns import columns
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.coverage import CARRIED, coverage
 from synth.dataset.rules.validate import validate
-from synth.dataset.sealing import seal
 
 
 @pytest.fixture

@@ -31,10 +31,10 @@ from critical_breaking import (
 )
 from critical_samples import whole_tables
 from exporter_samples import sample_report, sample_tables
+from stand_ins.forging import seal
 
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
-from synth.dataset.sealing import seal
 from synth.schemas.adp import MessageAction
 from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow

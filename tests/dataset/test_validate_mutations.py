@@ -30,11 +30,11 @@ from breaking import (
     values,
 )
 from exporter_samples import sample_report, sample_tables
+from stand_ins.forging import seal
 
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import Problem, validate
-from synth.dataset.sealing import seal
 from synth.errors import InputError
 from synth.schemas.adp import ApiAction, MessageAction, TextObservation
 from synth.schemas.arrow import arrow_schema

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from engine_toys import Built
 from model_toys import FakeHub, agent, chat_build, chat_plan, sent
+from stand_ins.model_server import FixedPlayer, ModelServer, Reply, reconcile
 
 from synth.engine import Engine, LocalExecutor, ModelExecutor
 from synth.engine.hub import StoreHub
@@ -18,7 +19,6 @@ from synth.pipelines.pilot import CONFIDENCE, predict, run_pilot
 from synth.store import Store
 from synth.store.calls import CallStore
 from synth.store.calls_values import Account, from_nano
-from synth.testing.model_server import FixedPlayer, ModelServer, Reply, reconcile
 
 ROWS, TURNS = 20, 4
 CALLS = ROWS * TURNS

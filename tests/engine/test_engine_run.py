@@ -280,7 +280,7 @@ def test_tables_are_memory_mapped_rows_in_order(tmp_path: Path) -> None:
         for number in (-1, len(table)):
             with pytest.raises(IndexError):
                 table.row(number)
-        assert [rejection.row_id for rejection in engine.rejections()] == [
+        assert [row.row_id for row in engine.rejected().rows()] == [
             row["row_id"] for row in engine.rejected().arrow.to_pylist()
         ]
         with pytest.raises(ValueError, match="read-only"):

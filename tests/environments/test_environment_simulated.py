@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from stand_ins.model_server import SimulatorPlayer
+from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.evidence import EvidenceView, collected
@@ -28,8 +30,6 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
 from synth.testing.environments import EnvironmentContract
-from synth.testing.model_server import SimulatorPlayer
-from synth.testing.replies import Listed, Played, body
 
 
 def make(model: Model, *, share: float = 0.4, **options: Any) -> SearchEnvironment:

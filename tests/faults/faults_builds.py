@@ -10,13 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import synth
-from synth.dataset.reader import Dataset
-from synth.identity import derive_generator, digest, key_of
-from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.tasks import Task
-from synth.store.calls import Account, CallStore, Intent, ReplyStatus
-from synth.testing.model_server import (
+from stand_ins.model_server import (
     FaultKind,
     Faults,
     ModelServer,
@@ -26,6 +20,13 @@ from synth.testing.model_server import (
     ScriptedPlayer,
     ServerOptions,
 )
+
+import synth
+from synth.dataset.reader import Dataset
+from synth.identity import derive_generator, digest, key_of
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.tasks import Task
+from synth.store.calls import Account, CallStore, Intent, ReplyStatus
 
 NAME = "world-search"
 SEED = 7

@@ -9,13 +9,13 @@ import pytest
 from conftest import Zygote
 from engine_toys import run_twice
 from model_toys import FakeHub, agent, chat_build, chat_plan, replies, sent
+from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions, reconcile, sent_again
 
 from synth.engine.hub import StoreHub
 from synth.identity import derive_generator
 from synth.store import Store
 from synth.store.calls import CallStore, IntentState, ReplyStatus
 from synth.store.ledger import read_ledger
-from synth.testing.model_server import FixedPlayer, ModelServer, Reply, ServerOptions, reconcile, sent_again
 
 KILLED = -signal.SIGKILL
 ROWS, TURNS, IN_FLIGHT = 20, 4, 6

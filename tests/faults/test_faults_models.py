@@ -18,12 +18,7 @@ from typing import Any
 import pytest
 from conftest import Zygote
 from faults_rollouts import ACCOUNT, PRICE, Wanted, name_of, names, read_journal
-
-from synth.identity import derive_generator
-from synth.schemas.rejections import Reason
-from synth.store.calls import CallStore, IntentState, ReplyStatus
-from synth.testing.corpus import small_tasks
-from synth.testing.model_server import (
+from stand_ins.model_server import (
     FaultKind,
     Faults,
     ModelServer,
@@ -33,6 +28,11 @@ from synth.testing.model_server import (
     reconcile,
     sent_again,
 )
+
+from synth.identity import derive_generator
+from synth.schemas.rejections import Reason
+from synth.store.calls import CallStore, IntentState, ReplyStatus
+from synth.testing.corpus import small_tasks
 
 Run = Callable[[Wanted], int]
 

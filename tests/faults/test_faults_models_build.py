@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from conftest import Zygote
 from faults_builds import REASONS, ROLES, Built, arguments, bound, samples_of, serve, with_store_of
+from stand_ins.model_server import Faults, reconcile, sent_again
 
 from synth.identity import derive_generator
 from synth.store.calls import IntentState
-from synth.testing.model_server import Faults, reconcile, sent_again
 
 FAULTS = Faults.all(0.02, seed=3, retry_after="0.2", slow=0.2)
 

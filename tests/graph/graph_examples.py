@@ -43,6 +43,18 @@ def make_graph(n: int, triples: Sequence[Triple], inverses: Mapping[str, str] | 
     return Graph.build(entity_table(n), edge_table(triples), inverses)
 
 
+def neighbours(graph: Graph, node: int, relation: str | None = None, forward: bool | None = None) -> list[int]:
+    """Distinct nodes one step from ``node``, ascending. ``forward``: True = along the facts, False = against."""
+    found = set()
+    for number in graph.facts_of(node).tolist():
+        fact = graph.fact(number)
+        both = forward is None or graph.port(fact.relation, True) == graph.port(fact.relation, False)
+        if relation in (None, fact.relation):
+            found |= {fact.object} if fact.subject == node and (both or forward) else set()
+            found |= {fact.subject} if fact.object == node and (both or not forward) else set()
+    return sorted(found)
+
+
 @st.composite
 def tables(draw: st.DrawFn, max_entities: int = 9, max_edges: int = 40) -> tuple[int, list[Triple]]:
     """Entity count and triples: with self loops, repeated facts, isolated nodes and values; sometimes empty."""

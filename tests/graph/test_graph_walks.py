@@ -7,14 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graph_examples import INVERSES, Triple, make_graph, random_graph, tables
+from graph_examples import INVERSES, Triple, make_graph, neighbours, random_graph, tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.graph.draws import Draws
 from synth.graph.graph import Graph
 from synth.graph.steps import COUNTERS_PER_STEP, admissible_steps, draw_steps
-from synth.graph.walks import Walker, Walks, compositions, conjunctions
+from synth.graph.walks import Walker, Walks
+
+
+def compositions(graph: Graph, indices: Any, hops: Any, seed: int, **rules: Any) -> Walks:
+    return Walker(graph, **rules).compositions(indices, hops, seed)
+
+
+def conjunctions(
+    graph: Graph, indices: Any, constraints: int, seed: int, *, minimal: bool = True, largest: int = 4096, **rules: Any
+) -> Walks:
+    return Walker(graph, **rules).conjunctions(indices, constraints, seed, minimal=minimal, largest=largest)
 
 
 def groups_of(graph: Graph, node: int) -> dict[tuple[str, bool], list[int]]:
@@ -23,7 +33,7 @@ def groups_of(graph: Graph, node: int) -> dict[tuple[str, bool], list[int]]:
     for relation in graph.relations:
         symmetric = graph.port(relation, True) == graph.port(relation, False)
         for forward in (True,) if symmetric else (True, False):
-            targets = graph.neighbours(node, relation, forward).tolist()
+            targets = neighbours(graph, node, relation, forward)
             if targets:
                 found[relation, forward] = targets
     return found
@@ -213,7 +223,7 @@ def is_proven(graph: Graph, walks: Walks, row: int, k: int, minimal: bool) -> bo
     """Brute force: do the constraints of a complete row identify its answer, and is each of them needed?"""
     facts = [graph.fact(int(number)) for number in walks.facts[row, :k]]
     members = [
-        set(graph.neighbours(int(walks.nodes[row, j]), facts[j].relation, bool(walks.forward[row, j])).tolist())
+        set(neighbours(graph, int(walks.nodes[row, j]), facts[j].relation, bool(walks.forward[row, j])))
         for j in range(k)
     ]
     if set.intersection(*members) != {int(walks.answers[row])} or any(len(group) < 2 for group in members):
@@ -243,7 +253,7 @@ def test_conjunctions_are_proven(table: tuple[int, list[Triple]], minimal: bool,
                 fact = graph.fact(step.fact)
                 assert {step.source, step.target} == {fact.subject, fact.object}
                 assert step.target == walks.answers[row]
-                assert step.fanout == len(graph.neighbours(step.source, step.relation, step.forward))
+                assert step.fanout == len(neighbours(graph, step.source, step.relation, step.forward))
             assert graph.answers(walks.constraints(row, graph)).tolist() == [walks.answers[row]]
 
 
@@ -294,7 +304,7 @@ def test_every_eligible_constraint_is_drawn_and_no_other() -> None:
         for (relation, forward), sources in groups_of(graph, answer).items():
             backward = True if relation == "knows" else not forward
             for source in set(sources) - {answer}:
-                if len(graph.neighbours(source, relation, backward)) > 1:
+                if len(neighbours(graph, source, relation, backward)) > 1:
                     own.add((relation, source, backward))
         if len({(relation, forward) for relation, _, forward in own}) > 1:
             eligible |= {(relation, source, forward) for relation, source, forward in own}

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 from pydantic import Field
+from stand_ins.model_server.listed import Listed, body
 
 from synth.errors import InputError
 from synth.models.asking import AskConfig, Asker, answer_schema
@@ -15,7 +16,6 @@ from synth.models.contract import CallFailed, FailureKind
 from synth.prompting import parse_prompt
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
-from synth.testing.replies import Listed, body
 
 PROMPT = parse_prompt("toys/rate", 1, b"---\nvariables: [text]\n---\nRate this text:\n{{ text }}\n")
 

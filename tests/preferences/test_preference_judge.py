@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
+from stand_ins.model_server import FixedPlayer, Reply
+from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.preferences.judge import ModelPairJudge, PairVerdict, model_pair_judge
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
@@ -15,8 +17,6 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.steps import PairKind, PreferenceRow, swap
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
-from synth.testing.model_server import FixedPlayer, Reply
-from synth.testing.replies import Listed, Played, body
 
 PROVENANCE = Provenance(
     dataset="d", stage="s", stage_version=1, fingerprint="f", seed=7, source="s", source_sha256="0" * 64

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from preference_world import PreferenceWorld, new_quote, play_side, redo
+from stand_ins.model_server import EditorPlayer, FixedPlayer, Reply
+from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.environments.answers import check_task
 from synth.identity import derive_generator
@@ -18,8 +20,6 @@ from synth.preferences.perturbation import perturbation_of, perturbation_pairs
 from synth.preferences.sides import Pairs
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE
-from synth.testing.model_server import EditorPlayer, FixedPlayer, Reply
-from synth.testing.replies import Listed, Played, body
 
 
 def editor(model: Model) -> tuple[MinimalEdit, Counter[str]]:

@@ -9,9 +9,7 @@ from collections import Counter
 import pytest
 from preference_world import PreferenceWorld, adp_problems, flat, new_of_walk, new_quote, play_side, redo
 
-from synth.agents.contract import History
 from synth.agents.grounding import ungrounded
-from synth.agents.loop import Rollout
 from synth.environments.answers import check_task
 from synth.identity import derive_generator
 from synth.preferences.perturb.words import quotes, sentences, up_to_quote
@@ -181,37 +179,6 @@ def test_failed_and_changed_runs_make_no_pairs(world: PreferenceWorld) -> None:
     refused = pairs_of(world, good.model_copy(update={"content": content}))
     assert not refused.rows
     assert [item.reason for item in refused.rejected] == [Reason.ENVIRONMENT_ERROR]
-
-
-def test_runs_that_went_on_really_end_wrong(world: PreferenceWorld) -> None:
-    whole: list[PreferenceRow] = []
-    for row in world.of("teacher", True)[:10]:
-        task = world.tasks[row.task_id]
-
-        def carry_on(history: History, name: str, row: TrajectoryRow = row) -> Rollout:
-            task = world.tasks[row.task_id]
-            return world.play(world.policy(task), task, row.id, "perturbed", name, len(history), history=history)
-
-        done = perturbation_pairs(
-            row,
-            task,
-            world.environment,
-            generator_for=lambda *parts: derive_generator(3, *parts),
-            provenance=PROVENANCE,
-            carry_on=carry_on,
-        )
-        whole += [pair for pair in done.rows if pair.position == "whole"]
-    assert whole
-    for pair in whole:
-        assert pair.nature == "whole"
-        assert adp_problems(pair, pair.chosen) == () == adp_problems(pair, pair.rejected)
-        _, right = play_side(redo(world, pair), pair.chosen)
-        assert check_task(world.tasks[pair.task_id], right).correct is True
-        at = redo(world, pair)
-        calls, wrong = play_side(at, pair.rejected)
-        recorded = [item.content for item in pair.rejected if item.class_ == "text_observation"]
-        assert [content for _, content, _ in calls][: len(recorded)] == recorded
-        assert check_task(world.tasks[pair.task_id], wrong).correct is False
 
 
 def test_rows_survive_storage(made: list[PreferenceRow]) -> None:

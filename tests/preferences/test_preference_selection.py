@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from preference_world import PreferenceWorld, adp_problems
 
-from synth.preferences.select import Selection, balance_lengths, length_balance, report, select
+from synth.preferences.select import Selection, balance_lengths, select
 from synth.preferences.trajectory import trajectory_pairs
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.rejections import Reason
@@ -65,13 +65,11 @@ RUNS = st.lists(
 ).map(lambda drawn: [run(number, *one) for number, one in enumerate(drawn)])
 
 
-@given(
-    runs=RUNS, ratio=st.sampled_from((1.0, 1.5, 2.0)), per_task=st.integers(1, 4), across=st.booleans(), data=st.data()
-)
-def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, across: bool, data: st.DataObject) -> None:
-    made = trajectory_pairs(runs, provenance=PROVENANCE, ratio=ratio, per_task=per_task, across_roles=across)
+@given(runs=RUNS, ratio=st.sampled_from((1.0, 1.5, 2.0)), per_task=st.integers(1, 4), data=st.data())
+def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, data: st.DataObject) -> None:
+    made = trajectory_pairs(runs, provenance=PROVENANCE, ratio=ratio, per_task=per_task)
     mixed = data.draw(st.permutations(runs))
-    assert trajectory_pairs(mixed, provenance=PROVENANCE, ratio=ratio, per_task=per_task, across_roles=across) == made
+    assert trajectory_pairs(mixed, provenance=PROVENANCE, ratio=ratio, per_task=per_task) == made
     by_id = {row.id: row for row in runs}
     used = [name for pair in made.rows for name in (pair.trajectory_id, pair.other_trajectory_id)]
     assert len(set(used)) == len(used)
@@ -81,7 +79,6 @@ def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, acro
         assert good.verdict.correct is True
         assert bad.verdict.correct is False
         assert max(good.turns, bad.turns) <= ratio * min(good.turns, bad.turns)
-        assert across or good.role == bad.role
         assert pair.prompt == (QUESTION,)
         assert pair.step == 0
         assert not pair.selected
@@ -94,7 +91,6 @@ def test_whole_runs(runs: list[TrajectoryRow], ratio: float, per_task: int, acro
         if good.verdict.correct is True
         and bad.verdict.correct is False
         and max(good.turns, bad.turns) <= ratio * min(good.turns, bad.turns)
-        and (across or good.role == bad.role)
     ]
     assert bool(made.rows) == bool(fits)
     if fits:  # the best pair that there is comes first
@@ -120,9 +116,9 @@ def test_whole_runs_of_a_real_world(world: PreferenceWorld) -> None:
         assert answers[pair.other_trajectory_id or ""] is False
         assert adp_problems(pair, pair.chosen) == () == adp_problems(pair, pair.rejected)
     surplus = balance_lengths(rows)
-    balance = length_balance([row for row in rows if row.id not in surplus])
-    assert balance.chosen_longer == balance.rejected_longer
-    assert balance.pairs + len(surplus) == len(rows)
+    gaps = [gap(row) for row in rows if row.id not in surplus]
+    assert sum(size > 0 for size in gaps) == sum(size < 0 for size in gaps)
+    assert len(gaps) + len(surplus) == len(rows)
 
 
 def test_a_run_that_knows_too_much_is_no_chosen_side() -> None:
@@ -237,11 +233,10 @@ def test_without_answers_nothing_else_goes(rows: list[PreferenceRow]) -> None:
 def test_lengths_are_balanced(rows: list[PreferenceRow]) -> None:
     surplus = balance_lengths(rows)
     kept = [row for row in rows if row.id not in surplus]
-    after, before = length_balance(kept), length_balance(rows)
-    assert after.chosen_longer == after.rejected_longer
-    assert after.equal == before.equal
-    assert all(row.position == "whole" for row in rows if row.id in surplus)
-    assert after.mean_difference == (0.0 if after.pairs else None)
+    whole = [gap(row) for row in kept if row.position == "whole"]
+    assert sum(size > 0 for size in whole) == sum(size < 0 for size in whole)
+    assert sum(whole) == 0
+    assert all(row.position == "whole" and gap(row) for row in rows if row.id in surplus)
     left = Counter(gap(row) for row in rows if row.id in surplus)
     assert not any(left[-size] for size in left), "no two of the surplus would even each other out"
 
@@ -256,11 +251,3 @@ def test_more_pairs_take_none_of_the_balanced_ones_away(rows: list[PreferenceRow
         first = rows[:count]
         kept = {row.id for row in first} - balance_lengths(first)
         assert kept <= {row.id for row in rows} - balance_lengths(rows)
-
-
-@given(rows=PAIRS)
-def test_the_report_adds_up(rows: list[PreferenceRow]) -> None:
-    counts = report(select(rows))
-    assert counts.pairs == len(rows) == sum(counts.by_kind.values()) == sum(counts.by_position.values())
-    assert counts.selected <= counts.by_kind.get("verified_step", 0)
-    assert counts.lengths.pairs == counts.by_position.get("whole", 0)

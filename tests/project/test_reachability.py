@@ -4,40 +4,44 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from reach import Reach, Symbol
+from test_imports import PUBLIC
+
 ROOT = Path(__file__).resolve().parents[2]
-OPEN = ("synth.flows.", "synth.testing.", "synth.training.")
-"""Packages that outsiders import whole: deployments, tests of environments from outside, trainers."""
-SCRIPTS = {"synth.environments.mcp.shipped.organizer": "the server of mcp-tools, which a recipe starts by its path"}
+STARTED: dict[Symbol, str] = {
+    ("synth.cli", "main"): "the command",
+    ("synth.environments.mcp.shipped.organizer", "main"): "the server of mcp-tools, which a recipe starts by its path",
+    ("synth.flows.release", "release"): "a deployment names it by its path",
+    ("synth.registry", "COLLABORATORS"): "the lock of what they compute (`make lock`)",
+    ("synth.testing.corpus", ""): "contract tests of outside packages",
+    ("synth.testing.environments", ""): "contract tests of outside packages",
+    ("synth.training", ""): "trainers",
+}
+"""What users, trainers and tools start, beside what the README and the cards of datasets name."""
 WAITING_MODULES = {
     "synth.critical.segments": "C7, Refinement: EEF selects segments of failed runs into SFT",
+    "synth.engine.executors.slurm": "C8, More than one machine: Slurm in the command line and in recipes",
     "synth.reverse.exploring.app_feeds": "C7, Environments: ASTRA, applications from tool graphs",
     "synth.reverse.tool_graph": "C7, Environments: ASTRA, applications from tool graphs",
 }
-"""Modules that nothing reaches yet and the plan that will. After C7 there are none."""
-WAITING_NAMES = {
-    "SlurmExecutor": "C8, More than one machine: Slurm in the command line and in recipes",
-    "checklist_results": "C7, Credit and rewards: CM2, a reward from the checklist of a plan",
-    "seen_history": "C7, Agents together, memory, context: SWE-Compressor needs what an agent had before it",
+"""Modules that nothing reaches yet and the plan that will. After C8 there are none."""
+WAITING: dict[Symbol, str] = {
+    ("synth.agents.summaries", "seen_history"): "C7, Agents together, memory, context: SWE-Compressor needs it",
+    (
+        "synth.reverse.app.checklist",
+        "checklist_results",
+    ): "C7, Credit and rewards: CM2, a checklist reward",
 }
-"""Functions and classes that nothing uses yet and the plan that will. After C8 there are none."""
-INSTRUMENTS = {
-    "characteristics": "the exact power of a design of critical steps, from the module's own tables",
-    "compute_score": "verl calls it by its name",
-    "contains_phrase": "what the tokenizer promises, exactly",
-    "read_journal": "reads what the engine wrote",
-    "read_ledger": "reads what the engine wrote",
-    "read_sentence": "reads a sentence of a page back: the proof of the lexicon",
-    "row_at": "one row of a table",
-    "seal": "states the files of a dataset anew, as a careful forger would",
-    "surface_spans": "what the tokenizer promises, exactly",
+"""Definitions that nothing uses yet and the plan that will. After C8 there are none."""
+INSTRUMENTS: dict[Symbol, str] = {
+    ("synth.critical.sequential", "characteristics"): "the exact power of a design, from the module's own tables",
+    ("synth.store.journal", "read_journal"): "reads what the engine wrote, by the parser that the engine resumes with",
+    ("synth.store.ledger", "read_ledger"): "reads what the engine wrote",
 }
-"""Used outside the package only, each with what for."""
-_REFERENCE = re.compile(r"(synth(?:\.\w+)+)(?::(\w+))?")
-"""What code names without importing it: ``module:attribute`` of a registry, ``module`` after ``python -m``."""
+"""Used by tests only, and kept beside the private code that they share."""
+_NAMED = re.compile(r"synth(?:\.\w+)+")
 
 
 def sources() -> dict[str, ast.Module]:
@@ -51,86 +55,70 @@ def sources() -> dict[str, ast.Module]:
     return found
 
 
-def references(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """(module, attribute or "") of all that is imported or named."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module or "", alias.name) for alias in node.names)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            named = _REFERENCE.fullmatch(node.value)
-            if named is not None:
-                yield named[1], named[2] or ""
-
-
-def unreached(trees: Mapping[str, ast.AST]) -> set[str]:
-    """Modules that neither ``import synth`` nor the command line leads to."""
-    reached: set[str] = set()
-    left = [name for name in trees if name in ("synth", "synth.cli") or f"{name}.".startswith(OPEN)]
-    while left:
-        module = left.pop()
-        if module in trees and module not in reached:
-            reached.add(module)
-            left += [module.rpartition(".")[0]]
-            left += [name for base, of in references(trees[module]) for name in (base, f"{base}.{of}")]
-    return set(trees) - reached
-
-
-def uses(tree: ast.AST) -> Counter[str]:
-    """Names that code reads, calls or names in a registry; an import alone is no use."""
-    found: Counter[str] = Counter()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-            found[node.id] += 1
-        elif isinstance(node, ast.Attribute):
-            found[node.attr] += 1
-        elif isinstance(node, ast.alias) and node.asname:
-            found[node.name] += 1
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            named = _REFERENCE.fullmatch(node.value)
-            found[named[2] if named is not None and named[2] else ""] += 1
+def told(modules: set[str]) -> set[Symbol]:
+    """Modules and names that the README and the cards of datasets tell users of."""
+    found: set[Symbol] = set()
+    for path in (ROOT / "README.md", *(ROOT / "data_cards").rglob("*.*")):
+        for name in _NAMED.findall(path.read_text(encoding="utf-8")):
+            module, _, last = name.rpartition(".")
+            if name in modules:
+                found.add((name, ""))
+            elif module in modules:
+                found.add((module, last))
     return found
 
 
-def unused(trees: Mapping[str, ast.Module]) -> dict[str, str]:
-    """Function or class -> its module, of those that no code of the package uses but their own."""
-    every = sum((uses(tree) for tree in trees.values()), Counter[str]())
-    public = {alias.asname or alias.name for node in trees["synth"].body for alias in getattr(node, "names", ())}
-    return {
-        node.name: module
-        for module, tree in trees.items()
-        if not f"{module}.".startswith(OPEN)
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        and node.name not in public
-        and every[node.name] == uses(node)[node.name]
-    }
-
-
 TREES = sources()
+REACH = Reach(TREES)
+ROOTS = {*STARTED, *told(set(TREES)), *((module, "") for module in PUBLIC)}
 
 
 def test_every_module_is_reached() -> None:
     """When this fails: wire it, delete it, or move it under tests. A module that waits has a plan that needs it."""
-    assert unreached(TREES) == {*SCRIPTS, *WAITING_MODULES}
+    assert REACH.unreached(ROOTS)[0] == set(WAITING_MODULES)
 
 
-def test_every_function_and_class_is_used() -> None:
-    found = {name for name, module in unused(TREES).items() if module not in (*WAITING_MODULES, *SCRIPTS)}
-    assert found == {*WAITING_NAMES, *INSTRUMENTS}
+def test_every_definition_is_used() -> None:
+    roots = {*ROOTS, *WAITING, *INSTRUMENTS, *((module, "") for module in WAITING_MODULES)}
+    assert sorted(":".join(symbol) for symbol in REACH.unreached(roots)[1]) == []
 
 
-def test_a_module_that_only_tests_import_is_seen() -> None:
-    parse = ast.parse
-    trees = {
-        "synth": parse("from synth.api import build"),
-        "synth.api": parse("from synth.errors import Wrong\nTABLE = {'a': 'synth.named:f'}\ndef build(): raise Wrong"),
-        "synth.cli": parse("import synth.api"),
-        "synth.errors": parse("class Wrong(Exception): ...\nclass Dead(Exception): ...\ndef again(): again()"),
-        "synth.named": parse("def f(): ..."),
-        "synth.alone": parse("from synth.errors import Dead\nfrom synth import alone"),
-        "synth.testing.contract": parse("class Contract: ..."),
+def test_what_waits_or_measures_has_no_user_yet() -> None:
+    unused = REACH.unreached(ROOTS)[1]
+    assert unused >= {*WAITING, *INSTRUMENTS}
+
+
+def test_what_only_tests_need_is_seen() -> None:
+    texts = {
+        "synth": "from synth.api import build\n__all__ = ['build']",
+        "synth.api": (
+            "from synth import tools\nfrom synth.errors import Wrong\nfrom synth.room import used, unused\n"
+            "TABLE = {'a': 'synth.named:f'}\n"
+            "def build():\n    from synth.late import Late\n    raise Wrong(TABLE, used, tools.deep.find(), Late)\n"
+        ),
+        "synth.cli": "import typer\nfrom synth.api import build\napp = typer.Typer()\n"
+        "@app.command()\ndef go(): build()\ndef main(): app()",
+        "synth.errors": "class Wrong(Exception): ...\nclass Dead(Exception): ...\ndef again(): again()",
+        "synth.named": "def f(): ...\ndef g(): ...",
+        "synth.alone": "from synth.errors import Dead\nfrom synth import alone",
+        "synth.late": "class Late: ...",
+        # A room that passes on what others define: a place in its imports and in __all__ is no use.
+        "synth.room": "from synth.room.one import used\nfrom synth.room.two import unused as unused\n"
+        "__all__ = ['unused', 'used']",
+        "synth.room.one": "def used(): return _helped()\ndef _helped(): ...\ndef pair(): return other()\n"
+        "def other(): return pair()",
+        "synth.room.two": "from synth.room.one import used\nSIZE = 1\ndef unused(): return used()",
+        "synth.tools": "",
+        "synth.tools.deep": "LEFT = 3\ndef find(): ...",
     }
-    assert unreached(trees) == {"synth.alone"}
-    assert unused(trees) == {"Dead": "synth.errors", "again": "synth.errors"}
+    reach = Reach({name: ast.parse(text) for name, text in texts.items()})
+    modules, names = reach.unreached([("synth", ""), ("synth.cli", "main")])
+    assert modules == {"synth.alone", "synth.room.two"}
+    assert {f"{module}:{name}" for module, name in names} == {
+        "synth.errors:Dead",
+        "synth.errors:again",
+        "synth.named:g",
+        "synth.room.one:other",
+        "synth.room.one:pair",
+        "synth.tools.deep:LEFT",
+    }

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from synth.errors import InputError
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import HashedEncoder, sentence_encoder
-from synth.retrieval.vectors import ExactIndex, Neighbour, open_index, recall
+from synth.retrieval.vectors import ExactIndex, open_index
 
 _TEXTS = (
     "The bridge over the River Senn was designed by Orla Venn and opened in 1871.",
@@ -98,22 +98,6 @@ def test_exact_search_is_a_sort(vectors: np.ndarray, k: int) -> None:
     wanted = sorted(range(len(vectors)), key=lambda row: (-scores[row], row))[:k]
     found = ExactIndex(vectors).search(query, k)[0]
     assert [item.document for item in found] == wanted
-
-
-def test_recall_counts_what_is_found_and_forgives_ties() -> None:
-    class Fixed:
-        def __init__(self, rows: list[Neighbour]) -> None:
-            self._rows = rows
-
-        def search(self, queries: np.ndarray, k: int) -> list[list[Neighbour]]:
-            return [self._rows[:k] for _ in queries]
-
-    query = np.zeros((2, 4), dtype=np.float32)
-    true = Fixed([Neighbour(0, 0.9), Neighbour(1, 0.5)])
-    assert recall(Fixed([Neighbour(0, 0.9), Neighbour(7, 0.1)]), true, query, 2) == 0.5
-    assert recall(Fixed([Neighbour(0, 0.9), Neighbour(7, 0.5)]), true, query, 2) == 1.0
-    with pytest.raises(ValueError, match="needs queries"):
-        recall(true, true, query[:0], 2)
 
 
 def test_what_is_not_installed_is_the_users_to_mend() -> None:

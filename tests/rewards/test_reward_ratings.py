@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from stand_ins.model_server import FixedPlayer, Reply, read_shown
+from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.loop import Limits, rollout
 from synth.agents.model.shown import ShownConfig
@@ -24,8 +26,6 @@ from synth.schemas.trajectories import TrajectoryRow, Verdict
 from synth.schemas.verdicts import VerdictKind
 from synth.stages.judge_runs import run_verdict
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.model_server import FixedPlayer, Reply, read_shown
-from synth.testing.replies import Listed, Played, body
 
 DOCUMENTS = small_documents()
 ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))

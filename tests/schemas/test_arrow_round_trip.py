@@ -22,7 +22,6 @@ from synth.schemas.arrow import (
     arrow_schema,
     from_arrow,
     parquet_json_columns,
-    row_at,
     to_arrow,
     to_plain,
     trajectory_of,
@@ -113,14 +112,7 @@ def test_slices_and_single_rows(rows: list[TrajectoryRow], data: st.DataObject) 
     stop = data.draw(st.integers(start, len(rows)))
     assert from_arrow(table.slice(start, stop - start), TrajectoryRow) == rows[start:stop]
     number = data.draw(st.integers(0, len(rows) - 1))
-    assert row_at(table, number, TrajectoryRow) == rows[number]
-
-
-def test_row_at_has_bounds() -> None:
-    table = to_arrow([rejection(0)], Rejection)
-    for number in (-1, 1):
-        with pytest.raises(IndexError):
-            row_at(table, number, Rejection)
+    assert from_arrow(table.slice(number, 1), TrajectoryRow) == [rows[number]]
 
 
 def test_none_is_not_an_empty_tuple() -> None:
@@ -140,7 +132,7 @@ def test_many_batches_keep_order() -> None:
     table = to_arrow(iter(rows), Rejection)
     assert table.column("row_id").num_chunks > 1
     assert from_arrow(table, Rejection) == rows
-    assert row_at(table, 19_999, Rejection) == rows[-1]
+    assert from_arrow(table.slice(19_999), Rejection) == rows[-1:]
 
 
 def test_empty_table_has_the_schema() -> None:

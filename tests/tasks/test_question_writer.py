@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from stand_ins.model_server.jobs import read_job
+from stand_ins.model_server.listed import Listed, body
 from test_writing_words import GOOD, PARTS, QUESTION, WORDS, draft
 
 from synth.models.contract import CallFailed, FailureKind
@@ -13,8 +15,6 @@ from synth.schemas.rejections import Reason
 from synth.tasks.draft import Draft
 from synth.tasks.writing.asked import CONFIRM, WRITE, task_asker
 from synth.tasks.writing.writer import Attempt, QuestionWriter
-from synth.testing.model_server.jobs import read_job
-from synth.testing.replies import Listed, body
 
 NEW = {"question": GOOD, "parts": [{"number": n, "words": WORDS[part.cue]} for n, part in enumerate(PARTS, 1)]}
 SAME = {

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from stand_ins.row_audit import Auditor
 from task_examples import PAGES, TRIPLES, VALUES, HandPages, chain, pair
 
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.provenance import Provenance
 from synth.schemas.tasks import CheckResult, Task
-from synth.tasks.audit import Auditor, Problem
+from synth.tasks.audit import Problem
 from synth.tasks.draft import Draft, finish
 
 PROVENANCE = Provenance(

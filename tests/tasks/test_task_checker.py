@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from stand_ins.model_server.jobs import read_job
+from stand_ins.model_server.listed import Listed, body
 from test_writing_words import HOPS, draft
 
 from synth.environments.answers import check_task
@@ -20,8 +22,6 @@ from synth.tasks.graph_facts import PageText
 from synth.tasks.writing.asked import task_asker
 from synth.tasks.writing.checker import CHECKS, Found, TaskChecker, excerpts_of
 from synth.tasks.writing.config import CheckKeys
-from synth.testing.model_server.jobs import read_job
-from synth.testing.replies import Listed, body
 
 FAR = "x" * 5_000
 PAGES = {

@@ -305,9 +305,6 @@ class AppEpisode(Episode):
         """The same canonically: empty exactly when ``state_hash()`` is that of the beginning."""
         return canonical(self.changes(), self.environment.tables)
 
-    def difference_in_words(self) -> list[str]:
-        return changes_in_words(self.changes(), self.environment.tables)
-
     def state_hash(self) -> str:
         """Canonical: equal for states that differ in volatile columns and in keys that were handed out only."""
         return self._hash(self.difference())

@@ -81,13 +81,8 @@ class Attempt:
 class GoodRun:
     """A successful trajectory, replayed, with the state before each of its turns."""
 
-    def __init__(
-        self, row: TrajectoryRow, task: Task, environment: Environment, vocabulary: frozenset[str] | None = None
-    ) -> None:
+    def __init__(self, row: TrajectoryRow, task: Task, environment: Environment) -> None:
         """
-        Args:
-            vocabulary: Plain words for the groundedness check, in place of the scripted agents'.
-
         Raises:
             ValueError: the run did not succeed, is of another task, or its replay gives other observations.
         """
@@ -95,7 +90,7 @@ class GoodRun:
             raise ValueError(f"{row.id} is of {row.task_id}, not of {task.id}")
         if row.verdict.correct is not True:
             raise ValueError(f"{row.id} did not succeed")
-        self.row, self.task, self.environment, self.vocabulary = row, task, environment, vocabulary
+        self.row, self.task, self.environment = row, task, environment
         self.prompt, self.history = history_of(row)
         # The same check as for branches: what can't be restored exactly is no place to try anything.
         self._episode = environment.resume(task, facts_of(row))
@@ -144,7 +139,7 @@ class GoodRun:
         """Whether ``turn``, taken at ``step``, names only what was seen before."""
         history = (*self.history[:step], Step(turn=turn))
         own_words = self.row.model is not None
-        return not ungrounded(self.prompt, history, start=step, vocabulary=self.vocabulary, own_words=own_words)
+        return not ungrounded(self.prompt, history, start=step, own_words=own_words)
 
     def missing(self, step: int) -> tuple[int, ...]:
         """Hops that were not in view before ``step``, and were in view when the run answered."""

@@ -114,11 +114,6 @@ class Coverage:
         """Tool -> (tried, effective), of all that were tried."""
         return {name: (count, self.effective[name]) for name, count in sorted(self.tried.items())}
 
-    def reached(self, environment: Environment) -> float:
-        """Share of the tools that had an effect at least once."""
-        names = [tool.name for tool in environment.tools()]
-        return sum(self.effective[name] > 0 for name in names) / max(1, len(names))
-
     def report(self, environment: Environment) -> dict[str, Any]:
         """How much of the environment's tools was covered: numbers and what is left, as JSON."""
         tools = environment.tools()

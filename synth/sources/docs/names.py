@@ -37,9 +37,6 @@ CODE_KINDS = {
 _NUMBERING = re.compile(
     r"(?:(?:chapter|appendix|part|section)\s+)?(?:[A-Z0-9IVX]{1,5}\.)(?:\d+\.)*\s+(?=\S)", re.IGNORECASE
 )
-_PREFIX = re.compile(
-    r"(?:abstract|static|async|final|coroutine|awaitable|virtual|inline|const|property|exception|class)\s+"
-)
 _SUBTITLE = re.compile(r"\s+[—–]\s+|\s+--+\s+")
 
 

@@ -26,7 +26,7 @@ from synth.sources.docs.markdown import parse_markdown
 from synth.sources.files import leads_out, refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 
-__all__ = ["DocsConfig", "DocsSource", "content_digest", "read"]
+__all__ = ["DocsConfig", "DocsSource", "content_digest"]
 
 MARKDOWN = (".md", ".markdown", ".mkd")
 _MISSING = "\0missing"
@@ -310,11 +310,6 @@ class DocsSource:
 def content_digest(config: DocsConfig) -> str:
     """sha256 over relative paths and contents. Raises InputError (DocsSource)."""
     return DocsSource(config).digest()
-
-
-def read(config: DocsConfig, paths: Sequence[str]) -> tuple[list[Document], list[Rejection]]:
-    """Documents and rejections of ``paths``. A caller with many batches keeps a :class:`DocsSource` instead."""
-    return DocsSource(config).read(paths)
 
 
 def document_id(path: str) -> str:

@@ -39,7 +39,7 @@ from synth.sources.files import refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 from synth.sources.records.triples import Triple, TripleError, locate
 
-__all__ = ["Records", "RecordsConfig", "RecordsSource", "content_digest", "read"]
+__all__ = ["Records", "RecordsConfig", "RecordsSource", "content_digest"]
 
 _COLUMNS = ("id", "title", "text", "url", "licence", "date", "links", "triples")
 _SPACES = re.compile(r"[ \t\f\v]+")
@@ -332,11 +332,6 @@ class RecordsSource:
 def content_digest(config: RecordsConfig) -> str:
     """sha256 over names and contents. Raises InputError (RecordsSource)."""
     return RecordsSource(config).digest()
-
-
-def read(config: RecordsConfig, paths: Sequence[str]) -> Records:
-    """Documents, triples and rejections of ``paths``. A caller with many batches keeps a :class:`RecordsSource`."""
-    return RecordsSource(config).read(paths)
 
 
 def _items(value: Any) -> list[dict[str, Any]] | None:

@@ -33,7 +33,6 @@ _STATEMENT = re.compile(
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
-_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 
 class TriplesConfig(BaseModel):

@@ -47,7 +47,6 @@ _VERB_WITH = re.compile(rf"[a-z]{{3,}}[^s]s (?:{'|'.join(_PREPOSITIONS)})")
 """A verb that the list lacks shows by its preposition: "competes with", "subscribes to"."""
 _E_STEMS = re.compile(r"(?:[^aeiou][aeiou](?:r|t)|at|[cgsvuz]|[^aeiou]l|duc|pos|fin|quir)$")
 _NO_E = re.compile(r"(?:ss|sh|ch|ess|nt|ct|pt|ft|ll|ow|er|en|on|op|it|et|ish)$")
-_VOWEL = re.compile(r"[aeiou]")
 _SIZES = frozenset("area population size surface volume budget crew enrolment enrollment capacity diameter".split())
 _PLURALS = {
     "person": "people",

@@ -6,6 +6,6 @@ dictionaries, a question is joined by backtracking over them, and documents are 
 runs it over the Parquet of a dataset; nothing but the published files is asked.
 """
 
-from synth.tasks.audit.auditor import Auditor, Problem
+from synth.tasks.audit.auditor import Problem
 
-__all__ = ["Auditor", "Problem"]
+__all__ = ["Problem"]

@@ -85,10 +85,6 @@ class Corpus:
         self.generic = frozenset(word for word, count in names.items() if count >= bar)
         """Words that so many names contain that sharing one gives nothing away."""
 
-    @property
-    def n_documents(self) -> int:
-        return len(self.columns.ids)
-
     def text(self, row: int) -> str:
         found = self._texts.get(row)
         if found is None:
@@ -160,16 +156,6 @@ class Corpus:
 
     def values(self, entity: int, relation: str) -> set[str]:
         return {v for number in self.out[entity].get(relation, ()) if (v := self.edges[number].value) is not None}
-
-    def joined(self, left: int, right: int) -> bool:
-        """Whether any edge but a plain place in a page joins the two."""
-        edges = self.edges
-        return any(
-            edges[number].object == b
-            for a, b in ((left, right), (right, left))
-            for numbers in self.out[a].values()
-            for number in numbers
-        )
 
 
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")

@@ -30,7 +30,6 @@ from synth.text.lists import listed
 
 __all__ = ["Answer", "WorldView", "difficulty_of", "draw"]
 
-Ints = NDArray[Any]
 Bools = NDArray[np.bool_]
 
 

@@ -16,7 +16,7 @@ from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason
 from synth.sources.docs.decode import NotTextError, decode
 from synth.sources.docs.markdown import parse_markdown
-from synth.sources.docs.source import DocsConfig, DocsSource, content_digest, read
+from synth.sources.docs.source import DocsConfig, DocsSource, content_digest
 
 
 def page(body: str, title: str = "T") -> str:
@@ -189,9 +189,10 @@ def test_order_digest_and_rows_do_not_depend_on_the_order_of_creation(tmp_path: 
     second = write(tmp_path / "two", dict(reversed(files.items())))
     assert DocsSource(first).files == DocsSource(second).files == ["a/x.html", "a/y.html", "b/x.html", "b/y.html"]
     assert content_digest(first) == content_digest(second)
-    assert read(first, DocsSource(first).files) == read(second, DocsSource(second).files)
-    halves = [read(first, part)[0] for part in (DocsSource(first).files[:1], DocsSource(first).files[1:])]
-    assert halves[0] + halves[1] == read(first, DocsSource(first).files)[0]
+    one, other = DocsSource(first), DocsSource(second)
+    assert one.read(one.files) == other.read(other.files)
+    halves = [DocsSource(first).read(part)[0] for part in (one.files[:1], one.files[1:])]
+    assert halves[0] + halves[1] == one.read(one.files)[0]
     (tmp_path / "two/a/x.html").write_text(page("changed"))
     assert content_digest(first) != content_digest(second)
 

@@ -8,6 +8,8 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stand_ins.model_server.jobs import read_job
+from stand_ins.model_server.listed import Listed, body
 
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
@@ -16,8 +18,6 @@ from synth.sources.extract.merge import content_key, merge
 from synth.sources.extract.rules import Names, RuleExtractor
 from synth.sources.records.triples import Triple, graph_tables
 from synth.tasks.writing.extraction import EXTRACT, WrittenExtractor, pieces, triple_asker
-from synth.testing.model_server.jobs import read_job
-from synth.testing.replies import Listed, body
 
 PAGES = {
     "a": ("Kite Museum", "The museum shows kites. It was designed by Olga Verne. Use the Rope Hall instead."),

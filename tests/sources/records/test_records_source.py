@@ -17,7 +17,7 @@ from synth.errors import InputError
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.rejections import Reason
-from synth.sources.records.source import Records, RecordsConfig, RecordsSource, content_digest, read
+from synth.sources.records.source import Records, RecordsConfig, RecordsSource, content_digest
 from synth.sources.records.triples import Triple, graph_tables
 
 GOOD: list[dict[str, Any]] = [
@@ -193,8 +193,9 @@ def test_shards_give_the_rows_of_the_whole(tmp_path: Path) -> None:
             lines({"id": "same", "text": f"t{n}"}, {"id": f"id{n}", "text": "shared"})
         )
     config = RecordsConfig(path=str(tmp_path))
-    whole = read(config, RecordsSource(config).files)
-    parts = [read(config, [name]) for name in RecordsSource(config).files]
+    source = RecordsSource(config)
+    whole = source.read(source.files)
+    parts = [RecordsSource(config).read([name]) for name in source.files]
     assert [d for p in parts for d in p.documents] == whole.documents
     assert [r for p in parts for r in p.rejected] == whole.rejected
     assert {d.id for d in whole.documents} == {"same", "id0"}

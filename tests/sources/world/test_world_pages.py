@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sentence_reading import read_sentence
 
 from synth.lexicon.names import written_value
 from synth.schemas.arrow import arrow_schema, from_arrow
@@ -21,7 +22,6 @@ from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
 from synth.sources.world.config import WorldConfig
 from synth.sources.world.layout import FILLERS
-from synth.sources.world.lexicon import read_sentence
 from synth.sources.world.pages import pages
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS
 from synth.sources.world.source import shard_tables, world_of

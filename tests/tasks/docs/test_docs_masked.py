@@ -10,7 +10,7 @@ import pytest
 from synth.environments.answers import judge_parts
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Bm25Index
-from synth.schemas.arrow import from_arrow, row_at, to_arrow
+from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.sources.docs.graph import graph_tables
 from synth.sources.docs.source import DocsConfig, DocsSource
@@ -39,7 +39,7 @@ class Table:
         return len(self.arrow)  # type: ignore[arg-type]
 
     def row(self, number: int) -> Document:
-        return row_at(self.arrow, number, Document)
+        return from_arrow(self.arrow.slice(number, 1), Document)[0]
 
 
 def site() -> dict[str, str]:

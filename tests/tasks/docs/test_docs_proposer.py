@@ -14,7 +14,7 @@ import pytest
 
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Bm25Index
-from synth.schemas.arrow import from_arrow, row_at, to_arrow
+from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
@@ -80,7 +80,7 @@ class Table:
         return len(self.arrow)
 
     def row(self, number: int) -> Any:
-        return row_at(self.arrow, number, Document)
+        return from_arrow(self.arrow.slice(number, 1), Document)[0]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stand_ins.model_server import JobPlayer, ModelServer
 from test_docs_proposer import site
 
 import synth
 from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
-from synth.testing.model_server import JobPlayer, ModelServer
 
 SETTINGS: dict[str, Any] = {
     "critical": None,

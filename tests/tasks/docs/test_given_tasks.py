@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from synth.errors import InputError
-from synth.schemas.arrow import row_at, to_arrow
+from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
@@ -35,7 +35,7 @@ class Table:
         return len(self.arrow)
 
     def row(self, number: int) -> Any:
-        return row_at(self.arrow, number, Document)
+        return from_arrow(self.arrow.slice(number, 1), Document)[0]
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from english_faults import faults
 from small_world import SmallWorld
+from stand_ins.row_audit import Auditor
 
 from synth.identity import derive_generator
 from synth.schemas.arrow import from_arrow
@@ -15,7 +16,6 @@ from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.provenance import Provenance
 from synth.schemas.tasks import Hop, Task
 from synth.sources.world.schema import HUB_TYPES
-from synth.tasks.audit import Auditor
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
 from synth.tasks.ranges import stated_forms

@@ -12,6 +12,7 @@ import pytest
 from english_faults import faults
 from pydantic import ValidationError
 from small_world import SmallWorld
+from stand_ins.row_audit import Auditor
 
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document, Edge, Entity
@@ -19,7 +20,6 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
 from synth.sources.world.schema import HUB_TYPES
-from synth.tasks.audit import Auditor
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.world.config import WorldTasksConfig

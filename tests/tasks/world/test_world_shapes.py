@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 from english_faults import faults
 from small_world import SmallWorld
+from stand_ins.row_audit import Auditor
 
 from synth.identity import derive_generator
 from synth.schemas.arrow import from_arrow
@@ -17,7 +18,6 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Rejection
 from synth.schemas.tasks import Task
 from synth.sources.world.schema import HUB_TYPES
-from synth.tasks.audit import Auditor
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total

@@ -24,7 +24,6 @@ from synth.tasks.world.view import WorldView
 __all__ = ["Drawn", "Pool", "Weighted", "describe", "pool_of", "remember"]
 
 Ints = NDArray[Any]
-Bools = NDArray[np.bool_]
 
 
 class Weighted:

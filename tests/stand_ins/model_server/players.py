@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from synth.testing.model_server.replies import Reply
+from stand_ins.model_server.replies import Reply
 
 __all__ = ["EchoPlayer", "FixedPlayer", "Player"]
 

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from server_calls import SEARCH, Answer, ask, ask_all, body, call_message, result
-
-from synth.testing.model_server import (
+from stand_ins.model_server import (
     CONTENT_FAULTS,
     TRANSPORT_FAULTS,
     Call,
@@ -30,7 +29,7 @@ from synth.testing.model_server import (
     ServerOptions,
     read_log,
 )
-from synth.testing.model_server.log import OPEN
+from stand_ins.model_server.log import OPEN
 
 CALLS = (Call.of("search", query="Orl", k=3), Call.of("search", query="Mosk"))
 SAID = Reply(content="I search.", reasoning="Where to begin?", calls=CALLS)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from stand_ins.model_server.faults import FaultKind
+from stand_ins.model_server.log import DELIVERED, Record
 from synth.store.calls import Intent, IntentState
-from synth.testing.model_server.faults import FaultKind
-from synth.testing.model_server.log import DELIVERED, Record
 
 __all__ = ["Reconciliation", "reconcile", "sent_again"]
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from stand_ins.model_server.players import Player
+from stand_ins.model_server.replies import render
 from synth.models.contract import CallFailed, ChatReply, ChatRequest, Model
 from synth.models.parse import parse_chat
-from synth.testing.model_server.players import Player
-from synth.testing.model_server.replies import render
 
 __all__ = ["Listed", "Played", "body"]
 

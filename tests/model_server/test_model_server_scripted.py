@@ -10,6 +10,8 @@ import jsonschema
 import pytest
 from http_model import HttpModel
 from server_calls import ask, body
+from stand_ins.model_server import ModelServer, Player, ScriptedPlayer, ServerOptions
+from stand_ins.model_server.conversation import read_conversation
 
 from synth.agents.contract import History, Policy, Prompt, Step, Turn
 from synth.agents.loop import Limits, Rollout, prompt_for, rollout
@@ -23,8 +25,6 @@ from synth.prompting import load_prompt
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, StopReason
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
-from synth.testing.model_server import ModelServer, Player, ScriptedPlayer, ServerOptions
-from synth.testing.model_server.conversation import read_conversation
 
 ROLES: tuple[Role, ...] = ("teacher", "policy")
 # Calls that break a tool's schema are the one thing that a model is asked for again, so they go another way over HTTP.

@@ -9,9 +9,8 @@ from typing import Any
 import openai
 import pytest
 from server_calls import SEARCH, ask, body, call_message, result
-
-from synth.testing.model_server import Call, FixedPlayer, ModelServer, Reply, ServerOptions
-from synth.testing.model_server.replies import cut, tokens_of
+from stand_ins.model_server import Call, FixedPlayer, ModelServer, Reply, ServerOptions
+from stand_ins.model_server.replies import cut, tokens_of
 
 USER = {"role": "user", "content": "Where is the Orl?"}
 SYSTEM = {"role": "system", "content": "Be brief."}

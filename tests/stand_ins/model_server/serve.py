@@ -1,6 +1,6 @@
-"""``python -m synth.testing.serve SPEC``: a model server for tests, in a process of its own.
+"""``PYTHONPATH=tests python -m stand_ins.model_server.serve SPEC``: the model server in a process of its own.
 
-SPEC is a JSON file of the form of :class:`~synth.testing.model_server.process.ServerSpec`; the server then runs until
+SPEC is a JSON file of the form of :class:`~stand_ins.model_server.process.ServerSpec`; the server then runs until
 SIGTERM or SIGINT. ``-`` reads it from the first line of standard input, and ends the server with the end of that
 input, too, so that it never outlives who started it. Its address is its first line of output.
 """
@@ -17,12 +17,14 @@ from types import FrameType
 
 from pydantic import ValidationError
 
+from stand_ins.model_server.players import EchoPlayer, Player
+from stand_ins.model_server.process import EchoSpec, ScriptedSpec, ServerSpec
+from stand_ins.model_server.scripted import ScriptedPlayer
+from stand_ins.model_server.server import ModelServer
+from synth.dataset.reader import load
 from synth.errors import InputError, SynthError
 from synth.schemas.adp import error_lines
-from synth.testing.model_server.players import EchoPlayer, Player
-from synth.testing.model_server.process import EchoSpec, ScriptedSpec, ServerSpec
-from synth.testing.model_server.scripted import ScriptedPlayer
-from synth.testing.model_server.server import ModelServer
+from synth.schemas.tasks import Task
 
 __all__ = ["main"]
 
@@ -65,7 +67,7 @@ def _wait_for_end(stop: threading.Event) -> None:
 
 def _spec(arguments: list[str]) -> ServerSpec:
     if len(arguments) != 1:
-        raise InputError("give one specification", mend="python -m synth.testing.serve SPEC.json, or - for its input")
+        raise InputError("give one specification", mend="name a file SPEC.json, or - for the standard input")
     (name,) = arguments
     try:
         text = sys.stdin.readline() if name == "-" else Path(name).read_text(encoding="utf-8")
@@ -83,9 +85,6 @@ def _players(spec: ServerSpec) -> Mapping[str, Player]:
 def _player(spec: EchoSpec | ScriptedSpec) -> Player:
     if isinstance(spec, EchoSpec):
         return EchoPlayer(spec.size)
-    from synth.dataset.reader import load
-    from synth.schemas.tasks import Task
-
     tasks = [task for task in load(spec.dataset).rows("tasks") if isinstance(task, Task)]
     return ScriptedPlayer.scripted(tasks, spec.role, language=spec.language, **spec.options)
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from server_calls import ask, ask_all, body
-
-from synth.testing.model_server import (
+from stand_ins.model_server import (
     EchoSpec,
     FaultKind,
     Faults,
@@ -21,8 +20,10 @@ from synth.testing.model_server import (
     ServerOptions,
     ServerSpec,
 )
-from synth.testing.model_server.players import EchoPlayer
-from synth.testing.serve import main
+from stand_ins.model_server.players import EchoPlayer
+from stand_ins.model_server.serve import main
+
+TESTS = Path(__file__).parents[1]
 
 
 def test_it_answers_logs_and_ends(tmp_path: Path) -> None:
@@ -49,12 +50,12 @@ def test_it_answers_logs_and_ends(tmp_path: Path) -> None:
 def test_it_ends_with_who_started_it(tmp_path: Path) -> None:
     code = (
         "import os, signal\n"
-        "from synth.testing.model_server import *\n"
+        "from stand_ins.model_server import *\n"
         "server = ModelServerProcess(ServerSpec(players={'echo': EchoSpec()})).__enter__()\n"
         "print(server.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    made = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=False)
+    made = subprocess.run([sys.executable, "-c", code], cwd=TESTS, stdout=subprocess.PIPE, text=True, check=False)
     assert made.returncode == -signal.SIGKILL
     pid = int(made.stdout)
     status = Path(f"/proc/{pid}/stat")
@@ -68,7 +69,7 @@ def test_it_runs_from_a_file_until_a_signal(tmp_path: Path, number: int) -> None
     path = tmp_path / "spec.json"
     path.write_text(ServerSpec(players={"echo": EchoSpec()}).model_dump_json())
     with subprocess.Popen(
-        [sys.executable, "-m", "synth.testing.serve", str(path)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "stand_ins.model_server.serve", str(path)], cwd=TESTS, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         url = process.stdout.readline().strip()

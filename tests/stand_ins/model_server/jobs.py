@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stand_ins.model_server.replies import Reply
 from synth.prompting import load_prompt
-from synth.testing.model_server.replies import Reply
 
 __all__ = ["JobPlayer", "answered", "read_job"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,16 +10,18 @@ from typing import IO, Any, Literal
 
 from pydantic import Field
 
+from stand_ins.model_server.log import Record, read_log
+from stand_ins.model_server.server import ServerOptions
 from synth.schemas.row import JsonObject, NonEmpty, Row
 from synth.schemas.trajectories import Role
-from synth.testing.model_server.log import Record, read_log
-from synth.testing.model_server.server import ServerOptions
 
 __all__ = ["EchoSpec", "ModelServerProcess", "ScriptedSpec", "ServerSpec"]
 
+_TESTS = Path(__file__).resolve().parents[2]
+
 
 class EchoSpec(Row):
-    """An :class:`~synth.testing.model_server.players.EchoPlayer`."""
+    """An :class:`~stand_ins.model_server.players.EchoPlayer`."""
 
     kind: Literal["echo"] = "echo"
     size: int = Field(default=1_000, ge=0)
@@ -38,7 +41,7 @@ class ScriptedSpec(Row):
 
 
 class ServerSpec(Row):
-    """All that ``python -m synth.testing.serve`` needs."""
+    """All that ``python -m stand_ins.model_server.serve`` needs."""
 
     players: dict[str, EchoSpec | ScriptedSpec]
     """Player by model name."""
@@ -50,7 +53,7 @@ class ServerSpec(Row):
 
 
 class ModelServerProcess:
-    """Runs ``python -m synth.testing.serve``, which ends with this process or at the end of the block.
+    """Runs ``python -m stand_ins.model_server.serve``, which ends with this process or at the end of the block.
 
     with ModelServerProcess(ServerSpec(players={"echo": EchoSpec()}, log="log.jsonl")) as server:
         ...  # server.url, server.records()
@@ -77,12 +80,17 @@ class ModelServerProcess:
         Raises:
             RuntimeError: it did not start; its own line says why.
         """
+        paths = (str(_TESTS), os.environ.get("PYTHONPATH", ""))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "synth.testing.serve", "-"],
+            [sys.executable, "-m", "stand_ins.model_server.serve", "-"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+            },
         )
         _pipe(self._process.stdin).write(self.spec.model_dump_json() + "\n")
         _pipe(self._process.stdin).flush()

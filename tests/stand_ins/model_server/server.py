@@ -19,13 +19,13 @@ from typing import Any
 from aiohttp import web
 from pydantic import Field, NonNegativeFloat
 
+from stand_ins.model_server.faults import CONTENT_FAULTS, FaultKind, Faults, spoil
+from stand_ins.model_server.log import DELIVERED, RequestLog
+from stand_ins.model_server.players import Player
+from stand_ins.model_server.protocol import ProtocolError, check_request
+from stand_ins.model_server.replies import ReasoningField, Reply, cut, render, tokens_of
 from synth.identity import digest
 from synth.schemas.row import Row
-from synth.testing.model_server.faults import CONTENT_FAULTS, FaultKind, Faults, spoil
-from synth.testing.model_server.log import DELIVERED, RequestLog
-from synth.testing.model_server.players import Player
-from synth.testing.model_server.protocol import ProtocolError, check_request
-from synth.testing.model_server.replies import ReasoningField, Reply, cut, render, tokens_of
 
 __all__ = ["ModelServer", "ServerOptions"]
 

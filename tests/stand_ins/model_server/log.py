@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from synth.testing.model_server.faults import FaultKind
+from stand_ins.model_server.faults import FaultKind
 
 __all__ = ["DELIVERED", "OPEN", "Record", "RequestLog", "read_log"]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from stand_ins.model_server import FaultKind, Record, reconcile, sent_again
 
 from synth.store.calls import Intent, IntentState, TokenCount
-from synth.testing.model_server import FaultKind, Record, reconcile, sent_again
 
 
 def record(number: int, outcome: str = "delivered", **more: Any) -> Record:

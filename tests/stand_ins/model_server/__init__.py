@@ -1,0 +1,48 @@
+"""A model server for tests: it speaks ``/v1/chat/completions``, plays agents as if they were models, and goes wrong on
+a seeded plan."""
+
+from stand_ins.model_server.assistants import EditorPlayer, ReflectorPlayer, SimulatorPlayer, SummarizerPlayer
+from stand_ins.model_server.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
+from stand_ins.model_server.jobs import JobPlayer
+from stand_ins.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, read_shown
+from stand_ins.model_server.log import Record, RequestLog, read_log
+from stand_ins.model_server.players import EchoPlayer, FixedPlayer, Player
+from stand_ins.model_server.process import EchoSpec, ModelServerProcess, ScriptedSpec, ServerSpec
+from stand_ins.model_server.reconcile import Reconciliation, reconcile, sent_again
+from stand_ins.model_server.replies import Call, Reply
+from stand_ins.model_server.scripted import ScriptedPlayer
+from stand_ins.model_server.server import ModelServer, ServerOptions
+
+__all__ = [
+    "CONTENT_FAULTS",
+    "TRANSPORT_FAULTS",
+    "Call",
+    "EchoPlayer",
+    "EchoSpec",
+    "EditorPlayer",
+    "ExpertPlayer",
+    "FaultKind",
+    "Faults",
+    "FixedPlayer",
+    "JobPlayer",
+    "ModelServer",
+    "ModelServerProcess",
+    "Player",
+    "Reconciliation",
+    "Record",
+    "ReflectorPlayer",
+    "Reply",
+    "RequestLog",
+    "ScorerPlayer",
+    "ScriptedPlayer",
+    "ScriptedSpec",
+    "ServerOptions",
+    "ServerSpec",
+    "Shown",
+    "SimulatorPlayer",
+    "SummarizerPlayer",
+    "read_log",
+    "read_shown",
+    "reconcile",
+    "sent_again",
+]
