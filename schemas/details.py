@@ -57,7 +57,5 @@ def details_with(*said: Facts | JsonObject) -> JsonObject:
 
 def _written(facts: Facts) -> JsonObject:
     fields = type(facts).model_fields
-    given = {
-        name for name in facts.model_fields_set if fields[name].is_required() or getattr(facts, name) is not None
-    }
+    given = {name for name in facts.model_fields_set if fields[name].is_required() or getattr(facts, name) is not None}
     return facts.model_dump(mode="json", include=given)
