@@ -9,6 +9,7 @@ from app_tools import LIBRARY, opened, play, task
 
 from synth.environments.app.environment import AppEpisode, Goal, open_app
 from synth.environments.app.reading import shipped
+from synth.environments.app.saying import changes_in_words
 from synth.schemas.trajectories import Verdict
 
 
@@ -53,12 +54,16 @@ def test_there_and_back_is_no_difference() -> None:
     (lent,) = play(episode, ("lend", {"reader_id": reader(episode), "book": "Ferns"}))
     loan = lent.content.split()[-1].rstrip(".")
     assert episode.state_hash() != start
-    assert episode.difference_in_words() == [
+    assert changes_in_words(episode.changes(), episode.environment.tables) == [
         "book Ferns: copies 1 → 0",
         f"new loan {loan}: reader {reader(episode)}; book Ferns; due 2030-01-24",
     ]
     play(episode, ("take_back", {"loan_id": loan}))
-    assert (episode.state_hash(), episode.difference(), episode.difference_in_words()) == (start, [], [])
+    assert (
+        episode.state_hash(),
+        episode.difference(),
+        changes_in_words(episode.changes(), episode.environment.tables),
+    ) == (start, [], [])
 
 
 def test_volatile_columns_and_the_clock_do_not_count() -> None:
@@ -132,7 +137,9 @@ def test_a_recorded_violation_spoils_the_goal_and_is_named() -> None:
     assert result.error is None
     violations = [entry for entry in episode.difference() if entry.table_name == "policy_violations"]
     assert [entry.values for entry in violations] == [{"rule": "dear_books"}]
-    assert "new policy violation of the rule dear_books" in "\n".join(episode.difference_in_words())
+    assert "new policy violation of the rule dear_books" in "\n".join(
+        changes_in_words(episode.changes(), episode.environment.tables)
+    )
     clean = episode.goal()
     wanted = clean.model_copy(
         update={"state": "0" * 64, "changes": tuple(e for e in clean.changes if e not in violations)}
