@@ -43,8 +43,6 @@ class Pool:
         self._drawn: dict[Place, list[Continuation]] = {}
         self._decided: dict[Place, list[bool]] = {}
         self._per_step: Counter[int] = Counter()
-        self.carried_out = 0
-        """Continuations that ran in this process, those of ``done`` left out."""
 
     def original(self, step: int) -> Place:
         """The place where step ``step`` is taken as recorded; -1 for the question alone."""
@@ -76,7 +74,6 @@ class Pool:
         found = self._done.get(key)
         if found is None:
             found = self.branching.run(self.policy, place, turn, sample, self.generator, self._proposals.get(place))
-            self.carried_out += 1
             if self._record is not None:
                 self._record(key, found)
         drawn.append(found)

@@ -174,11 +174,6 @@ class Account:
         return self.prompt_tokens + self.completion_tokens + self.tokens_unknown
 
     @property
-    def tokens_bound(self) -> int:
-        """What the account may have used at most: spent, and reserved by open calls."""
-        return self.tokens_spent + self.tokens_open
-
-    @property
     def cost_spent(self) -> int:
         """Of delivered calls, and of unknown ones at most."""
         return self.cost_exact + self.cost_unknown

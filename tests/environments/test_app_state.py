@@ -9,7 +9,12 @@ from app_tools import LIBRARY, opened, play, task
 
 from synth.environments.app.environment import AppEpisode, Goal, open_app
 from synth.environments.app.reading import shipped
+from synth.environments.app.saying import changes_in_words
 from synth.schemas.trajectories import Verdict
+
+
+def _in_words(episode: AppEpisode) -> list[str]:
+    return changes_in_words(episode.changes(), episode.environment.tables)
 
 
 def reader(episode: AppEpisode, vip: int = 1, at: int = 0) -> str:
@@ -53,12 +58,16 @@ def test_there_and_back_is_no_difference() -> None:
     (lent,) = play(episode, ("lend", {"reader_id": reader(episode), "book": "Ferns"}))
     loan = lent.content.split()[-1].rstrip(".")
     assert episode.state_hash() != start
-    assert episode.difference_in_words() == [
+    assert _in_words(episode) == [
         "book Ferns: copies 1 → 0",
         f"new loan {loan}: reader {reader(episode)}; book Ferns; due 2030-01-24",
     ]
     play(episode, ("take_back", {"loan_id": loan}))
-    assert (episode.state_hash(), episode.difference(), episode.difference_in_words()) == (start, [], [])
+    assert (
+        episode.state_hash(),
+        episode.difference(),
+        _in_words(episode),
+    ) == (start, [], [])
 
 
 def test_volatile_columns_and_the_clock_do_not_count() -> None:
@@ -132,7 +141,7 @@ def test_a_recorded_violation_spoils_the_goal_and_is_named() -> None:
     assert result.error is None
     violations = [entry for entry in episode.difference() if entry.table_name == "policy_violations"]
     assert [entry.values for entry in violations] == [{"rule": "dear_books"}]
-    assert "new policy violation of the rule dear_books" in "\n".join(episode.difference_in_words())
+    assert "new policy violation of the rule dear_books" in "\n".join(_in_words(episode))
     clean = episode.goal()
     wanted = clean.model_copy(
         update={"state": "0" * 64, "changes": tuple(e for e in clean.changes if e not in violations)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 from reach import Reach, Symbol
@@ -41,6 +42,13 @@ INSTRUMENTS: dict[Symbol, str] = {
     ("synth.store.ledger", "read_ledger"): "reads what the engine wrote",
 }
 """Used by tests only, and kept beside the private code that they share."""
+CALLED_BY_OTHERS = {
+    "synth.environments.mcp.connection:_Overheard.last_context": "the MCP SDK",
+    "synth.training.verl:EnvironmentTool.calc_reward": "verl",
+    "synth.training.verl:EnvironmentTool.get_openai_tool_schema": "verl",
+}
+"""Methods that answer code of others without a base class that says so."""
+_WORD = re.compile(r"\w+")
 _NAMED = re.compile(r"synth(?:\.\w+)+")
 
 
@@ -81,6 +89,44 @@ def test_every_module_is_reached() -> None:
 def test_every_definition_is_used() -> None:
     roots = {*ROOTS, *WAITING, *INSTRUMENTS, *((module, "") for module in WAITING_MODULES)}
     assert sorted(":".join(symbol) for symbol in REACH.unreached(roots)[1]) == []
+
+
+def unnamed_methods(trees: dict[str, ast.Module]) -> set[str]:
+    """Methods whose name no code mentions but their own, those left out by which a class answers code of others: the
+    methods of its foreign bases, and those with a decorator of pydantic's."""
+    own = {node.name for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    every = sum((mentions(tree) for tree in trees.values()), Counter[str]())
+    found = set()
+    for module, tree in trees.items():
+        for kind in ast.walk(tree):
+            if isinstance(kind, ast.ClassDef) and {ast.unparse(base).partition("[")[0] for base in kind.bases} <= own:
+                for node in kind.body:
+                    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__"):
+                        foreign = any("validator" in ast.unparse(one) for one in node.decorator_list)
+                        if not foreign and every[node.name] == mentions(node)[node.name]:
+                            found.add(f"{module}:{kind.name}.{node.name}")
+    return found
+
+
+def mentions(tree: ast.AST) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            found[node.attr] += 1
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 80:
+            found.update(_WORD.findall(node.value))
+    return found
+
+
+def test_every_method_is_named_by_some_code() -> None:
+    found = unnamed_methods({name: tree for name, tree in TREES.items() if not name.startswith("synth.testing.")})
+    assert {one for one in found if one.partition(":")[0] not in WAITING_MODULES} == set(CALLED_BY_OTHERS)
+
+
+def test_a_method_that_only_tests_call_is_seen() -> None:
+    text = "class A(Foreign):\n    def theirs(self): ...\nclass B:\n    def used(self): ...\n"
+    text += "    def dead(self): return self.dead()\nB().used()"
+    assert unnamed_methods({"synth.one": ast.parse(text)}) == {"synth.one:B.dead"}
 
 
 def test_what_waits_or_measures_has_no_user_yet() -> None:

@@ -180,7 +180,7 @@ def test_two_processes_never_exceed_a_cap(tmp_path: Path, children: Children, un
     with CallStore(path) as store:
         books_are_right(store)
         account = store.account("data")
-        assert {"cost": account.cost_bound, "tokens": account.tokens_bound}[unit] <= cap
+        assert {"cost": account.cost_bound, "tokens": account.tokens_spent + account.tokens_open}[unit] <= cap
         store.cap("data", **({"cost": cap, "tokens": None} if unit == "cost" else {"cost": None, "tokens": cap}))
         with pytest.raises(CapReached):
             asyncio.run(store.begin("next run", key_of_call("more"), "data", "judge", tokens=1_000, cost=1_000))
