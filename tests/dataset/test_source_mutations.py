@@ -69,7 +69,7 @@ def test_no_more_records_than_turns_and_none_of_another_form(copied: Callable[[]
     assert run[0].startswith("details.model_turns: there are ")
     odd = found(folder, TRAJECTORIES, 1, lambda t: {"details": details([{"call": "c"}])})
     assert len(odd) == 1
-    assert odd[0].startswith("details.model_turns: ")
+    assert odd[0].startswith("details.model_turns[0].")
     own = found(folder, BRANCHES, ALTERNATIVE, lambda b: {"model_turns": (GOOD,) * b.turns})
     assert len(own) == 1
     assert "turns of the policy's own" in own[0]

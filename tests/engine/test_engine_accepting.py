@@ -154,7 +154,7 @@ class Planned(Asks):
         call = PlannedCall(
             tool="cancel", arguments={"id": str(index % 3)}, changes=True, instruction="Do.", given=given
         )
-        details = {"plan": Solution(outcome="done", calls=(call,)).model_dump(mode="json"), "goal": [index % 3]}
+        details = {"plan": Solution(outcome="done", calls=(call,)).model_dump(mode="json"), "goal": {"state": str(index % 3)}}
         return super()._task(index).model_copy(update={"shape": "reverse", "answer": "done", "details": details})
 
 

@@ -43,7 +43,8 @@ async def run(serve: Any, chat_all: Any, said: Any, path: Any, cap: int | None, 
     booked: list[int] = []
 
     async def answer(server: Any, asked: Any) -> Any:
-        booked.append(getattr(hub.account(), f"{unit}_bound"))
+        held = hub.account()
+        booked.append(getattr(held, f"{unit}_spent") + getattr(held, f"{unit}_open"))
         await asyncio.sleep(0.002)
         return server.said("Ada wrote it.", usage=said)
 
