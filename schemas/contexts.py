@@ -77,7 +77,7 @@ class ContextRow(Row):
     tokens: int
     """Tokens that it has: at most the budget, and at least 99 % of it. A chat template adds its own."""
     tokenizer: NonEmpty
-    """What counted them: ``words-1`` (see ``synth.contexts.tokens``), or ``file:<sha256>`` of a ``tokenizers`` file."""
+    """What counted them: ``words-1`` (``annotate.contexts.tokens``), or ``file:<sha256>`` of a ``tokenizers`` file."""
     documents: tuple[ContextItem, ...]
     """All documents, in the order of the message."""
     gold_positions: tuple[int, ...]

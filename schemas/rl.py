@@ -80,7 +80,7 @@ class RewardModel(Row):
 class Verifier(Row):
     """Which reward function belongs to the row."""
 
-    function: NonEmpty = "synth.rewards:group_rewards"
+    function: NonEmpty = "synth.annotate.rewards:group_rewards"
     """``module:name`` of the function that ships with the project."""
     version: int = 1
     """Bumped when a reward can change."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from synth.dataset.mixing import Mixed
     from synth.dataset.reader import Dataset
     from synth.engine import Engine, StageStatus
-    from synth.formats.exporting import Exported
+    from synth.export.exporting import Exported
     from synth.pipelines.annotate import Annotated
     from synth.pipelines.importing import Imported
     from synth.pipelines.pilot import Pilot
@@ -303,7 +303,7 @@ def export(
         path: The dataset: a finished build, an import, or what ``annotate(...).save`` wrote.
         to: Name of the format (``synth.registry.choices("formats")``).
         out: A folder; an earlier export in it is replaced.
-        select: Conditions ``KEY=VALUE`` (:class:`synth.formats.selection.Selection`); they replace those that
+        select: Conditions ``KEY=VALUE`` (:class:`synth.export.selection.Selection`); they replace those that
             the format sets itself.
         thoughts: Whether the agent's thoughts are exported.
         tokenizer: A model's ``tokenizer.json``, or its folder, to count with; None = the counter that ships.
@@ -312,8 +312,8 @@ def export(
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.formats.exporting import export_dataset
-    from synth.formats.selection import parse_selection
+    from synth.export.exporting import export_dataset
+    from synth.export.selection import parse_selection
     from synth.registry import find
 
     return export_dataset(

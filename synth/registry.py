@@ -107,28 +107,28 @@ ENVIRONMENTS: Mapping[str, str] = {
     "web": "synth.environments.web.environment:open_web",
 }
 PROPOSERS: Mapping[str, str] = {
-    "app": "synth.reverse.app.proposer:app_proposer",
-    "mcp": "synth.reverse.mcp.proposer:mcp_proposer",
-    "web": "synth.reverse.web.proposer:web_proposer",
+    "app": "synth.exploration.app.proposer:app_proposer",
+    "mcp": "synth.exploration.mcp.proposer:mcp_proposer",
+    "web": "synth.exploration.web.proposer:web_proposer",
 }
 ENCODERS: Mapping[str, str] = {
     "hashed": "synth.retrieval.encoder:hashed_encoder",
     "sentence-transformers": "synth.retrieval.encoder:sentence_encoder",
 }
 EXPERTS: Mapping[str, str] = {
-    "scripted": "synth.critical.scripted_expert:scripted_expert",
-    "model": "synth.critical.model_expert:model_expert",
+    "scripted": "synth.annotate.critical.scripted_expert:scripted_expert",
+    "model": "synth.annotate.critical.model_expert:model_expert",
 }
 RATERS: Mapping[str, str] = {
-    "evidence": "synth.rewards.rating:EvidenceRater",
-    "model": "synth.rewards.model_judge:model_rater",
+    "evidence": "synth.annotate.rewards.rating:EvidenceRater",
+    "model": "synth.annotate.rewards.model_judge:model_rater",
 }
 SCORERS: Mapping[str, str] = {
-    "evidence": "synth.critical.scoring:EvidenceScorer",
-    "model": "synth.critical.model_scorer:model_scorer",
+    "evidence": "synth.annotate.critical.scoring:EvidenceScorer",
+    "model": "synth.annotate.critical.model_scorer:model_scorer",
 }
 SCREENS: Mapping[str, str] = {
-    "benchmarks": "synth.screening.benchmarks:BenchmarkScreen",
+    "benchmarks": "synth.filtering.decontamination.benchmarks:BenchmarkScreen",
 }
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",
@@ -136,10 +136,10 @@ BACKENDS: Mapping[str, str] = {
     "vllm": "synth.agents.model.backend:model_policy",
 }
 ASSISTANTS: Mapping[str, str] = {
-    "answer_judge": "synth.rewards.model_judge:model_answer_judge",
-    "editor": "synth.preferences.perturb.minimal_edit:model_editor",
+    "answer_judge": "synth.annotate.rewards.model_judge:model_answer_judge",
+    "editor": "synth.annotate.preferences.perturb.minimal_edit:model_editor",
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
-    "pair_judge": "synth.preferences.judge:model_pair_judge",
+    "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",
     "simulated_search": "synth.environments.search:open_simulated_search",
     "summarizer": "synth.agents.summaries:model_summarizer",
@@ -148,29 +148,29 @@ ASSISTANTS: Mapping[str, str] = {
 }
 """What does one job of a role, where a recipe's key of another name chooses it."""
 FORMATS: Mapping[str, str] = {
-    "adp-1": "synth.formats.adp:ADP_1",
-    "adp-2": "synth.formats.adp:ADP_2",
-    "atif-1.7": "synth.formats.atif:ATIF_17",
-    "atif-1.8": "synth.formats.atif:ATIF_18",
-    "kto": "synth.formats.trl:KTO",
-    "llamafactory-dpo": "synth.formats.llamafactory:LLAMAFACTORY_DPO",
-    "llamafactory-sft": "synth.formats.llamafactory:LLAMAFACTORY_SFT",
-    "openai": "synth.formats.chat:OPENAI",
-    "prm": "synth.formats.trl:PRM",
-    "sts": "synth.formats.chat:STS",
-    "trl-dpo": "synth.formats.trl:TRL_DPO",
-    "trl-grpo": "synth.formats.trl:TRL_GRPO",
-    "trl-grpo-env": "synth.formats.environments:TRL_GRPO_ENV",
-    "trl-rft": "synth.formats.trl:TRL_RFT",
-    "trl-sft": "synth.formats.trl:TRL_SFT",
-    "verl": "synth.formats.verl:VERL",
-    "verl-env": "synth.formats.environments:VERL_ENV",
+    "adp-1": "synth.export.adp:ADP_1",
+    "adp-2": "synth.export.adp:ADP_2",
+    "atif-1.7": "synth.export.atif:ATIF_17",
+    "atif-1.8": "synth.export.atif:ATIF_18",
+    "kto": "synth.export.trl:KTO",
+    "llamafactory-dpo": "synth.export.llamafactory:LLAMAFACTORY_DPO",
+    "llamafactory-sft": "synth.export.llamafactory:LLAMAFACTORY_SFT",
+    "openai": "synth.export.chat:OPENAI",
+    "prm": "synth.export.trl:PRM",
+    "sts": "synth.export.chat:STS",
+    "trl-dpo": "synth.export.trl:TRL_DPO",
+    "trl-grpo": "synth.export.trl:TRL_GRPO",
+    "trl-grpo-env": "synth.export.environments:TRL_GRPO_ENV",
+    "trl-rft": "synth.export.trl:TRL_RFT",
+    "trl-sft": "synth.export.trl:TRL_SFT",
+    "verl": "synth.export.verl:VERL",
+    "verl-env": "synth.export.environments:VERL_ENV",
 }
 IMPORTERS: Mapping[str, str] = {
-    "adp": "synth.formats.importing.adp:ADP",
-    "atif": "synth.formats.importing.atif:ATIF",
-    "openai": "synth.formats.importing.chat:OPENAI",
-    "sharegpt": "synth.formats.importing.chat:SHAREGPT",
+    "adp": "synth.export.importing.adp:ADP",
+    "atif": "synth.export.importing.atif:ATIF",
+    "openai": "synth.export.importing.chat:OPENAI",
+    "sharegpt": "synth.export.importing.chat:SHAREGPT",
 }
 
 _TABLES = {

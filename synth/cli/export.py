@@ -11,7 +11,7 @@ from synth.cli.options import JsonOption
 from synth.errors import InputError
 
 if TYPE_CHECKING:
-    from synth.formats.exporting import Exported
+    from synth.export.exporting import Exported
 
 __all__ = ["export", "import_", "mix"]
 

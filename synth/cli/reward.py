@@ -29,7 +29,7 @@ def reward(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8177,
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
-    from synth.rewards.server import RewardServer
+    from synth.annotate.rewards.server import RewardServer
     from synth.serving.http import loopback, serve
 
     server = RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
@@ -41,8 +41,8 @@ def reward(
 def _truths(folder: Path | None) -> dict[str, GroundTruth]:
     if folder is None:
         return {}
+    from synth.annotate.rewards import read_truth
     from synth.dataset.reader import load
-    from synth.rewards import read_truth
 
     dataset = load(folder)
     found: dict[str, GroundTruth] = {}

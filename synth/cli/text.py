@@ -186,7 +186,7 @@ _LOOKED_AT = {
 
 def _duplicates_text(recipe: Recipe, labels: Sequence[str]) -> list[str]:
     """What looking for duplicates takes at each level at which the plan does so, and would take with 10^7 rows."""
-    from synth.dedup.estimate import filter_bytes, table_bytes
+    from synth.filtering.dedup.estimate import filter_bytes, table_bytes
 
     if recipe.dedup is None:
         return []

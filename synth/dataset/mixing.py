@@ -22,14 +22,14 @@ from synth.dataset.key_hashes import carry
 from synth.dataset.layout import write_config
 from synth.dataset.reader import Dataset
 from synth.dataset.sealing import stated_files
-from synth.dedup import Rules, find_duplicates
-from synth.dedup.corpus import Corpus
 from synth.errors import InputError
+from synth.filtering.decontamination.benchmarks import Benchmarks, given_benchmarks
+from synth.filtering.dedup import Rules, find_duplicates
+from synth.filtering.dedup.corpus import Corpus
 from synth.identity import digest
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.mixes import MixOrigin, MixPart, MixReport
 from synth.schemas.row import SCHEMA_VERSION
-from synth.screening.benchmarks import Benchmarks, given_benchmarks
 from synth.store import check_destination, staged
 
 __all__ = ["Mixed", "mix_datasets"]

@@ -12,11 +12,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from synth.dedup import Asked
 from synth.engine.accepting import Accepting, asked, double_rejection
 from synth.engine.units import REJECTED, UNITS, Counts, main_table
 from synth.engine.views import StageView, view_of
 from synth.errors import BuildError
+from synth.filtering.dedup import Asked
 from synth.schemas.arrow import from_arrow
 from synth.schemas.rejections import Rejection
 from synth.stages.contract import CandidateStage

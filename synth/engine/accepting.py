@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from synth.dedup import Asked, Double, TaskFilter, TaskRules, compared_answer, task_structure
+from synth.filtering.dedup import Asked, Double, TaskFilter, TaskRules, compared_answer, task_structure
 from synth.retrieval.encoder import Encoder
 from synth.schemas.arrow import from_arrow
 from synth.schemas.rejections import Reason, Rejection

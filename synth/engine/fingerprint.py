@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from synth.dedup import DEDUP_VERSION
 from synth.engine.plan import Plan, StageNode
 from synth.engine.usage import implementations
+from synth.filtering.dedup import DEDUP_VERSION
 from synth.identity import IDENTITY_SCHEME, canonical_json, digest
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import SCHEMA_VERSION, Row

@@ -14,23 +14,23 @@ from pathlib import Path
 import numpy as np
 
 from synth.agents.contract import Policy
-from synth.critical.branching import branch_row
-from synth.critical.config import CriticalConfig
-from synth.critical.contract import Expert, Scorer
-from synth.critical.scoring import EvidenceScorer
-from synth.critical.scripted_expert import scripted_expert
-from synth.critical.search import Searched, search_trajectory
+from synth.annotate.critical.branching import branch_row
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.contract import Expert, Scorer
+from synth.annotate.critical.scoring import EvidenceScorer
+from synth.annotate.critical.scripted_expert import scripted_expert
+from synth.annotate.critical.search import Searched, search_trajectory
+from synth.annotate.labels.label import label
+from synth.annotate.preferences.perturbation import perturbation_pairs
+from synth.annotate.preferences.sides import Pairs
+from synth.annotate.preferences.trajectory import trajectory_pairs
+from synth.annotate.preferences.verified import verified_step, verified_step_success
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_config
 from synth.environments.contract import Environment
 from synth.errors import InputError
 from synth.identity import derive_generator, digest
-from synth.labels.label import label
 from synth.pipelines.recorded import STAGE, Recorded, read_rows, read_tasks, read_values, refused
-from synth.preferences.perturbation import perturbation_pairs
-from synth.preferences.sides import Pairs
-from synth.preferences.trajectory import trajectory_pairs
-from synth.preferences.verified import verified_step, verified_step_success
 from synth.schemas.arrow import to_arrow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection

@@ -7,9 +7,9 @@ from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
-from synth.dedup import Rules
 from synth.engine.accepting import Accepting
 from synth.engine.plan import StageNode
+from synth.filtering.dedup import Rules
 from synth.recipe.dedup import encoder_options
 from synth.recipe.model import Recipe
 from synth.registry import factory_of, find

@@ -12,11 +12,11 @@ from typing import Any
 from synth.environments.app.environment import open_app
 from synth.environments.app.reading import load_definition, source_text
 from synth.environments.explored import explored_options
+from synth.exploration.app.config import AppTasksConfig
 from synth.inputs import read_text
 from synth.recipe.model import Recipe
 from synth.recipe.reverse import AppSource, McpSource, ReverseQuestions, WebSource
 from synth.registry import factory_of
-from synth.reverse.app.config import AppTasksConfig
 from synth.stages.contract import Implementation
 
 __all__ = ["made_of", "published_source", "task_values"]

@@ -19,10 +19,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from synth.agents.imported import import_trajectory, question_of
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_config
-from synth.dedup.levels import RUNS
-from synth.dedup.text import text_hash
 from synth.errors import InputError
-from synth.formats.importing.contract import Importer
+from synth.export.importing.contract import Importer
+from synth.filtering.decontamination.benchmarks import Benchmarks, given_benchmarks
+from synth.filtering.dedup.levels import RUNS
+from synth.filtering.dedup.text import text_hash
 from synth.identity import digest
 from synth.inputs import input_lines, open_input, parse_json, read_input
 from synth.pipelines.recorded import Tasks, read_tasks, refused
@@ -33,7 +34,6 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import SCHEMA_VERSION
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.screening.benchmarks import Benchmarks, given_benchmarks
 from synth.store import check_destination, staged
 
 __all__ = ["IMPORT_FILE", "ImportReport", "Imported", "import_file"]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from synth.critical.intervals import wilson
+from synth.annotate.critical.intervals import wilson
 from synth.engine import Engine, ModelExecutor, StageNode
 from synth.engine.usage import implementations, is_model_bound
 from synth.errors import InputError

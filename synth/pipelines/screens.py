@@ -7,10 +7,10 @@ from pathlib import PurePath
 from typing import Any
 
 from synth.errors import InputError
+from synth.filtering.decontamination.benchmarks import file_digest
+from synth.filtering.decontamination.config import Decontaminate, Rules
 from synth.recipe.model import Recipe
 from synth.registry import factory_of
-from synth.screening.benchmarks import file_digest
-from synth.screening.config import Decontaminate, Rules
 from synth.stages.contract import Implementation
 
 __all__ = ["benchmark_names", "task_screens"]

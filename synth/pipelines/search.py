@@ -12,9 +12,12 @@ from typing import Any
 
 from synth.agents.reflection import REFLECT_PROMPT, RETRY_PROMPT
 from synth.agents.summaries import SUMMARIZE_PROMPT
-from synth.critical.config import CriticalConfig
-from synth.critical.model_expert import expert_prompts
-from synth.critical.model_scorer import score_prompt
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.model_expert import expert_prompts
+from synth.annotate.critical.model_scorer import score_prompt
+from synth.annotate.preferences.judge import compare_prompt
+from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
+from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.engine.plan import StageNode
 from synth.environments.explored import EXPLORED
 from synth.environments.simulated import SIMULATE_PROMPT
@@ -23,14 +26,11 @@ from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled
 from synth.pipelines.screens import task_screens
 from synth.pipelines.words import language_of, lexicon_of
-from synth.preferences.judge import compare_prompt
-from synth.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.prompting import load_prompt
 from synth.recipe.model import Critical, Recipe, Role
 from synth.recipe.roles import RoleName, assistant_of, policy_of
 from synth.recipe.sources import GRAPHS
 from synth.registry import factory_of, find
-from synth.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.stages.contract import Implementation, Stage
 from synth.tasks.world.words import words_of
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.dedup import Rules, TaskRules
+from synth.filtering.dedup import Rules, TaskRules
 
 __all__ = ["Dedup", "DocumentRules", "PairRules", "RunRules", "encoder_options"]
 

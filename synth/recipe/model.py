@@ -10,10 +10,11 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 from synth.agents.loop import Limits
 from synth.agents.management import Management
 from synth.agents.summaries import Summaries
-from synth.critical.config import CriticalConfig
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.preferences.select import Selection
 from synth.environments.explored import EXPLORED
 from synth.environments.simulated import Simulation
-from synth.preferences.select import Selection
+from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
 from synth.recipe.reverse import (
     Application,
@@ -25,7 +26,6 @@ from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.recipe.sources import GRAPHS, Source
 from synth.retrieval.noise import Noise
 from synth.retrieval.vectors import IndexKind
-from synth.screening.config import Decontaminate
 from synth.stages.given_tasks import GivenTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.world.config import WorldTasksConfig

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.environments.app.environment import Failures
-from synth.reverse.app.config import AppTasksConfig
+from synth.exploration.app.config import AppTasksConfig
 
 __all__ = [
     "AppSource",

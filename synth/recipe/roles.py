@@ -14,9 +14,9 @@ from synth.agents.model.policy import ModelConfig
 from synth.agents.model.shown import ShownConfig
 from synth.agents.model.wire import STRUCTURED_PROMPT, Mode
 from synth.agents.scripted.backend import scripted_options
-from synth.critical.model_expert import ModelExpertConfig
-from synth.critical.model_scorer import ScorerConfig
-from synth.critical.scripted_expert import ExpertConfig
+from synth.annotate.critical.model_expert import ModelExpertConfig
+from synth.annotate.critical.model_scorer import ScorerConfig
+from synth.annotate.critical.scripted_expert import ExpertConfig
 from synth.errors import InputError
 from synth.models.asking import AskConfig
 from synth.models.contract import Limits, Patience, Price, Runtime, Sampling, ServeOptions

@@ -12,13 +12,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field
 
-from synth.contexts.admit import may_hold
-from synth.contexts.assemble import Shortfall
-from synth.contexts.rows import ContextMaker, Page
-from synth.contexts.tokens import open_tokenizer, tokenizer_digest
+from synth.annotate.contexts.admit import may_hold
+from synth.annotate.contexts.assemble import Shortfall
+from synth.annotate.contexts.rows import ContextMaker, Page
+from synth.annotate.contexts.tokens import open_tokenizer, tokenizer_digest
+from synth.annotate.rewards.truth import ground_truth
 from synth.prompting import load_prompt
 from synth.retrieval.bm25 import Bm25Index
-from synth.rewards.truth import ground_truth
 from synth.schemas.contexts import ContextRow
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row, Split

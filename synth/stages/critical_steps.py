@@ -9,11 +9,11 @@ from pydantic import Field
 
 from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management
-from synth.critical.branching import Continuation, branch_row
-from synth.critical.config import CriticalConfig
-from synth.critical.contract import Expert, Scorer
-from synth.critical.firsterror import FirstError
-from synth.critical.search import Scored, Searched, search_trajectory
+from synth.annotate.critical.branching import Continuation, branch_row
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.contract import Expert, Scorer
+from synth.annotate.critical.firsterror import FirstError
+from synth.annotate.critical.search import Scored, Searched, search_trajectory
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.schemas.provenance import Provenance

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from synth.contexts.admit import PageWords
-from synth.distractors.met import met_pages, walk_pages
-from synth.distractors.neighbours import near_pages
-from synth.distractors.rows import distractor_rows
+from synth.annotate.contexts.admit import PageWords
+from synth.annotate.distractors.met import met_pages, walk_pages
+from synth.annotate.distractors.neighbours import near_pages
+from synth.annotate.distractors.rows import distractor_rows
 from synth.retrieval.bm25 import Bm25Index, Hit
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import Encoder

@@ -14,10 +14,10 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from synth.dedup import Pair, Rules, find_duplicates
-from synth.dedup.corpus import Corpus, Found
-from synth.dedup.levels import LEVELS, LevelName
-from synth.dedup.sketch import Sketch, sketch_rows
+from synth.filtering.dedup import Pair, Rules, find_duplicates
+from synth.filtering.dedup.corpus import Corpus, Found
+from synth.filtering.dedup.levels import LEVELS, LevelName
+from synth.filtering.dedup.sketch import Sketch, sketch_rows
 from synth.identity import digest
 from synth.retrieval.encoder import Encoder
 from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow

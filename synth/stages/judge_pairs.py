@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+from synth.annotate.preferences.judge import ModelPairJudge
 from synth.identity import digest
-from synth.preferences.judge import ModelPairJudge
 from synth.schemas.row import Row
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from synth.agents.graded import chance_of
+from synth.annotate.rewards.model_judge import ModelAnswerJudge
+from synth.annotate.rewards.rating import Rater
 from synth.identity import digest
-from synth.rewards.model_judge import ModelAnswerJudge
-from synth.rewards.rating import Rater
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Row

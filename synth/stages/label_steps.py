@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from synth.labels.label import label
+from synth.annotate.labels.label import label
 from synth.schemas.row import Row
 from synth.schemas.searched import SearchedRow, SearchedStep
 from synth.schemas.steps import StepRow

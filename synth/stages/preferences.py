@@ -9,14 +9,14 @@ from pydantic import Field
 
 from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management, managed
+from synth.annotate.preferences.perturb.minimal_edit import MinimalEdit
+from synth.annotate.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
+from synth.annotate.preferences.repair import Place, failure_of, repair_pairs
+from synth.annotate.preferences.select import Selection, select
+from synth.annotate.preferences.sides import Pairs
+from synth.annotate.preferences.trajectory import trajectory_pairs
+from synth.annotate.preferences.verified import verified_step, verified_step_success
 from synth.environments.contract import Environment
-from synth.preferences.perturb.minimal_edit import MinimalEdit
-from synth.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
-from synth.preferences.repair import Place, failure_of, repair_pairs
-from synth.preferences.select import Selection, select
-from synth.preferences.sides import Pairs
-from synth.preferences.trajectory import trajectory_pairs
-from synth.preferences.verified import verified_step, verified_step_success
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow

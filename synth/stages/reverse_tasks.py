@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from synth.environments.contract import Environment
+from synth.exploration.proposer import TaskProposer
 from synth.identity import digest
-from synth.reverse.proposer import TaskProposer
 from synth.schemas.details import details_with
 from synth.schemas.plans import Request
 from synth.schemas.rejections import Rejection

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from synth.annotate.rewards.truth import ground_truth
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.prompting import load_prompt
-from synth.rewards.truth import ground_truth
 from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task

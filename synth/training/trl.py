@@ -13,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Union
 
+from synth.annotate.rewards.adapters import batch_rewards
+from synth.annotate.rewards.response import read_response
 from synth.errors import InputError
 from synth.identity import canonical_json
-from synth.rewards.adapters import batch_rewards
-from synth.rewards.response import read_response
 from synth.schemas.trajectories import Verdict
 from synth.training.episodes import Episodes, open_episodes
 from synth.training.scoring import combined

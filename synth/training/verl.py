@@ -18,9 +18,9 @@ from itertools import count
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from synth.annotate.rewards.response import OBSERVATIONS, read_response
+from synth.annotate.rewards.reward import reward
 from synth.errors import InputError
-from synth.rewards.response import OBSERVATIONS, read_response
-from synth.rewards.reward import reward
 from synth.training.episodes import RemoteEpisodes
 from synth.training.scoring import combined
 
@@ -161,7 +161,7 @@ def compute_score(
     **others: Any,
 ) -> dict[str, Any]:
     """The reward function for rows of ``verl-env``: what the environment says of the rollout's session and of its
-    answer, and for a right answer the rubric, as in :func:`synth.rewards.adapters.compute_score`.
+    answer, and for a right answer the rubric, as in :func:`synth.annotate.rewards.adapters.compute_score`.
 
     A rollout that called no tool has no session: it is judged by an episode in which nothing was done.
 

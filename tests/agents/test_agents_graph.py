@@ -11,7 +11,7 @@ from synth.agents.computed import answer_is_computed
 from synth.agents.grounding import ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.trajectory import history_of
-from synth.labels.label import label
+from synth.annotate.labels.label import label
 from synth.schemas.steps import Behaviour, LabelReason
 from synth.schemas.tasks import Task
 

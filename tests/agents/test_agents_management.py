@@ -23,15 +23,15 @@ from synth.agents.management import (
 )
 from synth.agents.summaries import seen_history
 from synth.agents.trajectory import facts_of, history_of, to_row
-from synth.critical.branching import Branching, Place, Refused
-from synth.critical.config import CriticalConfig
-from synth.critical.contract import Point
-from synth.critical.scoring import EvidenceScorer
+from synth.annotate.critical.branching import Branching, Place, Refused
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.contract import Point
+from synth.annotate.critical.scoring import EvidenceScorer
+from synth.annotate.labels.label import label
 from synth.environments.contract import Environment, ToolCall, ToolSchema
 from synth.environments.search import SearchEnvironment
 from synth.errors import InputError
 from synth.identity import derive_generator, key_of
-from synth.labels.label import label
 from synth.schemas.adp import problems
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.model_turns import ModelTurn

@@ -18,9 +18,9 @@ from synth.agents.model.wire import GAVE_UP, Mode, gave_up, messages_of, structu
 from synth.agents.scripted.policy import ScriptedPolicy
 from synth.agents.scripted.teacher import ScriptedTeacher
 from synth.agents.trajectory import history_of, to_row
-from synth.critical.branching import Branching, Place
-from synth.critical.config import CriticalConfig
-from synth.critical.pool import Pool
+from synth.annotate.critical.branching import Branching, Place
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.pool import Pool
 from synth.environments.search import SearchEnvironment
 from synth.identity import canonical_json, derive_generator, key_of
 from synth.models.contract import CallFailed, ChatReply, ChatRequest, FailureKind, Finish, Model, RawCall, Usage

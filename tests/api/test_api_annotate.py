@@ -23,10 +23,10 @@ from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
 from synth.agents.scripted.teacher import ScriptedTeacher
 from synth.agents.trajectory import to_row
-from synth.critical.config import CriticalConfig
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.labels import label
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
-from synth.labels import label
 from synth.schemas.adp import dump
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.rejections import Reason

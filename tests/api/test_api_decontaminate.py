@@ -14,12 +14,12 @@ from synth.api import BuildResult
 from synth.dataset.rules.validate import validate
 from synth.engine.fingerprint import hashed_config
 from synth.errors import InputError
+from synth.filtering.decontamination.benchmarks import Benchmarks, Item
+from synth.filtering.decontamination.config import Rules
 from synth.pipelines.screens import task_screens
 from synth.recipe.load import load_recipe
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
-from synth.screening.benchmarks import Benchmarks, Item
-from synth.screening.config import Rules
 
 LEAN: dict[str, Any] = {
     "source.entities": 400,

@@ -18,8 +18,8 @@ from synth.api import BuildResult
 from synth.dataset.configs import config_named
 from synth.dataset.reader import Dataset
 from synth.dataset.rules.validate import validate
-from synth.dedup.levels import LEVELS
-from synth.dedup.sketch import sketch_rows
+from synth.filtering.dedup.levels import LEVELS
+from synth.filtering.dedup.sketch import sketch_rows
 from synth.identity import derive_generator
 from synth.recipe.dedup import PairRules, RunRules
 from synth.schemas.arrow import from_arrow, to_arrow

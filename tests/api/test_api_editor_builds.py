@@ -10,9 +10,9 @@ import pytest
 from stand_ins.model_server import EditorPlayer, ModelServer
 
 import synth
+from synth.annotate.preferences.perturbation import perturbation_of
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.preferences.perturbation import perturbation_of
 from synth.schemas.steps import PairKind
 
 LEAN: dict[str, Any] = {

@@ -9,10 +9,10 @@ import datasets
 import pytest
 
 import synth
+from synth.annotate.rewards.adapters import compute_score, trl_reward
 from synth.api import BuildResult
 from synth.errors import InputError
 from synth.registry import choices
-from synth.rewards.adapters import compute_score, trl_reward
 
 
 @pytest.mark.parametrize("name", choices("formats"))

@@ -13,7 +13,7 @@ from synth.api import BuildResult
 from synth.cli import main
 from synth.dataset.audit.audit import audit
 from synth.errors import InputError, StoreError
-from synth.formats.importing.contract import Importer
+from synth.export.importing.contract import Importer
 from synth.registry import find
 from synth.schemas.adp import Trajectory
 

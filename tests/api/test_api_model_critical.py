@@ -22,9 +22,9 @@ from stand_ins.model_server import (
 )
 
 import synth
+from synth.annotate.critical.scoring import EvidenceScorer
+from synth.annotate.critical.scripted_expert import scripted_expert
 from synth.api import BuildResult
-from synth.critical.scoring import EvidenceScorer
-from synth.critical.scripted_expert import scripted_expert
 from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
 from synth.errors import InputError

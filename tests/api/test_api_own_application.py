@@ -13,8 +13,8 @@ from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 from synth.environments.app.environment import open_app
 from synth.errors import InputError
-from synth.reverse.app.config import AppTasksConfig
-from synth.reverse.app.propose import AppProposer
+from synth.exploration.app.config import AppTasksConfig
+from synth.exploration.app.propose import AppProposer
 
 NURSERY = Path(__file__).parents[1] / "environments" / "nursery.yaml"
 TEXT = NURSERY.read_text("utf-8")

@@ -40,8 +40,8 @@ def test_steps_cover_every_turn(searched: BuildResult) -> None:
 
 
 def test_another_selection_holds_as_well(searched: BuildResult, tmp_path: Path, small_store: Path) -> None:
+    from synth.annotate.preferences.select import Selection, select
     from synth.dataset.rules.validate import validate
-    from synth.preferences.select import Selection, select
 
     wanted = {"kinds": ["perturbation", "trajectory"], "same_kind": False, "per_trajectory": 1}
     options = {**SEARCHED, "settings": {**SEARCHED["settings"], "preferences.selection": wanted}}

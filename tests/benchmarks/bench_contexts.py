@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from synth.annotate.rewards import group_rewards
 from synth.api import BuildRequest, prepare
 from synth.engine import Engine
 from synth.identity import derive_generator
-from synth.rewards import group_rewards
 from synth.schemas.contexts import ContextRow
 from synth.stages.contexts import Contexts
 from synth.stages.contract import Context

@@ -34,15 +34,15 @@ from synth.agents.contract import Policy
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import to_row
+from synth.annotate.critical.actions import action_key
+from synth.annotate.critical.branching import Generators
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.intervals import wilson
+from synth.annotate.critical.pool import Pool
+from synth.annotate.critical.scoring import EvidenceScorer
+from synth.annotate.critical.scripted_expert import scripted_expert
+from synth.annotate.critical.search import Candidate, Searched, open_pool, search
 from synth.api import build, load
-from synth.critical.actions import action_key
-from synth.critical.branching import Generators
-from synth.critical.config import CriticalConfig
-from synth.critical.intervals import wilson
-from synth.critical.pool import Pool
-from synth.critical.scoring import EvidenceScorer
-from synth.critical.scripted_expert import scripted_expert
-from synth.critical.search import Candidate, Searched, open_pool, search
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.prompting import load_prompt

@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 
 import synth
+from synth.filtering.decontamination.benchmarks import Benchmarks, Item
+from synth.filtering.decontamination.config import Rules
 from synth.identity import derive_generator
-from synth.screening.benchmarks import Benchmarks, Item
-from synth.screening.config import Rules
 
 LEAN = {
     "critical": None,

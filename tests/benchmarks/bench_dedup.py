@@ -135,7 +135,7 @@ def compare(reports: dict[str, dict[str, Any]], ours: tuple[str, ...], others: t
 
 
 def planted(given: argparse.Namespace) -> None:
-    from synth.dedup import Corpus, Rules, find_duplicates
+    from synth.filtering.dedup import Corpus, Rules, find_duplicates
     from synth.retrieval.encoder import HashedEncoder
 
     texts = Texts(given.rows, given.words)

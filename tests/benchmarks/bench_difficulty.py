@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from synth.annotate.critical.intervals import wilson
 from synth.api import BuildRequest, prepare
-from synth.critical.intervals import wilson
 from synth.dataset.card.calibration import Calibrations, auc, brier
 from synth.engine import Engine
 from synth.identity import derive_generator

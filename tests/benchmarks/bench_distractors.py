@@ -28,8 +28,8 @@ from synth.agents.contract import Policy
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import to_row
+from synth.annotate.critical.intervals import wilson
 from synth.api import BuildRequest, prepare
-from synth.critical.intervals import wilson
 from synth.engine import Engine
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator

@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "labels"))
 from first_errors import UNDECIDED, Facts, first_error
 
 from synth.agents.trajectory import history_of
+from synth.annotate.critical.contract import Point
+from synth.annotate.critical.scoring import EvidenceScorer
+from synth.annotate.labels import label
 from synth.api import BuildRequest, prepare
-from synth.critical.contract import Point
-from synth.critical.scoring import EvidenceScorer
 from synth.engine import Engine
 from synth.environments.search import SearchEnvironment, open_search
-from synth.labels import label
 from synth.schemas.injected import InjectedError
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow

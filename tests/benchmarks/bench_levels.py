@@ -41,7 +41,7 @@ from scipy import stats
 
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.scripted.backend import scripted_policy
-from synth.critical.intervals import newcombe, wilson
+from synth.annotate.critical.intervals import newcombe, wilson
 from synth.environments.search import SearchEnvironment
 from synth.graph.graph import Graph
 from synth.identity import derive_generator

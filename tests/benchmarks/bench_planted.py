@@ -14,9 +14,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from synth.critical.config import CriticalConfig
-from synth.critical.intervals import wilson
-from synth.critical.search import Searched, search_trajectory
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.intervals import wilson
+from synth.annotate.critical.search import Searched, search_trajectory
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 

@@ -20,11 +20,11 @@ from itertools import permutations
 
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.contract import ToolCall
-from synth.reverse.app.asking import Asking
-from synth.reverse.app.config import AppTasksConfig
-from synth.reverse.app.drafts import same_request
-from synth.reverse.app.propose import AppProposer
-from synth.reverse.app.walking import violations
+from synth.exploration.app.asking import Asking
+from synth.exploration.app.config import AppTasksConfig
+from synth.exploration.app.drafts import same_request
+from synth.exploration.app.propose import AppProposer
+from synth.exploration.app.walking import violations
 from synth.schemas.plans import Plan
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task

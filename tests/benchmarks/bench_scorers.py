@@ -39,15 +39,15 @@ from synth.agents.contract import Policy, Turn, act
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import to_row
+from synth.annotate.critical.actions import action_key
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.contract import Point, Score, Scorer
+from synth.annotate.critical.model_scorer import ModelScorer, ScorerConfig
+from synth.annotate.critical.pool import Pool
+from synth.annotate.critical.scoring import EvidenceScorer
+from synth.annotate.critical.scripted_expert import scripted_expert
+from synth.annotate.critical.search import open_pool
 from synth.api import build
-from synth.critical.actions import action_key
-from synth.critical.config import CriticalConfig
-from synth.critical.contract import Point, Score, Scorer
-from synth.critical.model_scorer import ModelScorer, ScorerConfig
-from synth.critical.pool import Pool
-from synth.critical.scoring import EvidenceScorer
-from synth.critical.scripted_expert import scripted_expert
-from synth.critical.search import open_pool
 from synth.dataset.card.calibration import auc, brier
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator, digest

@@ -32,8 +32,8 @@ import numpy as np
 import pyarrow as pa
 from bench_distractors import Pages, built, difference, environment, rate, run, successes, with_density
 
-from synth.contexts.admit import Admission, PageWords
-from synth.distractors.met import met_pages, walk_pages
+from synth.annotate.contexts.admit import Admission, PageWords
+from synth.annotate.distractors.met import met_pages, walk_pages
 from synth.environments.search import FoundDocument, SearchEnvironment
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Hit

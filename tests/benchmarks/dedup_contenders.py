@@ -122,8 +122,8 @@ VECTORS: dict[str, Callable[[np.ndarray, int], Result]] = {
 
 def ours_near(texts: Texts) -> Result:
     """All that a build does: hashes and signatures of every row, copies, candidates, their Jaccard similarity."""
-    from synth.dedup import Corpus, Rules, find_duplicates
-    from synth.dedup.sketch import sketch_rows
+    from synth.filtering.dedup import Corpus, Rules, find_duplicates
+    from synth.filtering.dedup.sketch import sketch_rows
 
     ids = [f"{row:08}" for row in range(len(texts))]
     sketch = sketch_rows(range(len(texts)), texts.__getitem__, lambda row: (0.0,), words=3)
@@ -138,7 +138,7 @@ def datatrove_near(texts: Texts) -> Result:
     from datatrove.pipeline.dedup.minhash import MinhashConfig, MinhashDedupSignature
     from datatrove.utils.hashing import HashConfig
 
-    from synth.dedup.text import shingles
+    from synth.filtering.dedup.text import shingles
 
     class Signatures(MinhashDedupSignature):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -159,7 +159,7 @@ def datatrove_near(texts: Texts) -> Result:
 
 def only_texts(texts: Texts) -> Result:
     """What making the texts and their n-grams takes, which all others do too."""
-    from synth.dedup.text import shingles
+    from synth.filtering.dedup.text import shingles
 
     for row in range(len(texts)):
         shingles(texts[row], 3)
@@ -209,9 +209,9 @@ def tables(level: str, **settings: Any) -> Callable[[int, int, Path], dict[str, 
     then the comparison, which reads them from there. Texts are made when asked for."""
 
     def measure(rows: int, words: int, folder: Path) -> dict[str, Any]:
-        from synth.dedup import Corpus, Rules, find_duplicates
-        from synth.dedup.estimate import table_bytes
-        from synth.dedup.sketch import Sketch, sketch_rows
+        from synth.filtering.dedup import Corpus, Rules, find_duplicates
+        from synth.filtering.dedup.estimate import table_bytes
+        from synth.filtering.dedup.sketch import Sketch, sketch_rows
         from synth.recipe.dedup import DocumentRules, PairRules, RunRules
         from synth.stages.duplicates import Doubles
 
@@ -270,8 +270,8 @@ def tables(level: str, **settings: Any) -> Callable[[int, int, Path], dict[str, 
 
 def accepting(rows: int, words: int, folder: Path) -> dict[str, Any]:
     """The acceptance loop: questions of ``words`` words; a tenth repeat an earlier one with a word more."""
-    from synth.dedup import Asked, TaskFilter, TaskRules
-    from synth.dedup.estimate import filter_bytes
+    from synth.filtering.dedup import Asked, TaskFilter, TaskRules
+    from synth.filtering.dedup.estimate import filter_bytes
 
     def loop(count: int) -> tuple[TaskFilter, int]:
         judged, accepted = TaskFilter(TaskRules()), 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 from exporter_samples import PROVENANCE, TOOLS, page, sample_tables, task
 
-from synth.contexts.assemble import Shortfall
-from synth.contexts.rows import ContextMaker, Page
-from synth.contexts.tokens import WordTokenizer
+from synth.annotate.contexts.assemble import Shortfall
+from synth.annotate.contexts.rows import ContextMaker, Page
+from synth.annotate.contexts.tokens import WordTokenizer
+from synth.annotate.rewards import ground_truth
 from synth.identity import derive_generator
 from synth.prompting import load_prompt
-from synth.rewards import ground_truth
 from synth.schemas.arrow import to_arrow
 from synth.schemas.contexts import ContextRow
 from synth.schemas.documents import Document

@@ -68,7 +68,7 @@ def test_a_changed_value_of_every_column_is_seen_or_the_column_is_carried(held: 
         missed += [f"{name}: {mutation}" for mutation in one.missed(looked_at)]
         for config in one.configs():
             looked_at[config.name] |= {column.path for column in leaves(config) if one.places(config, column)}
-    assert missed == []
+    assert missed == [], "\n".join(missed)
     assert [name for name, seen in looked_at.items() if seen <= set(CARRIED.get(name, ()))] == []
 
 

@@ -26,8 +26,8 @@ import numpy as np
 
 from efficacy_lab.rows import Message, Pair, Row
 from synth.dataset.reader import Dataset
-from synth.formats.contract import About
-from synth.formats.messages import as_chat, messages_of
+from synth.export.contract import About
+from synth.export.messages import as_chat, messages_of
 from synth.schemas.adp import ContentItem
 from synth.schemas.steps import BranchRow, StepRow
 from synth.schemas.trajectories import TrajectoryRow

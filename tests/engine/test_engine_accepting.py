@@ -9,10 +9,10 @@ from typing import ClassVar
 import pytest
 from engine_toys import Built, build
 
-from synth.dedup import TaskRules
-from synth.dedup.text import jaccard, shingles
 from synth.engine import Engine, LocalExecutor, Plan, StageNode
 from synth.engine.accepting import Accepting
+from synth.filtering.dedup import TaskRules
+from synth.filtering.dedup.text import jaccard, shingles
 from synth.schemas.plans import Given, PlannedCall
 from synth.schemas.plans import Plan as Solution
 from synth.schemas.rejections import Reason
@@ -154,7 +154,10 @@ class Planned(Asks):
         call = PlannedCall(
             tool="cancel", arguments={"id": str(index % 3)}, changes=True, instruction="Do.", given=given
         )
-        details = {"plan": Solution(outcome="done", calls=(call,)).model_dump(mode="json"), "goal": {"state": str(index % 3)}}
+        details = {
+            "plan": Solution(outcome="done", calls=(call,)).model_dump(mode="json"),
+            "goal": {"state": str(index % 3)},
+        }
         return super()._task(index).model_copy(update={"shape": "reverse", "answer": "done", "details": details})
 
 

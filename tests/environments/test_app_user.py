@@ -12,8 +12,8 @@ from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.user import ASK_USER, CONFIRMED, UNKNOWN
 from synth.environments.contract import ToolCall
 from synth.errors import InputError
-from synth.reverse.app.config import AppTasksConfig
-from synth.reverse.app.propose import AppProposer
+from synth.exploration.app.config import AppTasksConfig
+from synth.exploration.app.propose import AppProposer
 
 FACTS = [
     {"topic": "the seat", "keywords": ["seat", "row"], "says": "Seat 14C."},

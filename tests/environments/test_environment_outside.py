@@ -16,9 +16,9 @@ from stand_ins.planted import generators
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
-from synth.critical.config import CriticalConfig
-from synth.critical.contract import Point, Score
-from synth.critical.search import search_trajectory
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.contract import Point, Score
+from synth.annotate.critical.search import search_trajectory
 from synth.environments.contract import Environment, ToolCall
 from synth.identity import derive_generator
 from synth.schemas.tasks import Difficulty, Task, Walk

@@ -15,14 +15,14 @@ from synth.agents.evidence import EvidenceView, collected
 from synth.agents.loop import Rollout, replay
 from synth.agents.moves import MoveKind, judge_call
 from synth.agents.trajectory import facts_of, history_of, to_row
-from synth.critical.branching import Branching, Refused
-from synth.critical.config import CriticalConfig
-from synth.distractors.met import met_pages
+from synth.annotate.critical.branching import Branching, Refused
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.distractors.met import met_pages
+from synth.annotate.labels.findings import findings_of
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links
 from synth.environments.search import SearchEnvironment
 from synth.environments.simulated import Simulation, Simulator, is_simulated
-from synth.labels.findings import findings_of
 from synth.models.contract import BudgetReached, CallFailed, FailureKind, Model
 from synth.retrieval.noise import Noise
 from synth.schemas.rejections import Reason

@@ -13,8 +13,8 @@ import pytest
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
-from synth.critical.branching import Branching, Place, Refusal
-from synth.critical.config import CriticalConfig
+from synth.annotate.critical.branching import Branching, Place, Refusal
+from synth.annotate.critical.config import CriticalConfig
 from synth.environments.contract import ToolCall
 from synth.errors import InputError
 from synth.identity import derive_generator

@@ -22,22 +22,25 @@ STARTED: dict[Symbol, str] = {
 }
 """What users, trainers and tools start, beside what the README and the cards of datasets name."""
 WAITING_MODULES = {
-    "synth.critical.segments": "C7, Refinement: EEF selects segments of failed runs into SFT",
+    "synth.annotate.critical.segments": "C7, Refinement: EEF selects segments of failed runs into SFT",
     "synth.engine.executors.slurm": "C8, More than one machine: Slurm in the command line and in recipes",
-    "synth.reverse.exploring.app_feeds": "C7, Environments: ASTRA, applications from tool graphs",
-    "synth.reverse.tool_graph": "C7, Environments: ASTRA, applications from tool graphs",
+    "synth.exploration.exploring.app_feeds": "C7, Environments: ASTRA, applications from tool graphs",
+    "synth.exploration.tool_graph": "C7, Environments: ASTRA, applications from tool graphs",
 }
 """Modules that nothing reaches yet and the plan that will. After C8 there are none."""
 WAITING: dict[Symbol, str] = {
     ("synth.agents.summaries", "seen_history"): "C7, Agents together, memory, context: SWE-Compressor needs it",
     (
-        "synth.reverse.app.checklist",
+        "synth.exploration.app.checklist",
         "checklist_results",
     ): "C7, Credit and rewards: CM2, a checklist reward",
 }
 """Definitions that nothing uses yet and the plan that will. After C8 there are none."""
 INSTRUMENTS: dict[Symbol, str] = {
-    ("synth.critical.sequential", "characteristics"): "the exact power of a design, from the module's own tables",
+    (
+        "synth.annotate.critical.sequential",
+        "characteristics",
+    ): "the exact power of a design, from its own tables",
     ("synth.store.journal", "read_journal"): "reads what the engine wrote, by the parser that the engine resumes with",
     ("synth.store.ledger", "read_ledger"): "reads what the engine wrote",
 }

@@ -15,7 +15,7 @@ from synth.schemas.trajectories import Recorded
 
 BORDER = {
     "agents/imported.py",
-    "formats/adp.py",
+    "export/adp.py",
     "pipelines/importing.py",
     "pipelines/recorded.py",
 }

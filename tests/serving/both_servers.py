@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 
+from synth.annotate.rewards import ground_truth
+from synth.annotate.rewards.server import RewardServer
 from synth.environments.search import SearchEnvironment
 from synth.episodes.http import EpisodeServer
 from synth.episodes.sessions import Sessions
-from synth.rewards import ground_truth
-from synth.rewards.server import RewardServer
 from synth.schemas.tasks import Task
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from synth.rewards.server import RewardServer
+from synth.annotate.rewards.server import RewardServer
 
 
 class Hasty(RewardServer):

@@ -17,9 +17,9 @@ import numpy as np
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
-from synth.critical.branching import Generators
-from synth.critical.contract import Point, Score
-from synth.critical.search import Searched
+from synth.annotate.critical.branching import Generators
+from synth.annotate.critical.contract import Point, Score
+from synth.annotate.critical.search import Searched
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
 from synth.identity import canonical_json, derive_generator
 from synth.schemas.provenance import Provenance

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from synth.annotate.rewards import ground_truth
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
 from synth.environments.contract import ToolCall
 from synth.episodes.sessions import Sessions
-from synth.rewards import ground_truth
 from synth.schemas.tasks import Task
 from synth.testing.corpus import small_tasks
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from synth.dataset.audit.findings import Findings, Place
+from synth.filtering.decontamination.benchmarks import Benchmarks, Item, read_benchmark
+from synth.filtering.decontamination.config import Rules
 from synth.schemas.adp import TextObservation, error_lines
 from synth.schemas.reports import BuildReport
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.screening.benchmarks import Benchmarks, Item, read_benchmark
-from synth.screening.config import Rules
 
 __all__ = ["BENCHMARK_RULES", "Contamination"]
 

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from synth.dataset.audit.findings import Findings
 from synth.dataset.audit.reading import rows
 from synth.dataset.reader import Dataset
-from synth.dedup import Rules, text_hash
-from synth.dedup.levels import LEVELS, LevelName
+from synth.filtering.dedup import Rules, text_hash
+from synth.filtering.dedup.levels import LEVELS, LevelName
 from synth.schemas.documents import Document
 from synth.schemas.reports import BuildReport
 from synth.schemas.steps import PreferenceRow

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from synth.dataset.audit.findings import Findings, Place
-from synth.dedup import TaskRules, canonical_text, compared_answer, text_hash
-from synth.dedup.text import shingles
+from synth.filtering.dedup import TaskRules, canonical_text, compared_answer, text_hash
+from synth.filtering.dedup.text import shingles
 from synth.schemas.reports import BuildReport
 from synth.schemas.tasks import Task
 

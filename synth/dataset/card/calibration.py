@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from synth.critical.intervals import wilson
+from synth.annotate.critical.intervals import wilson
 from synth.schemas.reports import BuildReport, DifficultyReport, ReliabilityBin, TargetReport
 from synth.tasks.difficulty import Bin, Target, expected_calibration_error, reliability
 

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from synth.contexts.admit import may_hold
-from synth.contexts.tokens import WordTokenizer
+from synth.annotate.contexts.admit import may_hold
+from synth.annotate.contexts.tokens import WordTokenizer
+from synth.annotate.rewards.truth import ground_truth
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.references import holds_reference
 from synth.dataset.rules.row_checks import Place, RowCheck, TaskCheck
 from synth.identity import digest
-from synth.rewards.truth import ground_truth
 from synth.schemas.contexts import ContextRow
 from synth.schemas.documents import Document
 from synth.schemas.rl import GroundTruth, RlRow

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from synth import distribution
 from synth.agents.planned import plan_of
+from synth.annotate.labels.label import StepLabel, label
 from synth.dataset.audit.reading import rows
 from synth.dataset.problems import Problem, Problems
 from synth.dataset.reader import Dataset, load
 from synth.environments.answers import check_task
 from synth.errors import DatasetError
 from synth.identity import digest
-from synth.labels.label import StepLabel, label
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.documents import Document
 from synth.schemas.facts import EntityRow, FactRow

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterator
 
+from synth.annotate.preferences.select import Eligible, Selection, eligible, selected_ids
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.rules.recorded import Recorded, bare, essence, setting
 from synth.dataset.rules.row_checks import Place, TrajectoryCheck
 from synth.dataset.rules.step_checks import BranchCheck, StepCheck, link_problems, measured, owner_problems
-from synth.preferences.select import Eligible, Selection, eligible, selected_ids
 from synth.schemas.adp import Action, ContentItem
 from synth.schemas.steps import PairKind, PreferenceRow, Side, Strength
 from synth.schemas.turns import action_kind, turn_ranges

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from synth.contexts.rows import preview_of
+from synth.annotate.contexts.rows import preview_of
 from synth.dataset.rules.rules import Known, Rule, TaskFacts
 from synth.identity import digest
 from synth.schemas.contexts import ContextRow

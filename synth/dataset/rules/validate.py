@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
+from synth.annotate.preferences.select import Selection
 from synth.dataset.card.calibration import Calibrations, targets_of
 from synth.dataset.card.criticals import Criticals
 from synth.dataset.card.outcomes import Outcomes
@@ -46,7 +47,6 @@ from synth.dataset.rules.verdict_checks import VerdictCheck
 from synth.dataset.rules.writing_checks import ModelCheckCheck, WordingCheck
 from synth.dataset.sealing import RowHash, check_files, split_hashes
 from synth.errors import DatasetError
-from synth.preferences.select import Selection
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
 from synth.schemas.mixes import MixReport

@@ -1,7 +1,7 @@
 """What people ask of an application, as its YAML file says it: the words in which explored calls become requests.
 
 Nothing here is seen by an agent, and no tool depends on it. An application without it works; only tasks can't be
-derived from it (:mod:`synth.reverse.app`).
+derived from it (:mod:`synth.exploration.app`).
 
 * A **reference** is a way in which a person tells a row from others without its key: columns to say, words that say
   them, and the reading calls by which somebody who hears them finds the key.

@@ -1,7 +1,7 @@
 """What a task wants of a server's state, which is seen only through the server's own reading tools.
 
 A goal is what a few calls that change nothing (probes) must show at the end. What shows another value in every run
-(times, random ids) is left open; who makes the goal finds it by solving the task twice (``synth.reverse.mcp``).
+(times, random ids) is left open; who makes the goal finds it by solving the task twice (``synth.exploration.mcp``).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from critical_samples import steps, whole_tables
 from exporter_samples import sample_report, trajectory
 
 from synth.dataset.layout import write_dataset
-from synth.formats.contract import About, Run
+from synth.export.contract import About, Run
 from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.rl import ExtraInfo, GroundTruth, Message, RewardModel, RlRow
 from synth.schemas.steps import StepRow

@@ -9,10 +9,10 @@ from format_samples import ABOUT, ANSWER, QUESTION, called, run_of, seen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.contexts.tokens import WordTokenizer
-from synth.formats.contract import Run, StepOf
-from synth.formats.cutting import Cutter
-from synth.formats.why import Inexpressible, Why
+from synth.annotate.contexts.tokens import WordTokenizer
+from synth.export.contract import Run, StepOf
+from synth.export.cutting import Cutter
+from synth.export.why import Inexpressible, Why
 from synth.identity import canonical_json
 from synth.registry import find
 from synth.schemas.adp import TextObservation

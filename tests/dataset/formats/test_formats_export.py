@@ -16,7 +16,7 @@ import synth
 from synth.cli import main
 from synth.dataset.layout import write_dataset
 from synth.errors import InputError, StoreError
-from synth.formats.selection import Selection, parse_selection
+from synth.export.selection import Selection, parse_selection
 from synth.registry import FORMATS, find
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.steps import PreferenceRow

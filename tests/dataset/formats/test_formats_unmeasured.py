@@ -17,9 +17,9 @@ from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.dataset.show.show_steps import label_lines
 from synth.dataset.stats import render_stats, stats
-from synth.formats.contract import Run, StepOf
-from synth.formats.exporting import export_dataset
-from synth.formats.why import Inexpressible, Why
+from synth.export.contract import Run, StepOf
+from synth.export.exporting import export_dataset
+from synth.export.why import Inexpressible, Why
 from synth.registry import find
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.reports import LabelReport

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from synth.dedup import Corpus, Rules, find_duplicates
 from synth.errors import InputError
+from synth.filtering.dedup import Corpus, Rules, find_duplicates
 from synth.retrieval.dense import DenseIndex
 from synth.retrieval.encoder import HashedEncoder, sentence_encoder
 from synth.retrieval.vectors import ExactIndex, FaissIndex

@@ -12,8 +12,8 @@ from real_mcp_servers import CannotBeHad, node_program
 
 from synth.environments.contract import ToolCall
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
-from synth.reverse.mcp.config import McpTasksConfig
-from synth.reverse.mcp.propose import McpProposer, book_for
+from synth.exploration.mcp.config import McpTasksConfig
+from synth.exploration.mcp.propose import McpProposer, book_for
 from synth.schemas.plans import Plan
 from synth.schemas.rejections import Rejection
 from synth.schemas.tasks import Task

@@ -11,8 +11,8 @@ pytest.importorskip("tokenizers", reason="the extra tokenizers is not installed"
 
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
-from synth.contexts.assemble import Assembled, Block, assemble
-from synth.contexts.tokens import FileTokenizer, open_tokenizer, tokenizer_digest
+from synth.annotate.contexts.assemble import Assembled, Block, assemble
+from synth.annotate.contexts.tokens import FileTokenizer, open_tokenizer, tokenizer_digest
 from synth.errors import InputError
 from synth.identity import derive_generator
 from synth.testing.corpus import small_documents

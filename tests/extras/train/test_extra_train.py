@@ -19,8 +19,8 @@ from tiny import tiny_config, tiny_tokenizer
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 import synth
+from synth.annotate.rewards.adapters import trl_reward
 from synth.api import BuildResult
-from synth.rewards.adapters import trl_reward
 
 pytestmark = [
     pytest.mark.extras,

@@ -18,11 +18,11 @@ from tiny import tiny_config, tiny_tokenizer
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 from transformers.utils import get_json_schema
 
+from synth.annotate.rewards import ground_truth
 from synth.environments.search import SearchEnvironment
 from synth.episodes.sessions import Sessions
-from synth.formats.contract import About
+from synth.export.contract import About
 from synth.registry import find
-from synth.rewards import ground_truth
 from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow
 from synth.testing.corpus import ListTable, WordIndex, small_documents
 from synth.training import TrlEnvironments, environment_reward

@@ -12,8 +12,8 @@ import synth
 from synth.dataset.rules.validate import validate
 from synth.environments.web.environment import open_web
 from synth.errors import SynthError
-from synth.reverse.web.config import WebTasksConfig
-from synth.reverse.web.propose import WebProposer
+from synth.exploration.web.config import WebTasksConfig
+from synth.exploration.web.propose import WebProposer
 from synth.schemas.rejections import Reason, Rejection
 from synth.tasks.contract import Checked
 from synth.tasks.draft import Draft

@@ -16,7 +16,7 @@ from browser_here import needs_browser
 
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.web.environment import WebEpisode, open_web
-from synth.reverse.web.propose import empty_task
+from synth.exploration.web.propose import empty_task
 
 pytestmark = [pytest.mark.extras, needs_browser]
 OUT = "http://evil.example/steal"

@@ -14,9 +14,9 @@ from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
 from synth.environments.contract import ToolCall
 from synth.environments.web.environment import WebEnvironment, open_web
+from synth.exploration.web.config import WebTasksConfig
+from synth.exploration.web.propose import WebProposer
 from synth.identity import derive_generator
-from synth.reverse.web.config import WebTasksConfig
-from synth.reverse.web.propose import WebProposer
 from synth.schemas.adp import WebObservation
 from synth.schemas.plans import Plan
 from synth.schemas.tasks import Task

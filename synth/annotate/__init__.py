@@ -1,0 +1,1 @@
+"""Judges of what agents did: evidence, labels, critical steps, pairs, rewards, distractors and contexts."""

@@ -1,0 +1,101 @@
+"""Where a run took up what it went wrong with: in a thought, some turns before it acted on it.
+
+A thought proves nothing by itself: to name a thing is not to go for it. But a run that concludes in one turn what it
+follows or answers some turns later went wrong where it concluded, not where it acted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from synth.agents.contract import History, Step
+from synth.agents.evidence import EvidenceView
+from synth.agents.moves import MoveKind, gold_documents, judge_document
+from synth.annotate.labels.sentences import names_in, sentences_of
+from synth.schemas.tasks import Task
+from synth.text.words import words_of
+
+__all__ = ["Commitment", "commitments"]
+
+_WRONG = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFIT))
+_PART = re.compile(r"[:;]\s+")
+_ANSWER = ""
+"""Stands for the answer among the documents that a step goes for."""
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """A thought that took something wrong, and the first later step that acted on it."""
+
+    step: int
+    acts: int
+    about: str
+    """The document that was taken; empty for an answer that goes by no page."""
+    why: str
+    """Why it was wrong to take it, by what was in view."""
+
+
+def commitments(task: Task, history: History, wrong_answer: str | None) -> tuple[Commitment, ...]:
+    """The wrong things that a run took in thought and acted on later, by step; each thing once.
+
+    A step takes a thing when a sentence of its thought, quotations apart, names it and no rival beside it; wrongly,
+    when what was in view before spoke against going for it. A later step acts on it with a call that names it or opens
+    it, or by answering it. What a step takes and goes for at once is judged by the deed alone.
+
+    Args:
+        wrong_answer: What the run answered, where that is wrong; None where it is right, unjudged, or there is none.
+    """
+    if not task.walk.hops:
+        return ()
+    view = EvidenceView(task)
+    taken: dict[str, tuple[int, str]] = {}
+    acted: dict[str, Commitment] = {}
+    for number, step in enumerate(history):
+        deeds = _gone_for(view, step, wrong_answer)
+        for thing in deeds & taken.keys() - acted.keys():
+            acted[thing] = Commitment(taken[thing][0], number, thing, taken[thing][1])
+        for thing, why in _taken(view, step, wrong_answer):
+            if thing not in deeds:
+                taken.setdefault(thing, (number, why))
+        view.take(step)
+    return tuple(sorted(acted.values(), key=lambda one: (one.step, one.acts, one.about)))
+
+
+def _gone_for(view: EvidenceView, step: Step, wrong_answer: str | None) -> set[str]:
+    """Documents that the step's calls name or open; of a wrong answer, those that go by it, and ``_ANSWER``."""
+    if not step.turn.calls:
+        if wrong_answer is None or step.turn.answer is None:
+            return set()
+        return {_ANSWER, *view.named.get(words_of(wrong_answer), set())}
+    found: set[str] = set()
+    for call in step.turn.calls:
+        for value in call.arguments.values():
+            if isinstance(value, str):
+                known = value.split("#", 1)[0]
+                found |= {known} if known in view.named_documents else view.named.get(words_of(value), set())
+    return found
+
+
+def _taken(view: EvidenceView, step: Step, wrong_answer: str | None) -> Iterator[tuple[str, str]]:
+    """What the step's thought takes although what is in view speaks against it: (document or ``_ANSWER``, why)."""
+    task, gold = view.task, gold_documents(view.task)
+    value = (
+        "" if wrong_answer is None or view.named.get(words_of(wrong_answer), set()) - gold else words_of(wrong_answer)
+    )
+    # Where the answer has to be worked out, to speak of something that was found is not to answer it yet.
+    known = len(task.walk.hops) - 1 in view.hops and not task.walk.operations
+    sentences = sentences_of(view, step.turn.thought or "")
+    for text in (words_of(part) for sentence in sentences for part in _PART.split(sentence.text)):
+        names = names_in(view, text)
+        if value.strip() and value in text and known and names <= {value}:
+            yield _ANSWER, f"{task.answer} was in view; takes {wrong_answer}"
+        if len(names) != 1 or (name := names.pop()) in words_of(task.question):
+            continue
+        things = view.named[name]
+        if len(things) == 1 and not things & gold:
+            document = next(iter(things))
+            move = judge_document(view, document)
+            if move.kind in _WRONG:
+                yield document, move.why

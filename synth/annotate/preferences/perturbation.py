@@ -1,0 +1,163 @@
+"""Pairs of a good run and the same run with one thing done wrong, carried out in the environment.
+
+Plan-RewardBench (arXiv 2604.08178) perturbs trajectories by rule as text. Here every rejected turn is executed from the
+exact state that the good run was in, and becomes a pair only when what came of it is worse: a wrong answer, an answer
+that nothing read supports, a call that is refused, one that shows nothing of what is needed where the recorded turn
+did, or one that repeats what was known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from synth.annotate.preferences.perturb.citation import HallucinatedCitation
+from synth.annotate.preferences.perturb.early_answers import DroppedCheck, PrematureAnswer
+from synth.annotate.preferences.perturb.minimal_edit import MinimalEdit
+from synth.annotate.preferences.perturb.recoveries import IgnoredError, RepeatedCall
+from synth.annotate.preferences.perturb.run import GoodRun, Perturbation
+from synth.annotate.preferences.perturb.swapped_argument import SwappedArgument
+from synth.annotate.preferences.perturb.wrong_order import WrongOrder
+from synth.annotate.preferences.perturb.wrong_tools import NeedlessCall, UnavailableTool, UnfitTool
+from synth.annotate.preferences.sides import Nature, Pairs, describe, make_pair, not_grounded, refusal, side_of_turn
+from synth.environments.contract import Environment
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.steps import PairKind, PreferenceRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.turns import bare_actions, turn_ranges
+
+__all__ = ["PERTURBATIONS", "perturbation_of", "perturbation_pairs"]
+
+PERTURBATIONS: dict[str, Perturbation] = {
+    item.name: item
+    for item in (
+        DroppedCheck(),
+        SwappedArgument(),
+        WrongOrder(),
+        PrematureAnswer(),
+        IgnoredError(),
+        HallucinatedCitation(),
+        RepeatedCall(),
+        UnavailableTool(),
+        UnfitTool(),
+        NeedlessCall(),
+    )
+}
+"""By name."""
+
+_TRIES = 24
+"""Proposals of one kind that are carried out for one run."""
+
+
+def perturbation_pairs(
+    row: TrajectoryRow,
+    task: Task,
+    environment: Environment,
+    *,
+    generator_for: Callable[..., np.random.Generator],
+    provenance: Provenance,
+    names: Sequence[str] = tuple(PERTURBATIONS),
+    per_name: int = 1,
+    stage: str = "preferences",
+    further: Sequence[Perturbation] = (),
+) -> Pairs:
+    """Pairs from one successful run.
+
+    Args:
+        generator_for: ``generator_for(*names)``; each perturbation draws from (row id, "perturbation", its name), so
+            that which others are wanted changes nothing.
+        names: Which perturbations (keys of ``PERTURBATIONS``).
+        per_name: At most so many pairs of each, at different turns.
+        further: Perturbations that stand in no table (a model's), tried after those of ``names``.
+
+    A run that did not succeed, or can't be replayed exactly, is rejected, and so is one without any pair.
+    """
+    if row.verdict.correct is not True:
+        return Pairs(rejected=(refusal(row, stage, Reason.NO_PAIR, "the run did not succeed"),))
+    try:
+        run = GoodRun(row, task, environment)
+    except ValueError as error:
+        return Pairs(rejected=(refusal(row, stage, Reason.ENVIRONMENT_ERROR, str(error)),))
+    rows: list[PreferenceRow] = []
+    rejected: list[Rejection] = []
+    made_before: set[tuple[int, str]] = set()
+    try:
+        for kind in (*(PERTURBATIONS[name] for name in names), *further):
+            generator = generator_for(row.id, "perturbation", kind.name)
+            for made in _of(run, kind, generator, per_name, provenance, stage):
+                if isinstance(made, Rejection):
+                    rejected.append(made)
+                elif (key := (made.step, describe(made.rejected))) not in made_before:
+                    # What two perturbations both lead to is one pair, under the name that comes first.
+                    made_before.add(key)
+                    rows.append(made)
+    finally:
+        run.close()
+    if not rows and not rejected:
+        tried = ", ".join((*names, *(kind.name for kind in further)))
+        rejected.append(refusal(row, stage, Reason.NO_PAIR, f"none of {tried} made it worse"))
+    return Pairs(tuple(rows), tuple(rejected))
+
+
+def perturbation_of(row: PreferenceRow) -> str:
+    """The name of the perturbation that made a pair.
+
+    Raises:
+        ValueError: the pair is of another kind.
+    """
+    name = row.difference.split(":", 1)[0].replace(" ", "_").casefold()
+    if row.kind is not PairKind.PERTURBATION or name not in (*PERTURBATIONS, MinimalEdit.name):
+        raise ValueError(f"{row.id} is no perturbation")
+    return name
+
+
+def _of(
+    run: GoodRun,
+    kind: Perturbation,
+    generator: np.random.Generator,
+    wanted: int,
+    provenance: Provenance,
+    stage: str,
+) -> Iterator[PreferenceRow | Rejection]:
+    used: set[int] = set()
+    tried = 0
+    for proposal in kind.propose(run, generator):
+        if tried == _TRIES or len(used) == wanted:
+            return
+        if proposal.step in used:
+            continue
+        tried += 1
+        attempt = run.attempt(proposal.step, proposal.turn)
+        why = run.worse(proposal, attempt)
+        start, end = turn_ranges(run.row.content)[proposal.step]
+        chosen, other = bare_actions(run.row.content[start:end]), side_of_turn(proposal.turn)
+        if why is None or chosen == other:
+            continue
+        used.add(proposal.step)
+        content = (*run.row.content[:start], *chosen)
+        bad = not_grounded(run.row, content, start=proposal.step, stage=stage)
+        if bad is not None:
+            yield bad
+            continue
+        nature: Nature = "recovery" if kind.family == "robust_recovery" else "decision"
+        yield make_pair(
+            run.row,
+            kind=PairKind.PERTURBATION,
+            family=kind.family,
+            step=proposal.step,
+            prompt=run.row.content[:start],
+            chosen=chosen,
+            rejected=other,
+            position="later",  # "earliest" is a word for verified steps
+            nature=nature,
+            difference=f"{_title(kind)}: {proposal.difference}. The good run: {describe(chosen)}.",
+            why=" ".join(filter(None, (why, proposal.note))),
+            provenance=provenance,
+        )
+
+
+def _title(kind: Perturbation) -> str:
+    return kind.name.replace("_", " ").capitalize()

@@ -1,0 +1,179 @@
+"""Pairs of verified steps (CSO, arXiv 2602.03412): an alternative that was measured against the recorded action.
+
+Failed run: the alternative is preferred, the recorded action is not. Successful run: the other way round, so that a
+student does not learn to leave good paths. Both sides were continued by the policy from the same restored state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from synth.annotate.preferences.sides import Pairs, Place, describe, make_pair, not_grounded, refusal
+from synth.schemas.adp import ContentItem
+from synth.schemas.provenance import Provenance
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.steps import BranchRow, LabelReason, PairKind, PreferenceRow, StepRow, Strength
+from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.schemas.turns import bare_actions, turn_ranges
+
+__all__ = ["off_path", "verified_step", "verified_step_success"]
+
+
+def verified_step(
+    trajectory: TrajectoryRow,
+    steps: Sequence[StepRow],
+    branches: Iterable[BranchRow],
+    *,
+    provenance: Provenance,
+    stage: str = "preferences",
+    own_words: bool | None = None,
+) -> Pairs:
+    """One pair per verified step of a failed run: chosen = the alternative, rejected = the recorded action.
+
+    Args:
+        steps: All steps of the trajectory; those whose criticality is verified become pairs.
+        branches: Its continuations; they hold the alternative's action. Those of other trajectories are passed over.
+        own_words: Whether a model proposed the alternatives; None = whoever made the run did.
+
+    Raises:
+        ValueError: the trajectory succeeded, or a verified step has no continuation of its alternative.
+    """
+    if trajectory.success:
+        raise ValueError(f"{trajectory.id} succeeded: its pairs are those of verified_step_success")
+    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP, provenance, stage, own_words)
+
+
+def verified_step_success(
+    trajectory: TrajectoryRow,
+    steps: Sequence[StepRow],
+    branches: Iterable[BranchRow],
+    *,
+    provenance: Provenance,
+    stage: str = "preferences",
+) -> Pairs:
+    """One pair per verified step of a successful run: chosen = the recorded action, rejected = the alternative.
+
+    Arguments as in :func:`verified_step`; here the chosen side is the run's own.
+
+    Raises:
+        ValueError: the trajectory failed, or a verified step has no continuation of its alternative.
+    """
+    if not trajectory.success:
+        raise ValueError(f"{trajectory.id} failed: its pairs are those of verified_step")
+    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP_SUCCESS, provenance, stage)
+
+
+def off_path(steps: Iterable[StepRow], step: int) -> bool:
+    """Whether the run was already off the path before ``step``: the first error is earlier (by its label or by
+    branching), and no step between has corrected it."""
+    before = sorted((row for row in steps if row.step < step), key=lambda row: row.step)
+    off = False
+    for row in before:
+        if row.first_error or row.first_error_branching:
+            off = True
+        elif row.label_reason is LabelReason.CORRECTED:
+            off = False
+    return off
+
+
+def _pairs(
+    trajectory: TrajectoryRow,
+    steps: Sequence[StepRow],
+    branches: Iterable[BranchRow],
+    kind: PairKind,
+    provenance: Provenance,
+    stage: str,
+    own_words: bool | None = None,
+) -> Pairs:
+    own = sorted((row for row in steps if row.trajectory_id == trajectory.id), key=lambda row: row.step)
+    verified = [row for row in own if _better(row, kind)]
+    tried: dict[tuple[int, int], BranchRow] = {}
+    for branch in sorted(branches, key=lambda row: (row.step, row.alternative, row.sample)):
+        if branch.trajectory_id == trajectory.id and branch.side == "alternative":
+            tried.setdefault((branch.step, branch.alternative), branch)
+    rows: list[PreferenceRow] = []
+    rejected: list[Rejection] = []
+    for row in verified:
+        assert row.criticality is not None
+        branch_of = tried.get((row.step, row.criticality.alternative))
+        if branch_of is None:
+            raise ValueError(f"{row.id} is verified, but no branch holds its alternative {row.criticality.alternative}")
+        position: Place = "earliest" if row is verified[0] else "later"
+        made = _pair(trajectory, own, row, branch_of, kind, position, provenance, stage, own_words)
+        if isinstance(made, Rejection):
+            rejected.append(made)
+        else:
+            rows.append(made)
+    return Pairs(tuple(rows), tuple(rejected))
+
+
+def _better(row: StepRow, kind: PairKind) -> bool:
+    """Verified, and in the direction that the kind asks for."""
+    found = row.criticality
+    if found is None or not found.verified:
+        return False
+    return found.difference > 0 if kind is PairKind.VERIFIED_STEP else found.difference < 0
+
+
+def _pair(
+    trajectory: TrajectoryRow,
+    steps: Sequence[StepRow],
+    row: StepRow,
+    branch: BranchRow,
+    kind: PairKind,
+    position: Place,
+    provenance: Provenance,
+    stage: str,
+    own_words: bool | None = None,
+) -> PreferenceRow | Rejection:
+    assert row.criticality is not None
+    start, end = turn_ranges(trajectory.content)[row.step]
+    prompt = trajectory.content[:start]
+    first = turn_ranges(branch.content)[0]
+    recorded, other = trajectory.content[start:end], branch.content[first[0] : first[1]]
+    ends = (
+        end == len(trajectory.content) and trajectory.stop_reason is StopReason.GAVE_UP,
+        first[1] == len(branch.content) and branch.stop_reason is StopReason.GAVE_UP,
+    )
+    failed = kind is PairKind.VERIFIED_STEP
+    chosen, rejected = (other, recorded) if failed else (recorded, other)
+    gave_up = (ends[1], ends[0]) if failed else ends
+    strength = Strength.of(row.criticality, "alternative" if failed else "original")
+    if bare_actions(chosen) == bare_actions(rejected):
+        return refusal(trajectory, stage, Reason.NO_PAIR, "the alternative is the recorded action", step=row.step)
+    # The whole of it is judged as it stands: prefix as recorded, then the chosen action alone.
+    whole = (*prompt, *bare_actions(chosen))
+    bad = not_grounded(trajectory, whole, start=row.step, stage=stage, own_words=own_words if failed else None)
+    if bad is not None:
+        return bad
+    recovery = off_path(steps, row.step)
+    return make_pair(
+        trajectory,
+        kind=kind,
+        family="robust_recovery" if recovery else "decision",
+        step=row.step,
+        prompt=prompt,
+        chosen=bare_actions(chosen),
+        rejected=bare_actions(rejected),
+        position=position,
+        nature="recovery" if recovery else "decision",
+        difference=f"{_say(chosen, gave_up[0])} instead of {_say(rejected, gave_up[1])}",
+        why=_why(strength, failed),
+        provenance=provenance,
+        strength=strength,
+        gave_up=gave_up,
+    )
+
+
+def _say(actions: Sequence[ContentItem], gave_up: bool) -> str:
+    return describe(actions, gave_up=gave_up)
+
+
+def _why(strength: Strength, failed: bool) -> str:
+    names = ("the alternative", "the recorded action") if failed else ("the recorded action", "the alternative")
+    return (
+        f"From the same state {strength.chosen_successes} of {strength.chosen_n} continuations of {names[0]} ended "
+        f"with the right answer, and {strength.rejected_successes} of {strength.rejected_n} of {names[1]} "
+        f"(difference {strength.difference:+.2f}, {strength.confidence:.0%} interval {strength.low:+.2f} to "
+        f"{strength.high:+.2f})."
+    )

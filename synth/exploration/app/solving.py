@@ -1,0 +1,286 @@
+"""From words to calls: the reading calls by which somebody who hears a request comes to every id that it needs.
+
+Fail-closed: an argument whose value neither the request nor an earlier observation says is an error of the candidate,
+never a guess. A reference has to be said in full, fit one row only, and be told by what the tools show.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from synth.environments.app.definition import Argument
+from synth.environments.app.environment import AppEpisode
+from synth.environments.app.requests import Ask, Look, Question
+from synth.environments.app.words import money, one_line
+from synth.environments.contract import ToolCall, ToolResult
+from synth.exploration.app.asking import Asking, Form, Values
+from synth.exploration.app.phrases import Said, said_in
+from synth.exploration.app.telling import NotTold
+from synth.schemas.plans import Given, PlannedCall
+from synth.schemas.rejections import Reason
+from synth.schemas.tasks import Task
+
+__all__ = ["Solver"]
+
+_PAGES = re.compile(r"\(Page (\d+) of (\d+), \d+ in all\.\)")
+_LONG = 3
+"""Characters of a key that is known in a line without the rest of it."""
+_LINE = 400
+
+
+class Solver:
+    """Carries out one plan in an episode of its own, step by step, and notes where each value comes from."""
+
+    def __init__(
+        self, asking: Asking, task: Task, speaker: Any, said: Sequence[Said], told: Sequence[Said] = ()
+    ) -> None:
+        """
+        Args:
+            said: What the request says.
+            told: What the person says when asked.
+        """
+        self.asking = asking
+        self.speaker = speaker
+        self.said = tuple(said)
+        self.told = tuple(told)
+        self.answer = ""
+        """The person's answer, in which ``told`` stands."""
+        self.start = asking.environment.reset(task)
+        self.episode: AppEpisode = asking.environment.reset(task)
+        self.calls: list[PlannedCall] = []
+        self.results: list[ToolResult] = []
+        self.attempts: list[PlannedCall] = []
+        """Calls that a hidden rule stops: they are no part of what is done."""
+        self._known: dict[tuple[str, Any], Given] = {}
+
+    def close(self) -> None:
+        self.start.close()
+        self.episode.close()
+
+    def write(self, name: str, row: Values, words: str) -> ToolResult:
+        """Carry out an ask's call, with all the reading that it needs before it.
+
+        Raises:
+            NotTold: a value comes from nowhere, a reference fits several rows, or the call does not go through.
+        """
+        given = self.reach(name, row, words)
+        result = self._call(self.asking.tool(name), self.asking.arguments(name, row), given, changes=True)
+        if result.error is not None:
+            raise NotTold(
+                Reason.NOT_REPLAYED, f"{name}: the call goes wrong once the reading is done: {result.content}"
+            )
+        return result
+
+    def reach(self, name: str, row: Values, words: str) -> dict[str, Given]:
+        """Do the reading that an ask's call needs; where each of its values comes from."""
+        ask = self.asking.requests.asks[name]
+        given: dict[str, Given] = {}
+        for argument, spec, value in self.asking.holes(name, row):
+            given |= self._given(ask, row, argument, spec, value, argument, words)
+        return given
+
+    def attempt(self, name: str, row: Values, given: dict[str, Given]) -> None:
+        """Make an ask's call that a hidden rule stops; ``given`` as :meth:`reach` said.
+
+        Raises:
+            NotTold: it goes through, or goes wrong in itself.
+        """
+        planned = self._planned(self.asking.tool(name), self.asking.arguments(name, row), given, changes=True)
+        result = self.episode.step(ToolCall(id="attempt", name=planned.tool, arguments=planned.arguments))
+        if result.error != "refused":
+            raise NotTold(Reason.NOT_FORBIDDEN, f"{name}: no rule stops it once the reading is done")
+        self.attempts.append(planned)
+
+    def look(self, source: Ask | Question, row: Values, looks: Sequence[Look]) -> None:
+        """Do further reading, over the columns of a row."""
+        for look in looks:
+            self._look(look, row, source)
+
+    def shows(self, value: Any) -> bool:
+        """Whether the last observation holds ``value``."""
+        return bool(self.results) and _holds(self.results[-1].content, value)
+
+    # -- where a value comes from ------------------------------------------------------------------------------------
+
+    def _given(
+        self,
+        source: Ask | Question | None,
+        row: Values,
+        name: str,
+        spec: Argument,
+        value: Any,
+        path: str,
+        words: str,
+        column: str | None = None,
+    ) -> dict[str, Given]:
+        if spec.type == "list":
+            return self._parts(source, row, spec, value, path, words)
+        forms = self.asking.forms(source, name, spec)
+        direct = self._direct(column or name, value)
+        if direct is not None and not (forms and self._is_me(forms, value)):
+            return {path: direct}
+        if column is not None and (seen := self._seen(value)) is not None:
+            return {path: seen}
+        today = self.episode.now[:10]
+        if column is not None and value in (today, today[:7]):
+            # What the day is, every agent is told.
+            return {path: Given(source="schema", words=str(value))}
+        if forms:
+            return {path: self._reference(forms, name, value, row)}
+        if isinstance(source, Ask) and name in (*source.tells, *source.free):
+            return {path: Given(source="question", words=words)}
+        place = self._seen(value)
+        if place is not None:
+            return {path: place}
+        raise NotTold(Reason.UNGROUNDED, f"{path}: nothing says {value!r}")
+
+    def _parts(
+        self, source: Ask | Question | None, row: Values, spec: Argument, value: Any, path: str, words: str
+    ) -> dict[str, Given]:
+        given: dict[str, Given] = {}
+        for number, item in enumerate(value):
+            at = f"{path}.{number}"
+            if spec.of is not None:
+                given |= self._given(source, row, path, spec.of, item, at, words)
+                continue
+            for field, inner in spec.fields.items():
+                if field in item:
+                    given |= self._given(source, row, field, inner, item[field], f"{at}.{field}", words)
+        return given
+
+    def _direct(self, name: str, value: Any) -> Given | None:
+        text = int(value) if isinstance(value, bool) else value
+        found = said_in(self.said, name, text)
+        if found is not None:
+            return Given(source="question", words=found.words)
+        found = said_in(self.told, name, text)
+        return None if found is None else Given(source="user", words=self.answer)
+
+    def _is_me(self, forms: Sequence[Form], value: Any) -> bool:
+        speaker = self.asking.requests.speaker
+        return speaker is not None and forms[0].table == speaker.table and value == self.speaker
+
+    def _seen(self, value: Any) -> Given | None:
+        """The first observation that holds a value which is long enough not to be there by chance."""
+        if len(str(value)) < _LONG or isinstance(value, bool):
+            return None
+        for number, result in enumerate(self.results):
+            line = next((line for line in result.content.splitlines() if _holds(line, value)), None)
+            if line is not None:
+                return Given(source="observation", words=line.strip()[:_LINE], call=number)
+        return None
+
+    # -- references --------------------------------------------------------------------------------------------------
+
+    def _reference(self, forms: Sequence[Form], name: str, key: Any, row: Values) -> Given:
+        place = (forms[0].table or canonical(name, row), key)
+        if place in self._known:
+            return self._known[place]
+        bound = {**row, "speaker": self.speaker}
+        problem = NotTold(Reason.UNGROUNDED, f"{name}: what is said tells no row apart")
+        for form in forms:
+            found, count = self.asking.referred(self.episode, form, key, bound)
+            first, at_first = self.asking.referred(self.start, form, key, bound)
+            if found is None or not all(self._is_said(column, found[column]) for column in form.reference.by):
+                continue
+            if count != 1 or (first is not None and at_first != 1):
+                problem = NotTold(Reason.AMBIGUOUS, f"{name}: {max(count, at_first)} rows fit what is said")
+                continue
+            if first is None and (made := self._seen(key)) is not None:
+                return self._known.setdefault(place, made)
+            shown = form.reference.by if form.reference.shown is None else form.reference.shown
+            given = self._shown(key, [found[column] for column in shown])
+            if given is None:
+                for look in form.reference.look:
+                    self._look(look, found, None)
+                given = self._shown(key, [found[column] for column in shown]) or self._turn_pages(key, found, shown)
+            if given is not None:
+                return self._known.setdefault(place, given)
+            problem = NotTold(Reason.NOT_RETRIEVABLE, f"{name}: the look-up does not show {key} with what is said")
+        raise problem
+
+    def _is_said(self, column: str, value: Any) -> bool:
+        return value is None or said_in((*self.said, *self.told), column, value) is not None
+
+    def _look(self, look: Look, row: Values, source: Ask | Question | None) -> None:
+        arguments = self.asking.definition.tools[look.tool].arguments
+        given: dict[str, Given] = {}
+        call: Values = {}
+        for name, column in look.arguments.items():
+            value, spec = row[column], arguments[name]
+            if value is None:
+                continue
+            value = bool(value) if spec.type == "boolean" else value
+            given |= self._given(source, row, name, spec, value, name, "", column)
+            call[name] = value
+        if any(one.tool == look.tool and one.arguments == call for one in self.calls[self._last_change() :]):
+            return
+        result = self._call(look.tool, call, given, changes=False)
+        if result.error is not None:
+            raise NotTold(Reason.NOT_RETRIEVABLE, f"{look.tool}: {result.content}")
+
+    def _last_change(self) -> int:
+        return next((at + 1 for at in reversed(range(len(self.calls))) if self.calls[at].changes), 0)
+
+    def _shown(self, key: Any, values: Sequence[Any]) -> Given | None:
+        for number in reversed(range(len(self.results))):
+            result = self.results[number]
+            if result.error is not None:
+                continue
+            lines = [line for line in result.content.splitlines() if _holds(line, key)]
+            whole = result.content + "\n" + "\n".join(map(str, self.calls[number].arguments.values()))
+            for line in lines:
+                around = whole if len(str(key)) >= _LONG else line
+                if all(value is None or _holds(line, value) or _holds(around, value) for value in values):
+                    return Given(source="observation", words=line.strip()[:_LINE], call=number)
+        return None
+
+    def _turn_pages(self, key: Any, found: Values, shown: Sequence[str]) -> Given | None:
+        last = self.calls[-1]
+        pages = _PAGES.search(self.results[-1].content) if self.results else None
+        if pages is None or "page" in last.arguments:
+            return None
+        at = len(self.calls) - 1
+        for page in range(2, int(pages.group(2)) + 1):
+            given = {**last.given, "page": Given(source="observation", words=pages.group(0), call=at)}
+            self._call(last.tool, {**last.arguments, "page": page}, given, changes=False)
+            place = self._shown(key, [found[column] for column in shown])
+            if place is not None:
+                return place
+        return None
+
+    def _call(self, tool: str, arguments: Values, given: dict[str, Given], *, changes: bool) -> ToolResult:
+        result = self.episode.step(ToolCall(id=f"plan_{len(self.calls)}", name=tool, arguments=arguments))
+        self.calls.append(self._planned(tool, arguments, given, changes=changes))
+        self.results.append(result)
+        return result
+
+    def _planned(self, tool: str, arguments: Values, given: dict[str, Given], *, changes: bool) -> PlannedCall:
+        about = self.asking.definition.tools[tool].about
+        return PlannedCall(
+            tool=tool, arguments=arguments, changes=changes, instruction=_instruction(about, arguments), given=given
+        )
+
+
+def canonical(name: str, row: Mapping[str, Any]) -> str:
+    """What an argument that is no key is about: it and the row that it is said of."""
+    return f"{name} of {sorted((key, str(value)) for key, value in row.items() if key.endswith('_id'))}"
+
+
+def _instruction(about: str, arguments: Mapping[str, Any]) -> str:
+    said = "; ".join(f"{name.replace('_', ' ')}: {_said(value)}" for name, value in arguments.items())
+    return one_line(about).rstrip(".") + (f" ({said})" if said else "")
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(" ".join(map(str, item.values())) if isinstance(item, dict) else str(item) for item in value)
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _holds(text: str, value: Any) -> bool:
+    """Whether ``text`` holds ``value`` as a word of its own; money also as the application writes it."""
+    forms = [str(value)] + ([money(value)] if isinstance(value, int) and not isinstance(value, bool) else [])
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) for form in forms)

@@ -1,0 +1,160 @@
+"""The walk of a candidate: calls that a person might want, tried in a fresh state, kept where they had an effect.
+
+OS-Genesis (arXiv 2412.19723): explore first, derive the task afterwards. What is proposed comes from the application's
+``requests``, so that what a walk does is something that somebody could have asked for; what comes of it is found out
+by trying. A call that the policy stops, or records as a violation, is undone and kept apart: from it come the requests
+that have to be declined.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from synth.agents.graded import reward_of
+from synth.environments.app.ddl import VIOLATIONS
+from synth.environments.app.environment import AppEpisode
+from synth.environments.contract import ToolCall, ToolResult
+from synth.exploration.app.asking import Asking, Values
+from synth.identity import canonical_json
+
+__all__ = ["Tried", "Walker", "violations"]
+
+_TOGETHER = 0.75
+"""Share of the later calls that are about something that an earlier one was about."""
+_AGAIN = 0.15
+"""Weight of an ask that the walk has made already."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A call of the walk."""
+
+    ask: str
+    row: Values
+    call: ToolCall
+    result: ToolResult
+    before: str
+    """Hash of the state before it."""
+    after: str
+    """The same after it; of a call that a rule stops or records, ``before``: it was undone."""
+    rule: str | None
+    """The rule that stops it or records it."""
+    recorded: bool = False
+    """The rule does not stop it: it goes through and is a violation."""
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+
+def violations(episode: AppEpisode) -> list[str]:
+    """Rules that were violated, on record."""
+    return [str(change.after["rule"]) for change in episode.changes() if change.table == VIOLATIONS and change.after]
+
+
+class Walker:
+    """Walks through one episode for one speaker."""
+
+    def __init__(self, asking: Asking, episode: AppEpisode, speaker: Any, generator: np.random.Generator) -> None:
+        self.asking = asking
+        self.episode = episode
+        self.speaker = speaker
+        self.generator = generator
+        self.tried: list[Tried] = []
+        self._seen: set[str] = set()
+        self._asks: Counter[str] = Counter()
+        self._context: set[tuple[str, Any]] = set()
+
+    def step(self, name: str | None = None, same: Mapping[str, Any] | None = None) -> Tried | None:
+        """Try one call: of the ask ``name``, else of any; ``same`` are columns with the values that they must have.
+        None where there is nothing to try."""
+        name = name or self._ask()
+        ask = self.asking.requests.asks[name]
+        rows = self.asking.rows(self.episode, ask, self.speaker)
+        if same is not None:
+            rows = [row for row in rows if all(row[column] == value for column, value in same.items())]
+        elif self._context and self.generator.random() < _TOGETHER:
+            rows = self._near(name, rows)
+        if not rows:
+            return None
+        row = rows[int(self.generator.integers(len(rows)))]
+        if self._key(name, row) in self._seen:
+            return None
+        self._seen.add(self._key(name, row))
+        done = self.try_out(name, row)
+        self.tried.append(done)
+        self._asks[name] += 1
+        if done.changed:
+            self._context |= self._refers(name, row)
+        return done
+
+    def try_out(self, name: str, row: Values) -> Tried:
+        """Carry out one call; what a rule stops or records is undone."""
+        episode = self.episode
+        call = ToolCall(
+            id=f"walk_{len(self.tried)}", name=self.asking.tool(name), arguments=self.asking.arguments(name, row)
+        )
+        before, start, broken = episode.state_hash(), episode.snapshot(), len(violations(episode))
+        result = episode.step(call)
+        stopped, recorded = episode.refused_by, violations(episode)[broken:]
+        after = episode.state_hash()
+        if result.error is not None or recorded:
+            episode.restore(start)
+            after = before
+        return Tried(
+            name, row, call, result, before, after, stopped or (recorded[0] if recorded else None), bool(recorded)
+        )
+
+    def ended(self, steps: Sequence[Tried]) -> str | None:
+        """The first ask that ends what an earlier one of ``steps`` was about, or that wants the same of the same rows
+        once more; None where there is none."""
+        about: set[tuple[str, Any]] = set()
+        done: list[tuple[str, set[tuple[str, Any]]]] = []
+        for step in steps:
+            mine = self._refers(step.ask, step.row)
+            ends = self.asking.requests.asks[step.ask].ends and mine & about
+            if ends or (mine and (step.ask, mine) in done):
+                return step.ask
+            about |= mine
+            done.append((step.ask, mine))
+        return None
+
+    def reward(self, steps: Sequence[Tried], wanted: int) -> float:
+        """How good a walk is, 1 to 5: coherence is 1 + 4 x the share of its later steps that are about a row that an
+        earlier one was about, completion 1 + 4 x the share of the ``wanted`` changes that it came to."""
+        about: set[tuple[str, Any]] = set()
+        joined = 0
+        for step in steps:
+            mine = self._refers(step.ask, step.row)
+            joined += bool(mine & about)
+            about |= mine
+        coherence = 1 + 4 * (joined / (len(steps) - 1) if len(steps) > 1 else 1)
+        return reward_of(coherence, 1 + 4 * min(1.0, len(steps) / wanted))
+
+    def _ask(self) -> str:
+        names = [name for name, ask in self.asking.requests.asks.items() if not ask.alone]
+        weights = np.array(
+            [self.asking.requests.asks[name].weight * _AGAIN ** min(2, self._asks[name]) for name in names]
+        )
+        return names[int(self.generator.choice(len(names), p=weights / weights.sum()))]
+
+    def _key(self, name: str, row: Values) -> str:
+        return canonical_json([name, self.asking.arguments(name, row)])
+
+    def _refers(self, name: str, row: Values) -> set[tuple[str, Any]]:
+        """Rows that a call is about: table and key."""
+        return {
+            (table, row[argument])
+            for argument, table in self.asking.keys(name).items()
+            if row.get(argument) is not None
+        }
+
+    def _near(self, name: str, rows: Sequence[Values]) -> list[Values]:
+        """Those that have most in common with what the walk was about; all where none has anything."""
+        shared = [len(self._refers(name, row) & self._context) for row in rows]
+        return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]

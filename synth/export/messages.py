@@ -1,0 +1,218 @@
+"""Rows as chat messages: what all chat formats share.
+
+A turn of the agent is one message: what it said, its thought, its calls. An observation is one message of the tool.
+Where the agent read summaries of observations, the messages hold what the tools said: a student has no summarizer.
+Where it replaced its history by notes, the conversation is what it saw from then on; it is cut into one part per view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from synth.agents.management import COMPRESS
+from synth.agents.model.wire import GAVE_UP
+from synth.export.contract import About, Run
+from synth.export.why import Inexpressible, Why
+from synth.identity import canonical_json
+from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
+from synth.schemas.row import JsonObject
+from synth.schemas.trajectories import CallErrors, StopReason, TrajectoryRow
+
+__all__ = [
+    "Call",
+    "Message",
+    "Part",
+    "as_chat",
+    "as_openai",
+    "cut_behind",
+    "has_thought",
+    "masked_of",
+    "messages_of",
+    "parts_of",
+    "run_messages",
+]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message. ``turn`` is the number of the agent's turn, from 0; None for all other messages."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    thought: str | None = None
+    calls: tuple[Call, ...] = ()
+    name: str | None = None
+    """Of the tool that answers."""
+    call_id: str | None = None
+    """The call that is answered."""
+    turn: int | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """A conversation as the agent saw it. Turns before ``first_turn`` were targets of an earlier part."""
+
+    messages: tuple[Message, ...]
+    first_turn: int
+
+
+def messages_of(
+    content: Sequence[ContentItem], *, system: str = "", gave_up: bool = False, first_turn: int = 0
+) -> tuple[Message, ...]:
+    """The messages of a trajectory, of a prefix of one, or of a side of a pair.
+
+    Raises:
+        Inexpressible: it holds something that is no message, or no call.
+    """
+    made = [Message("system", system)] if system else []
+    turn = first_turn
+    at = 0
+    open_calls: dict[str, str] = {}
+    while at < len(content):
+        item = content[at]
+        if isinstance(item, ApiAction | CodeAction | MessageAction):
+            actions: list[ContentItem] = []
+            while at < len(content) and isinstance(action := content[at], ApiAction | CodeAction | MessageAction):
+                actions.append(action)
+                at += 1
+            message = _turn(actions, turn, gave_up=gave_up and at == len(content))
+            open_calls = {call.id: call.name for call in message.calls}
+            made.append(message)
+            turn += 1
+            continue
+        if not isinstance(item, TextObservation):
+            raise Inexpressible(Why.NO_TEXT, f"content[{at}] is a {item.class_}")
+        if item.source == "user":
+            made.append(Message("user", item.content))
+        elif item.tool_call_id in open_calls:
+            name = open_calls.pop(item.tool_call_id)
+            made.append(Message("tool", item.content, name=name, call_id=item.tool_call_id))
+        else:
+            raise Inexpressible(Why.STRAY_OBSERVATION, f"content[{at}]")
+        at += 1
+    return tuple(made)
+
+
+def _turn(actions: Sequence[ContentItem], turn: int, *, gave_up: bool) -> Message:
+    first = actions[0]
+    if isinstance(first, MessageAction):
+        if len(actions) > 1:
+            raise Inexpressible(Why.MIXED_TURN, f"turn {turn}")
+        text = first.content or (GAVE_UP if gave_up else "")
+        said = f"{first.description}\n\n{text}" if first.description else text
+        return Message("assistant", said, thought=first.reasoning_content, turn=turn)
+    calls: list[Call] = []
+    for place, action in enumerate(actions):
+        if isinstance(action, CodeAction):
+            raise Inexpressible(Why.CODE, f"turn {turn}")
+        if not isinstance(action, ApiAction):
+            raise Inexpressible(Why.MIXED_TURN, f"turn {turn}")
+        if place and (action.reasoning_content or action.description):
+            raise Inexpressible(Why.SEVERAL_THOUGHTS, f"turn {turn}")
+        calls.append(Call(action.tool_call_id or f"call_{turn}_{place}", action.function, action.kwargs))
+    assert isinstance(first, ApiAction)
+    return Message("assistant", first.description or "", thought=first.reasoning_content, calls=tuple(calls), turn=turn)
+
+
+def run_messages(row: TrajectoryRow) -> tuple[Message, ...]:
+    """The whole conversation of a run, the system prompt first.
+
+    Raises:
+        Inexpressible: see :func:`messages_of`; or there is no question, or no turn.
+    """
+    gave_up = row.stop_reason is StopReason.GAVE_UP
+    made = messages_of(row.content, system=row.system_prompt, gave_up=gave_up)
+    spoken = [message.role for message in made if message.role != "system"]
+    if not spoken or spoken[0] != "user" or "assistant" not in spoken:
+        raise Inexpressible(Why.EMPTY)
+    return made
+
+
+def parts_of(row: TrajectoryRow) -> tuple[Part, ...]:
+    """The run as the agent saw it: one conversation, or one per view where it compressed its history.
+
+    Each later part begins with the question and the turn that wrote the notes.
+
+    Raises:
+        Inexpressible: see :func:`run_messages`.
+    """
+    made = run_messages(row)
+    first = next(place for place, message in enumerate(made) if message.turn is not None)
+    head, body = made[:first], made[first:]
+    errors = CallErrors.of(row.details).tool_errors
+    starts = [0]
+    for place, message in enumerate(body):
+        if message.role == "tool" and message.name == COMPRESS.name and message.call_id not in errors:
+            starts.append(max(at for at in range(place) if body[at].turn is not None))
+    parts: list[Part] = []
+    for number, start in enumerate(starts):
+        # The turn that compresses ends a part, and begins the next one as context.
+        end = len(body) if number + 1 == len(starts) else starts[number + 1] + 1
+        turn = body[start].turn or 0
+        parts.append(Part((*head, *body[start:end]), turn + 1 if number else turn))
+    return tuple(part for part in parts if any(m.turn >= part.first_turn for m in part.messages if m.turn is not None))
+
+
+def masked_of(run: Run) -> frozenset[int]:
+    """Turns of a run that must not be targets of training."""
+    if run.steps is not None:
+        targets = {step.step for step in run.steps if step.train}
+        return frozenset(range(run.row.turns)) - targets
+    return frozenset() if run.row.success else frozenset(range(run.row.turns))
+
+
+def has_thought(messages: Sequence[Message]) -> bool:
+    """Whether any turn has a thought."""
+    return any(message.thought for message in messages)
+
+
+def as_chat(message: Message, about: About) -> dict[str, Any]:
+    """The message as chat templates take it: arguments of a call are an object, absent keys are absent."""
+    made: dict[str, Any] = {"role": message.role}
+    if message.name is not None:
+        made["name"] = message.name
+    made["content"] = message.content
+    if about.thoughts and message.thought:
+        made["reasoning_content"] = message.thought
+    if message.calls:
+        made["tool_calls"] = [
+            {"type": "function", "function": {"name": call.name, "arguments": call.arguments}} for call in message.calls
+        ]
+    return made
+
+
+def as_openai(message: Message, about: About) -> dict[str, Any]:
+    """The message as ``/v1/chat/completions`` takes it: arguments are JSON text, calls and answers have ids."""
+    made: dict[str, Any] = {"role": message.role}
+    if message.call_id is not None:
+        made["tool_call_id"] = message.call_id
+    made["content"] = message.content if message.content or not message.calls else None
+    if about.thoughts and message.thought:
+        made["reasoning_content"] = message.thought
+    if message.calls:
+        made["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": canonical_json(call.arguments)},
+            }
+            for call in message.calls
+        ]
+    return made
+
+
+def cut_behind(messages: Sequence[Message], turn: int) -> tuple[Message, ...]:
+    """The messages up to the turn of that number, inclusive."""
+    place = next(at for at, message in enumerate(messages) if message.turn == turn)
+    return tuple(messages[: place + 1])

@@ -1,0 +1,368 @@
+"""TRL (1.x): supervised fine-tuning, rejection-sampling fine-tuning, DPO, KTO, GRPO, and a table for process rewards.
+
+Messages are JSON values in Parquet, so that a message has the keys that it has and no others, and the arguments of a
+call are the object that was written; tool schemas are one JSON text, which TRL decodes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+
+from synth.dataset.usage import usage
+from synth.export.contract import JSON, JSONS, UNMEASURED, About, Format, Record, Run, StepOf
+from synth.export.messages import (
+    Message,
+    Part,
+    as_chat,
+    cut_behind,
+    has_thought,
+    masked_of,
+    messages_of,
+    parts_of,
+)
+from synth.export.selection import Selection
+from synth.export.why import Inexpressible, Why
+from synth.identity import canonical_json
+from synth.schemas.rl import RlRow
+from synth.schemas.row import JsonList
+from synth.schemas.steps import PreferenceRow
+from synth.schemas.turns import turn_ranges
+
+__all__ = ["KTO", "PRM", "TRL_DPO", "TRL_GRPO", "TRL_RFT", "TRL_SFT", "groups_of", "pair_sides", "target_parts"]
+
+_COMMON: Mapping[str, pa.DataType] = {
+    "tools": pa.string(),
+    "chat_template_kwargs": JSON,
+    "id": pa.string(),
+    "task_id": pa.string(),
+    "source": pa.string(),
+    "licence": pa.string(),
+    "cut_observations": pa.int64(),
+}
+
+
+def _common(
+    messages: Sequence[Message],
+    tools: JsonList,
+    about: About,
+    cut: int,
+    *,
+    id_: str,
+    task_id: str,
+    licence: str | None,
+) -> Record:
+    return {
+        "tools": canonical_json(list(tools)),
+        # Read by the templates of models that can think or not; others ignore it.
+        "chat_template_kwargs": {"enable_thinking": about.thoughts and has_thought(messages)},
+        "id": id_,
+        "task_id": task_id,
+        "source": about.dataset,
+        "licence": licence,
+        "cut_observations": cut,
+    }
+
+
+def _run_common(messages: Sequence[Message], run: Run, about: About, cut: int) -> Record:
+    row = run.row
+    return _common(messages, row.tool_schemas, about, cut, id_=row.id, task_id=row.task_id, licence=row.licence)
+
+
+# --- supervised fine-tuning -------------------------------------------------------------------------------------------
+
+
+def target_parts(run: Run) -> tuple[tuple[Message, ...], ...]:
+    """The conversations of a run, each up to its last target, where every turn before that is a target as well.
+
+    Raises:
+        Inexpressible: a turn before it is none, or there is no target at all.
+    """
+    masked = masked_of(run)
+    found: list[tuple[Message, ...]] = []
+    for part in parts_of(run.row):
+        turns = [m.turn for m in part.messages if m.turn is not None]
+        new = [turn for turn in turns if turn >= part.first_turn]
+        targets = [turn for turn in new if turn not in masked]
+        if not targets:
+            continue
+        wrong = [turn for turn in turns if turn < targets[-1] and turn in masked]
+        if wrong:
+            raise Inexpressible(Why.MASKED_TURN, f"turn {wrong[0]}")
+        found.append(cut_behind(part.messages, targets[-1]))
+    if not found:
+        raise Inexpressible(Why.NO_TARGET)
+    return tuple(found)
+
+
+def _sft(run: Run, about: About, cut: int) -> list[Record]:
+    return [
+        {"messages": [as_chat(m, about) for m in messages], **_run_common(messages, run, about, cut)}
+        for messages in target_parts(run)
+    ]
+
+
+def groups_of(part: Part, masked: frozenset[int]) -> Iterator[tuple[tuple[Message, ...], tuple[Message, ...]]]:
+    """(what comes before, the targets): one for each longest sequence of turns that are all targets, with what the
+    tools said between them."""
+    messages = part.messages
+    start: int | None = None
+    last = 0
+    for place, message in enumerate(messages):
+        if message.turn is None:
+            continue
+        if message.turn >= part.first_turn and message.turn not in masked:
+            start = place if start is None else start
+            last = place
+        elif start is not None:
+            yield messages[:start], messages[start : last + 1]
+            start = None
+    if start is not None:
+        yield messages[:start], messages[start : last + 1]
+
+
+def _rft(run: Run, about: About, cut: int) -> list[Record]:
+    masked = masked_of(run)
+    made = [
+        {
+            "prompt": [as_chat(m, about) for m in before],
+            "completion": [as_chat(m, about) for m in targets],
+            **_run_common(part.messages, run, about, cut),
+        }
+        for part in parts_of(run.row)
+        for before, targets in groups_of(part, masked)
+    ]
+    if not made:
+        raise Inexpressible(Why.NO_TARGET)
+    return made
+
+
+# --- pairs and judged steps -------------------------------------------------------------------------------------------
+
+
+def pair_sides(pair: PreferenceRow) -> tuple[tuple[Message, ...], tuple[Message, ...], tuple[Message, ...]]:
+    """The shared prompt and both sides.
+
+    Raises:
+        Inexpressible: see :func:`synth.export.messages.messages_of`.
+    """
+    prompt = messages_of(pair.prompt, system=pair.system_prompt)
+    turns = len(turn_ranges(pair.prompt))
+    chosen, rejected = (messages_of(side, first_turn=turns, gave_up=True) for side in (pair.chosen, pair.rejected))
+    if not chosen or not rejected or not prompt or prompt[-1].role not in ("user", "tool"):
+        raise Inexpressible(Why.EMPTY)
+    return prompt, chosen, rejected
+
+
+def _dpo(pair: PreferenceRow, about: About, cut: int) -> list[Record]:
+    prompt, chosen, rejected = pair_sides(pair)
+    everything = (*prompt, *chosen, *rejected)
+    return [
+        {
+            "prompt": [as_chat(m, about) for m in prompt],
+            "chosen": [as_chat(m, about) for m in chosen],
+            "rejected": [as_chat(m, about) for m in rejected],
+            **_common(
+                everything,
+                pair.tool_schemas,
+                about,
+                cut,
+                id_=pair.id,
+                task_id=pair.task_id,
+                licence=pair.licence,
+            ),
+            "kind": str(pair.kind),
+            "family": pair.family,
+            "selected": pair.selected,
+        }
+    ]
+
+
+def _kto(item: StepOf, about: About, cut: int) -> list[Record]:
+    if item.step.label is None:
+        raise Inexpressible(Why.UNMEASURED, item.step.label_detail)
+    if item.step.label == 0:
+        raise Inexpressible(Why.NEUTRAL, item.step.label_reason)
+    # The last view only: what the agent saw when it took this step.
+    messages = parts_of(item.run.row)[-1].messages
+    place = next((at for at, m in enumerate(messages) if m.turn == item.step.step), None)
+    if place is None:
+        raise Inexpressible(Why.EMPTY)
+    return [
+        {
+            "prompt": [as_chat(m, about) for m in messages[:place]],
+            "completion": [as_chat(messages[place], about)],
+            "label": item.step.label > 0,
+            **_run_common(messages, item.run, about, cut) | {"id": item.step.id},
+            "reason": str(item.step.label_reason),
+        }
+    ]
+
+
+# --- reinforcement learning -------------------------------------------------------------------------------------------
+
+
+def _grpo(row: RlRow, about: About, cut: int) -> list[Record]:
+    if row.reward_model.ground_truth.judged_by == "state":
+        raise Inexpressible(Why.JUDGED_BY_STATE)
+    return [
+        {
+            "prompt": [{"role": message.role, "content": message.content} for message in row.prompt],
+            "reward_model": row.reward_model.model_dump(mode="json"),
+            "extra_info": row.extra_info.model_dump(mode="json"),
+            "tools": canonical_json(list(row.tools)),
+            "id": row.id,
+            "task_id": row.task_id,
+            "source": about.dataset,
+            "licence": row.licence,
+        }
+    ]
+
+
+# --- process rewards --------------------------------------------------------------------------------------------------
+
+
+def _prm(run: Run, about: About, cut: int) -> list[Record]:
+    parts = parts_of(run.row)
+    if len(parts) > 1:
+        raise Inexpressible(Why.COMPRESSED)
+    labels = {step.step: step.label for step in run.steps or ()}
+    prompt: list[str] = []
+    completions: list[str] = []
+    ratings: list[int] = []
+    unmeasured = 0
+    seen: list[str] = []
+    begun = False
+    for message in parts[0].messages:
+        if message.turn is not None:
+            begun = True
+            seen += _written(message, about)
+            rating = labels.get(message.turn)
+            if rating is None:  # its words stand before the next turn that was measured, and no label does
+                unmeasured += 1
+                continue
+            completions.append("\n".join(seen))
+            ratings.append(rating)
+            seen = []
+        elif message.role == "tool":
+            seen.append(f"<tool_response>\n{message.content}\n</tool_response>")
+        elif begun:
+            seen.append(f"<user>\n{message.content}\n</user>")
+        else:
+            prompt.append(message.content)
+    if not completions:
+        raise Inexpressible(Why.UNMEASURED, f"{unmeasured} turns")
+    common = _run_common((), run, about, cut)
+    common.pop("chat_template_kwargs")
+    return [
+        {
+            "prompt": "\n\n".join(prompt),
+            "completions": completions,
+            "labels": [rating >= 0 for rating in ratings],
+            "ratings": ratings,
+            UNMEASURED: unmeasured,
+            "success": run.row.verdict.correct,
+            **common,
+        }
+    ]
+
+
+def _written(message: Message, about: About) -> Iterator[str]:
+    """A turn as text, calls in the form that many open models write them."""
+    if about.thoughts and message.thought:
+        yield f"<think>\n{message.thought}\n</think>"
+    if message.content:
+        yield message.content
+    for call in message.calls:
+        inner = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+        yield f"<tool_call>\n{inner}\n</tool_call>"
+
+
+def _columns(*first: tuple[str, pa.DataType], more: Mapping[str, pa.DataType] | None = None) -> dict[str, pa.DataType]:
+    return {**dict(first), **_COMMON, **(more or {})}
+
+
+TRL_SFT = Format(
+    name="trl-sft",
+    summary="Whole conversations whose every turn may be a target: `messages` and `tools` for TRL's SFTTrainer.",
+    source="trajectories",
+    layout="parquet",
+    convert=_sft,
+    columns=_columns(("messages", JSONS)),
+    default=Selection(role=("teacher",), success=True),
+    usage=usage("trl-sft"),
+)
+TRL_RFT = Format(
+    name="trl-rft",
+    summary="The policy's own successes: `prompt` and `completion` for TRL's SFTTrainer, turns that are no targets "
+    "masked.",
+    source="trajectories",
+    layout="parquet",
+    convert=_rft,
+    columns=_columns(("prompt", JSONS), ("completion", JSONS)),
+    default=Selection(role=("policy",), success=True),
+    usage=usage("trl-rft"),
+)
+TRL_DPO = Format(
+    name="trl-dpo",
+    summary="Pairs that share their prompt: `prompt`, `chosen`, `rejected` for TRL's DPOTrainer.",
+    source="preferences",
+    layout="parquet",
+    convert=_dpo,
+    columns=_columns(
+        ("prompt", JSONS),
+        ("chosen", JSONS),
+        ("rejected", JSONS),
+        more={"kind": pa.string(), "family": pa.string(), "selected": pa.bool_()},
+    ),
+    default=Selection(selected=True),
+    usage=usage("trl-dpo"),
+)
+KTO = Format(
+    name="kto",
+    summary="Single turns that helped or harmed: `prompt`, `completion`, `label` for TRL's KTOTrainer.",
+    source="steps",
+    needs=("trajectories",),
+    layout="parquet",
+    convert=_kto,
+    columns=_columns(("prompt", JSONS), ("completion", JSONS), ("label", pa.bool_()), more={"reason": pa.string()}),
+    usage=usage("kto"),
+)
+TRL_GRPO = Format(
+    name="trl-grpo",
+    summary="Tasks with their ground truth for TRL's GRPOTrainer, rewarded by `synth.annotate.rewards`.",
+    source="rl",
+    layout="parquet",
+    convert=_grpo,
+    columns={
+        "prompt": JSONS,
+        "reward_model": JSON,
+        "extra_info": JSON,
+        "tools": pa.string(),
+        "id": pa.string(),
+        "task_id": pa.string(),
+        "source": pa.string(),
+        "licence": pa.string(),
+    },
+    usage=usage("trl-grpo"),
+)
+PRM = Format(
+    name="prm",
+    summary="Runs as texts, step by step, with a label for each: a plain table for process reward models.",
+    source="trajectories",
+    needs=("steps",),
+    layout="parquet",
+    convert=_prm,
+    columns={
+        "prompt": pa.string(),
+        "completions": pa.list_(pa.string()),
+        "labels": pa.list_(pa.bool_()),
+        "ratings": pa.list_(pa.int64()),
+        UNMEASURED: pa.int64(),
+        "success": pa.bool_(),
+        **{name: kind for name, kind in _COMMON.items() if name != "chat_template_kwargs"},
+    },
+    usage=usage("prm"),
+)

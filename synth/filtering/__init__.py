@@ -1,0 +1,1 @@
+"""What keeps rows out of a dataset: duplicates of other rows, and overlap with benchmarks."""

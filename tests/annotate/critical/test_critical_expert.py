@@ -1,0 +1,147 @@
+"""The embedded expert: other actions, all of them visible, each grounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pydantic import ValidationError
+
+from synth.agents.contract import Step, Turn
+from synth.agents.grounding import ungrounded
+from synth.agents.loop import Limits, prompt_for, rollout
+from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
+from synth.annotate.critical.actions import action_key
+from synth.annotate.critical.contract import Point
+from synth.annotate.critical.scoring import EvidenceScorer
+from synth.annotate.critical.scripted_expert import ExpertConfig, scripted_expert
+from synth.environments.search import SearchEnvironment
+from synth.identity import derive_generator
+from synth.schemas.tasks import Task
+from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
+
+DOCUMENTS = small_documents()
+ENVIRONMENT = SearchEnvironment(WordIndex(DOCUMENTS), ListTable(DOCUMENTS))
+TASKS = small_tasks()
+EXPERT = scripted_expert()
+SYSTEM = "You answer questions from a collection of pages."
+
+
+def points(task: Task, number: int) -> Iterator[Point]:
+    """Every step of a weak policy's run, where that failed."""
+    done = rollout(
+        ScriptedPolicy(task, PolicyConfig(skill=0.1, bad_argument=0.1)),
+        ENVIRONMENT,
+        task,
+        system=SYSTEM,
+        limits=Limits(max_turns=10),
+        generator_for_turn=lambda turn: derive_generator(5, task.id, number, turn),
+    )
+    if not done.verdict.correct:
+        for at, step in enumerate(done.history):
+            yield Point(task, ENVIRONMENT, done.prompt, done.history[:at], step.turn)
+
+
+POINTS = [point for task in TASKS for number in range(6) for point in points(task, number)]
+
+
+def propose(point: Point, n: int = 3, *names: str | int) -> tuple[Turn, ...]:
+    return EXPERT.propose(point, n, derive_generator(9, point.task.id, point.step, *names))
+
+
+def test_there_is_something_to_propose_from() -> None:
+    assert len(POINTS) > 40
+    assert sum(bool(propose(point)) for point in POINTS) >= 0.9 * len(POINTS)
+
+
+def test_proposals_are_other_actions_and_grounded() -> None:
+    for point in POINTS:
+        turns = propose(point, 4)
+        assert len(turns) <= 4
+        keys = [action_key(turn) for turn in turns]
+        assert action_key(point.recorded) not in keys
+        assert len(set(keys)) == len(keys)
+        for turn in turns:
+            assert turn.thought
+            assert (turn.answer is None) == bool(turn.calls), "an expert does not give up"
+            assert not ungrounded(point.prompt, (*point.history, Step(turn=turn)), start=point.step)
+
+
+def test_proposals_can_be_carried_out() -> None:
+    for point in POINTS[::3]:
+        episode = ENVIRONMENT.reset(point.task)
+        for step in point.history:
+            for call in step.turn.calls:
+                episode.step(call)
+        before = episode.snapshot()
+        for turn in propose(point):
+            episode.restore(before)
+            assert [episode.step(call).error for call in turn.calls] == [None] * len(turn.calls)
+
+
+def test_equal_generators_give_equal_proposals() -> None:
+    for point in POINTS[::7]:
+        assert propose(point, 3, "a") == propose(point, 3, "a")
+        assert propose(point, 1) == propose(point, 3)[:1], "fewer are the first of more"
+
+
+def test_where_a_policy_goes_wrong_something_better_is_mostly_proposed() -> None:
+    scorer = EvidenceScorer()
+    wrong = better = 0
+    for point in POINTS:
+        recorded, *others = scorer.score(point, [point.recorded, *propose(point)])
+        if recorded.value is not None and recorded.value < 0.5:
+            wrong += 1
+            better += any(score.value is not None and score.value > 0.6 for score in others)
+    assert wrong > 15
+    assert better >= 0.8 * wrong
+
+
+def test_it_tells_nothing_that_was_not_seen() -> None:
+    """Before anything was observed, no page and no answer can be named, though the expert knows both."""
+    for task in TASKS:
+        prompt = prompt_for(ENVIRONMENT, task, SYSTEM)
+        point = Point(task, ENVIRONMENT, prompt, (), Turn())
+        for turn in propose(point, 8):
+            assert turn.answer is None
+            assert all(call.name == "search" for call in turn.calls)
+
+
+def test_what_was_settled_wrongly_is_taken_back() -> None:
+    """The policy took the wrong link; the expert looks again, says so, and goes for the right one."""
+    taken_back = [
+        turn
+        for point in POINTS
+        for turn in propose(point, 4)
+        if any(doubt in (turn.thought or "") for doubt in ("I doubt that", "I am not sure that", "wrong one with"))
+    ]
+    assert taken_back
+    assert all(turn.calls or turn.answer for turn in taken_back)
+
+
+def test_unknown_options_are_refused() -> None:
+    with pytest.raises(ValidationError):
+        scripted_expert(try_often=True)
+    with pytest.raises(ValidationError):
+        ExpertConfig(tries=0)
+
+
+def test_an_expert_of_some_skill_proposes_the_same_whatever_the_walk_is() -> None:
+    """It reads the question; the gold walk is not looked at."""
+    expert = scripted_expert(skill=0.7)
+    proposed = other = 0
+    for point in POINTS[::3]:
+        elsewhere = next(task for task in TASKS if task.id != point.task.id)
+        blind = point.task.model_copy(update={"answer": elsewhere.answer, "aliases": ()})
+        unknown = Point(blind, ENVIRONMENT, point.prompt, point.history, point.recorded)
+        generator = ("expert", point.step)
+        turns = expert.propose(point, 4, derive_generator(9, *generator))
+        assert turns == expert.propose(unknown, 4, derive_generator(9, *generator))
+        assert action_key(point.recorded) not in {action_key(turn) for turn in turns}
+        for turn in turns:
+            assert not ungrounded(point.prompt, (*point.history, Step(turn=turn)), start=point.step)
+        knowing = {action_key(turn) for turn in EXPERT.propose(point, 4, derive_generator(9, *generator))}
+        proposed += len(turns)
+        other += sum(action_key(turn) not in knowing for turn in turns)
+    assert proposed > 10
+    assert 0 < other < proposed, "it errs, and not always"

@@ -1,0 +1,131 @@
+"""What nothing was measured for is null with a reason, and a right answer is looked for as an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from synth.agents.imported import import_trajectory
+from synth.annotate.labels import StepLabel, label
+from synth.registry import find
+from synth.schemas.adp import dump
+from synth.schemas.arrow import trajectory_of
+from synth.schemas.steps import LabelReason
+from synth.schemas.tasks import Task, Walk
+from synth.schemas.trajectories import TrajectoryRow
+from synth.testing.corpus import PROVENANCE, small_tasks
+
+GIVEN = small_tasks()[0].model_copy(
+    update={"walk": Walk(shape="given", hops=()), "question": "Who wrote the Atlas?", "answer": "Jon Maak"}
+)
+PAGES = ("Works: the Atlas. <b>Jon Maak</b> wrote it in 1702.", "Ada Torrin printed it.")
+
+
+def openai(last: str, *pages: str, question: str = GIVEN.question) -> dict[str, object]:
+    """A run as chat lines record it."""
+    messages: list[dict[str, object]] = [{"role": "user", "content": question}]
+    for number, page in enumerate(pages):
+        function = {"name": "browse", "arguments": f'{{"page": {number}}}'}
+        call = {"id": f"c{number}", "type": "function", "function": function}
+        messages.append({"role": "assistant", "content": "I look it up.", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": page})
+    return {"messages": [*messages, {"role": "assistant", "content": last}]}
+
+
+def sharegpt(last: str, *pages: str, question: str = GIVEN.question) -> dict[str, object]:
+    turns = [{"from": "human", "value": question}]
+    for number, page in enumerate(pages):
+        turns.append({"from": "function_call", "value": f'{{"name": "browse", "arguments": {{"page": {number}}}}}'})
+        turns.append({"from": "observation", "value": page})
+    return {"conversations": [*turns, {"from": "gpt", "value": last}]}
+
+
+FOREIGN = {"openai": openai, "sharegpt": sharegpt}
+
+
+def imported(form: str, last: str, *pages: str, task: Task = GIVEN, correct: bool | None = None) -> TrajectoryRow:
+    read = find("importers", form).read(FOREIGN[form](last, *pages, question=task.question))
+    if correct is not None:
+        read = read.model_copy(update={"details": {**read.details, "correct": correct}})
+    return import_trajectory(read, task, provenance=PROVENANCE)
+
+
+def reasons(labels: Sequence[StepLabel]) -> list[LabelReason]:
+    return [step.label_reason for step in labels]
+
+
+def test_a_step_without_evidence_to_measure_by_has_no_label() -> None:
+    *looked, end = label(imported("openai", "Ada Torrin", *PAGES), GIVEN)
+    assert [(step.label, step.label_reason) for step in looked] == [(None, LabelReason.UNMEASURED)] * 2
+    for step in looked:
+        assert (step.information_gain, step.progress, step.gold_match, step.first_error) == (None, None, None, None)
+        assert "no evidence" in step.label_detail
+        assert step.train is False
+    assert (end.label, end.label_reason) == (-1, LabelReason.UNSUPPORTED_ANSWER), "the verdict measured the answer"
+    assert end.first_error is None, "a step before it may be the first"
+    assert end.failure is None, "without evidence no class of failure is known"
+
+
+def test_an_answer_without_a_verdict_has_no_label() -> None:
+    row = imported("openai", "I counted them: Jon Maak or another one.", *PAGES)
+    assert row.verdict.correct is None
+    end = label(row, GIVEN)[-1]
+    assert (end.label, end.label_reason) == (None, LabelReason.UNMEASURED)
+    assert "not judged" in end.label_detail
+    assert end.train is False
+
+
+def test_a_call_that_is_wrong_by_itself_is_measured() -> None:
+    row = imported("openai", "Ada Torrin", "No such page.", "No such page.")
+    row = row.model_copy(update={"details": {"tool_errors": {"c0": "bad_arguments"}}})
+    first, second, end = label(row, GIVEN)
+    assert (first.label, first.first_error) == (-1, True)
+    assert (second.label, second.first_error) == (None, False), "an error before it was found"
+    assert end.first_error is False
+
+
+def test_turns_of_a_run_that_succeeded_may_be_targets_unmeasured() -> None:
+    labels = label(imported("openai", "Jon Maak", *PAGES), GIVEN)
+    assert [step.train for step in labels] == [True] * 3
+    assert "not measured" in labels[0].train_reason
+
+
+LAST_MESSAGES = (
+    "Jon Maak",
+    "The answer is Jon Maak.",
+    "I read two pages.\n\nAnswer: Jon Maak",
+    "Ada Torrin printed it, so it was not her. <answer>Jon Maak</answer>",
+    "So it must be \\boxed{Jon Maak}",
+    "**Final answer:** Jon Maak",
+)
+
+
+@pytest.mark.parametrize("form", sorted(FOREIGN))
+@pytest.mark.parametrize("last", LAST_MESSAGES)
+def test_a_right_answer_is_looked_for_as_an_answer_not_as_a_whole_message(form: str, last: str) -> None:
+    row = imported(form, last, *PAGES)
+    assert row.verdict.correct is True
+    end = label(row, GIVEN)[-1]
+    assert (end.label, end.label_reason) == (1, LabelReason.SUPPORTED_ANSWER)
+    assert "hop" not in end.label_detail, "the question has no walk"
+    unread = label(imported(form, last, PAGES[1]), GIVEN)[-1]
+    assert (unread.label, unread.label_reason) == (-1, LabelReason.UNSUPPORTED_ANSWER)
+
+
+def test_a_chatty_message_that_its_recorder_calls_right_is_read_by_the_gold_answer() -> None:
+    row = imported("openai", "It was Maak who wrote it, as the first page says.", *PAGES, correct=True)
+    assert label(row, GIVEN)[-1].label_reason is LabelReason.SUPPORTED_ANSWER
+
+
+@pytest.mark.parametrize(("gold", "kind"), [("3", "number"), ("yes", "text")])
+def test_what_need_not_stand_anywhere_word_for_word_is_not_called_unread(gold: str, kind: str) -> None:
+    task = GIVEN.model_copy(update={"answer": gold, "answer_kind": kind})
+    end = label(imported("openai", gold, *PAGES, task=task), task)[-1]
+    assert (end.label, end.label_reason) == (None, LabelReason.UNMEASURED)
+
+
+def test_an_imported_answer_is_the_one_that_is_judged() -> None:
+    row = imported("openai", "I am sure. <answer>Jon Maak</answer>", *PAGES)
+    assert row.answer == "Jon Maak"
+    assert dump(trajectory_of(row))["content"][-1]["content"] == "I am sure. <answer>Jon Maak</answer>"
