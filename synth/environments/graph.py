@@ -391,7 +391,7 @@ class Resources(Protocol):
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
-@versioned(GraphEnvironment.version)
+@versioned(GraphEnvironment.version, needs=("entities", "graph", "names"), libraries=("bm25s",))
 def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
     """The environment over the arrays ``graph`` and ``names`` and the table ``entities`` of a build; ``options`` go to
     :class:`GraphEnvironment`."""

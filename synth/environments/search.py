@@ -445,7 +445,7 @@ class Resources(Protocol):
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
-@versioned(SearchEnvironment.version)
+@versioned(SearchEnvironment.version, needs=("documents", "index"), libraries=("bm25s",))
 def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
     :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
@@ -461,7 +461,7 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
 
 
-@versioned(SearchEnvironment.version)
+@versioned(SearchEnvironment.version, needs=("documents", "index"), libraries=("bm25s",))
 def open_simulated_search(
     *, inputs: Resources, model: Model, simulated: JsonObject, **options: Any
 ) -> SearchEnvironment:
