@@ -112,20 +112,15 @@ def split_of(unit: str, fractions: Mapping[str, float], salt: str = "split") -> 
     return last
 
 
-def versioned(version: int | str, *, needs: tuple[str, ...] = (), libraries: tuple[str, ...] = ()) -> Callable[[T], T]:
+def versioned(version: int | str) -> Callable[[T], T]:
     """State the version of a collaborator on the function or class that makes it.
 
     It is in the fingerprint of every stage run that is given the collaborator: bump it with every change that can
     change what the collaborator does. A lock of code hashes makes CI check it.
-
-    Args:
-        needs: Tables and arrays that it is opened with (``inputs``): whoever is given it reads them.
-        libraries: Distributions whose version can change what it does.
     """
 
     def state(factory: T) -> T:
-        for name, value in (("version", int(version)), ("needs", needs), ("libraries", libraries)):
-            setattr(factory, name, value)
+        setattr(factory, "version", int(version))  # noqa: B010
         return factory
 
     return state

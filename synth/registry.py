@@ -84,11 +84,11 @@ STAGES: Mapping[str, str] = {
     "world_distractors": "synth.stages.distractors:WorldDistractors",
 }
 ENVIRONMENTS: Mapping[str, str] = {
-    "graph": "synth.environments.graph:open_graph",
-    "search": "synth.environments.search:open_search",
-    "mcp": "synth.environments.mcp.environment:open_mcp",
-    "app": "synth.environments.app.environment:open_app",
-    "web": "synth.environments.web.environment:open_web",
+    "graph": "synth.environments.graph:GRAPH",
+    "search": "synth.environments.search:SEARCH",
+    "mcp": "synth.environments.mcp.environment:MCP",
+    "app": "synth.environments.app.environment:APP",
+    "web": "synth.environments.web.environment:WEB",
 }
 PROPOSERS: Mapping[str, str] = {
     "app": "synth.exploration.app.proposer:app_proposer",
@@ -125,7 +125,7 @@ ASSISTANTS: Mapping[str, str] = {
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",
-    "simulated_search": "synth.environments.search:open_simulated_search",
+    "simulated_search": "synth.environments.search:SIMULATED_SEARCH",
     "summarizer": "synth.agents.summaries:model_summarizer",
     "task_asker": "synth.tasks.writing.asked:task_asker",
     "triple_asker": "synth.tasks.writing.extraction:triple_asker",

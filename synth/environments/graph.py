@@ -17,6 +17,7 @@ import pyarrow as pa
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     Episode,
     Snapshot,
     ToolCall,
@@ -34,7 +35,16 @@ from synth.schemas.trajectories import Verdict
 from synth.text.forms import normalize
 from synth.text.inflection import article
 
-__all__ = ["GRAPH_TOOLS", "EntityTable", "GraphEnvironment", "GraphEpisode", "NameIndex", "Resources", "open_graph"]
+__all__ = [
+    "GRAPH",
+    "GRAPH_TOOLS",
+    "EntityTable",
+    "GraphEnvironment",
+    "GraphEpisode",
+    "NameIndex",
+    "Resources",
+    "open_graph",
+]
 
 _ENTITY = {
     "type": "string",
@@ -391,7 +401,7 @@ class Resources(Protocol):
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
-@versioned(GraphEnvironment.version, needs=("entities", "graph", "names"), libraries=("bm25s",))
+@versioned(GraphEnvironment.version)
 def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
     """The environment over the arrays ``graph`` and ``names`` and the table ``entities`` of a build; ``options`` go to
     :class:`GraphEnvironment`."""
@@ -399,3 +409,13 @@ def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
 
     graph, names = Graph.from_arrays(inputs.arrays("graph")), Bm25Index(inputs.arrays("names"))
     return GraphEnvironment(graph, inputs.table("entities"), names, **options)
+
+
+GRAPH = EnvironmentSpec(
+    kind="graph",
+    open=open_graph,
+    needs=("entities", "graph", "names"),
+    libraries=("numpy", "bm25s"),
+    prompt="agents/graph",
+    rl_prompt="rl/graph",
+)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     Episode,
     Snapshot,
     ToolCall,
@@ -37,6 +38,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
 __all__ = [
+    "SEARCH",
     "SEARCH_TOOLS",
     "DocumentIds",
     "DocumentTable",
@@ -445,7 +447,7 @@ class Resources(Protocol):
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
-@versioned(SearchEnvironment.version, needs=("documents", "index"), libraries=("bm25s",))
+@versioned(SearchEnvironment.version)
 def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
     :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
@@ -461,7 +463,18 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
 
 
-@versioned(SearchEnvironment.version, needs=("documents", "index"), libraries=("bm25s",))
+SEARCH = EnvironmentSpec(
+    kind="search",
+    open=open_search,
+    needs=("documents", "index"),
+    libraries=("numpy", "bm25s"),
+    prompt="agents/search",
+    rl_prompt="rl/search",
+    pages=True,
+)
+
+
+@versioned(SearchEnvironment.version)
 def open_simulated_search(
     *, inputs: Resources, model: Model, simulated: JsonObject, **options: Any
 ) -> SearchEnvironment:
@@ -471,3 +484,6 @@ def open_simulated_search(
     asking = AskConfig(**{name: options.pop(name) for name in AskConfig.model_fields if name in options})
     simulator = Simulator(model, Simulation.model_validate(simulated), asking)
     return open_search(inputs=inputs, simulator=simulator, **options)
+
+
+SIMULATED_SEARCH = replace(SEARCH, open=open_simulated_search)

@@ -19,6 +19,7 @@ from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.engine.plan import StageNode
+from synth.environments.contract import EnvironmentSpec
 from synth.environments.explored import EXPLORED
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.pipelines.duplicates import accepting_of, document_nodes, row_nodes
@@ -35,9 +36,6 @@ from synth.stages.contract import Implementation, Stage
 from synth.tasks.world.words import words_of
 
 __all__ = ["search_nodes"]
-
-_SHOWS_PAGES = frozenset(("search",))
-"""Environments whose runs meet pages: distractors and long contexts are made of those."""
 
 
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
@@ -112,7 +110,7 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
 
 
 def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode]:
-    prompt, environment = load_prompt(f"agents/{recipe.environment.kind}"), _environment(recipe)
+    prompt, environment = load_prompt(_spec(recipe).prompt), _environment(recipe)
     yield _node(
         f"{role}-rollouts",
         "rollouts",
@@ -144,7 +142,7 @@ def _difficulty_nodes(recipe: Recipe) -> Iterator[StageNode]:
     yield _node(
         "closed-book",
         "closed_book",
-        {"policy": policy, "rollouts": wanted.closed_book, **_prompt(f"agents/{recipe.environment.kind}")},
+        {"policy": policy, "rollouts": wanted.closed_book, **_prompt(_spec(recipe).prompt)},
         tasks="tasks",
     )
     values = wanted.model_dump(exclude={"closed_book"})
@@ -274,7 +272,7 @@ def _scorer(recipe: Recipe, critical: Critical) -> Implementation:
 def _distractor_nodes(recipe: Recipe) -> Iterator[StageNode]:
     """Pages that runs met, and neighbours of the evidence."""
     wanted = recipe.distractors
-    if wanted is None or recipe.environment.kind not in _SHOWS_PAGES:
+    if wanted is None or not _spec(recipe).pages:
         return
     options = {"model": wanted.model, "revision": wanted.revision} if wanted.model is not None else {}
     # The library's version stands for what a model makes of a text; our own encoder is named with its version.
@@ -303,10 +301,10 @@ def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
     if recipe.rl:
         # Tools and their description are the same; whoever trains says what stands behind them.
         environment = _environment(recipe, simulated=False)
-        values = {"environment": environment, **_prompt(f"rl/{recipe.environment.kind}")}
+        values = {"environment": environment, **_prompt(_spec(recipe).rl_prompt)}
         yield _node("rl", "rl", values, tasks="tasks", **_world(recipe, environment))
     wanted = recipe.contexts
-    if wanted is None or recipe.distractors is None or recipe.environment.kind not in _SHOWS_PAGES:
+    if wanted is None or recipe.distractors is None or not _spec(recipe).pages:
         return
     for budget in wanted.budgets:
         values = {"budget": budget, "tasks": wanted.tasks, "tokenizer": wanted.tokenizer, **_prompt("contexts/read")}
@@ -315,10 +313,15 @@ def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
 
 
 def _world(recipe: Recipe, environment: Implementation) -> dict[str, str]:
-    """What the environment is opened with: table or arrays -> the node that writes it."""
+    """What the environment is opened over: table or arrays -> the node that writes it."""
     made = {"documents": "documents", "index": "index", "graph": "graph", "names": "names"}
     made["entities"] = "documents" if recipe.source.kind in GRAPHS else "edges"
-    return {name: made[name] for name in environment.needs if name in made}
+    return {name: made[name] for name in environment.needs}
+
+
+def _spec(recipe: Recipe) -> EnvironmentSpec:
+    spec: EnvironmentSpec = find("environments", recipe.environment.kind)
+    return spec
 
 
 def _prompt(name: str) -> dict[str, Any]:
