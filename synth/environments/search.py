@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -40,6 +41,7 @@ from synth.schemas.trajectories import Verdict
 __all__ = [
     "SEARCH",
     "SEARCH_TOOLS",
+    "SIMULATED_SEARCH",
     "DocumentIds",
     "DocumentTable",
     "FoundDocument",
