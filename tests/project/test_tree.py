@@ -25,6 +25,7 @@ TOP_LEVEL = {
     "Makefile",
     "README.md",
     "data_cards",
+    "docs",
     "flows",
     "prompts",
     "pyproject.toml",
