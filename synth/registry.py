@@ -100,11 +100,11 @@ STAGES: Mapping[str, str] = {
     "world_distractors": "synth.stages.distractors:WorldDistractors",
 }
 ENVIRONMENTS: Mapping[str, str] = {
-    "graph": "synth.environments.graph:open_graph",
-    "search": "synth.environments.search:open_search",
-    "mcp": "synth.environments.mcp.environment:open_mcp",
-    "app": "synth.environments.app.environment:open_app",
-    "web": "synth.environments.web.environment:open_web",
+    "graph": "synth.environments.graph:GRAPH",
+    "search": "synth.environments.search:SEARCH",
+    "mcp": "synth.environments.mcp.environment:MCP",
+    "app": "synth.environments.app.environment:APP",
+    "web": "synth.environments.web.environment:WEB",
 }
 PROPOSERS: Mapping[str, str] = {
     "app": "synth.exploration.app.proposer:app_proposer",
