@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 import yaml
@@ -74,11 +74,23 @@ def node_text(node: StageNode) -> str:
     return f"{node.label} {canonical_json(about)}"
 
 
+@contextmanager
+def browser_library() -> Iterator[None]:
+    """A plan starts no browser: whether its library is there is asked, and no more."""
+    if find_spec("playwright") is not None:
+        yield
+        return
+    sys.modules["playwright"] = NO_BROWSER
+    try:
+        yield
+    finally:
+        del sys.modules["playwright"]
+
+
 @cache
 def planned(name: str) -> Plan:
     dataset, *over = RECIPES[name]
-    # A plan starts no browser: whether its library is there is asked, and no more.
-    with patch.dict(sys.modules, {} if find_spec("playwright") else {"playwright": NO_BROWSER}):
+    with browser_library():
         return plan(load_recipe(dataset, settings=filled(over[0]) if over else {}))
 
 
