@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import StringConstraints
 
 from synth.schemas.details import Facts
 from synth.schemas.documents import Evidence, ValueKind
@@ -10,6 +12,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
 
 __all__ = [
+    "SHAPES",
     "AnswerPart",
     "CheckResult",
     "Difficulty",
@@ -24,7 +27,7 @@ __all__ = [
     "Walk",
 ]
 
-Shape = Literal[
+SHAPES: tuple[str, ...] = (
     "composition",
     "conjunction",
     "comparison",
@@ -38,8 +41,8 @@ Shape = Literal[
     "masked",
     "given",
     "reverse",
-]
-"""How a question is built.
+)
+"""How a question is built, by the shapes that come with the project.
 
 ``composition`` a chain; ``conjunction`` constraints that meet in one answer; ``comparison`` which of two or more that
 the question names or describes; ``superlative`` the first or last of a set by a value (argmax); ``count`` the size of
@@ -51,6 +54,9 @@ independent sub-questions, asked at once (HyperEyes); ``cycle`` a dense subgraph
 server or a site: its solution is a plan among its details
 (:class:`synth.schemas.plans.Planned`), and its walk has no hops.
 """
+
+Shape = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+"""One of ``SHAPES``, or one of an installed package."""
 
 OperationKind = Literal["list", "count", "argmin", "argmax", "filter", "difference", "sum"]
 """``list`` all members; ``count`` how many; ``argmin``/``argmax`` the candidate with the least or greatest value (the

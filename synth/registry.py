@@ -1,7 +1,8 @@
 """Explicit tables of what there is to choose from. A new implementation is one module and one line here.
 
 Tables hold ``"module:attribute"`` so that naming the choices imports nothing heavy. Packages outside this one add to
-the tables in ``EXTENSIBLE`` through entry points (group ``synth.<table>``); a name that is taken raises.
+any table through entry points (group ``synth.<table>``), and a recipe names what they add as it names ours; a name that
+is taken raises.
 """
 
 from __future__ import annotations
@@ -20,18 +21,23 @@ __all__ = [
     "ENCODERS",
     "ENVIRONMENTS",
     "EXPERTS",
-    "EXTENSIBLE",
     "FORMATS",
     "IMPORTERS",
+    "LABEL_RULES",
     "PROPOSERS",
+    "QUESTIONS",
     "RATERS",
+    "REWARDS",
     "SCORERS",
     "SCREENS",
+    "SHAPES",
     "SOURCES",
     "STAGES",
+    "TABLES",
     "choices",
     "factory_of",
     "find",
+    "names",
 ]
 
 STAGES: Mapping[str, str] = {
@@ -83,6 +89,31 @@ SOURCES: Mapping[str, str] = {
     "mcp": "synth.recipe.sources:MCP",
     "web": "synth.recipe.sources:WEB",
 }
+QUESTIONS: Mapping[str, str] = {
+    "world": "synth.recipe.questions:WorldQuestions",
+    "docs": "synth.recipe.questions:DocsQuestions",
+    "given": "synth.recipe.questions:GivenQuestions",
+    "reverse": "synth.recipe.questions:ReverseQuestions",
+}
+SHAPES: Mapping[str, str] = {
+    "composition": "synth.tasks.world.compose:word_chain",
+    "conjunction": "synth.tasks.world.conjoin:word_conjunction",
+    "comparison": "synth.tasks.world.shapes:propose_comparison",
+    "computation": "synth.tasks.world.shapes:propose_computation",
+    "count": "synth.tasks.world.shapes:propose_count",
+    "cycle": "synth.tasks.world.shapes:propose_cycle",
+    "intersection": "synth.tasks.world.shapes:propose_intersection",
+    "parallel": "synth.tasks.world.shapes:propose_parallel",
+    "superlative": "synth.tasks.world.shapes:propose_superlative",
+    "temporal": "synth.tasks.world.shapes:propose_temporal",
+}
+"""Shapes of questions over a graph. Ours are part of the stage ``world_tasks``; others are given to it."""
+LABEL_RULES: Mapping[str, str] = {}
+"""What looks at a run's labels after our own rules, where a recipe names it."""
+REWARDS: Mapping[str, str] = {
+    "grounded": "synth.annotate.rewards:group_rewards",
+}
+"""Reward functions that rows for reinforcement learning name."""
 ENVIRONMENTS: Mapping[str, str] = {
     "graph": "synth.environments.graph:GRAPH",
     "search": "synth.environments.search:SEARCH",
@@ -160,6 +191,10 @@ IMPORTERS: Mapping[str, str] = {
 _TABLES = {
     "stages": STAGES,
     "sources": SOURCES,
+    "questions": QUESTIONS,
+    "shapes": SHAPES,
+    "label_rules": LABEL_RULES,
+    "rewards": REWARDS,
     "assistants": ASSISTANTS,
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
@@ -172,18 +207,19 @@ _TABLES = {
     "formats": FORMATS,
     "importers": IMPORTERS,
 }
+_NOT_GIVEN = frozenset({"stages", "sources", "questions", "shapes", "label_rules", "rewards", "formats", "importers"})
 COLLABORATORS: Mapping[str, Mapping[str, str]] = {
-    name: table for name, table in _TABLES.items() if name not in ("stages", "sources", "formats", "importers")
+    name: table for name, table in _TABLES.items() if name not in _NOT_GIVEN
 }
 """The tables of what stages are given: each entry states its version (:func:`synth.identity.versioned`)."""
-EXTENSIBLE = frozenset({"backends", "encoders", "environments", "experts", "formats", "importers", "scorers"})
-"""Tables whose names a recipe or a command takes as they are; of the others only ours can be named."""
+TABLES = frozenset(_TABLES)
+"""Names of all tables. An installed package adds to any of them."""
 
 
 @cache
 def _table(name: str) -> Mapping[str, str]:
     table = dict(_TABLES[name])
-    added = metadata.entry_points(group=f"synth.{name}") if name in EXTENSIBLE else ()
+    added = metadata.entry_points(group=f"synth.{name}")
     for entry in sorted(added, key=lambda entry: (entry.name, entry.value)):
         if entry.name in table:
             raise InputError(
@@ -199,6 +235,11 @@ def choices(table: str) -> tuple[str, ...]:
     return tuple(sorted(_table(table)))
 
 
+def names(table: str) -> tuple[str, ...]:
+    """Names in a table in its own order: ours, then what installed packages add."""
+    return tuple(_table(table))
+
+
 def factory_of(table: str, name: str) -> str:
     """``module:attribute`` behind ``name`` in ``table`` (``stages``, ``formats``, ...).
 
@@ -212,6 +253,19 @@ def factory_of(table: str, name: str) -> str:
 
 
 def find(table: str, name: str) -> Any:
-    """The implementation of ``name`` in ``table``. Raises InputError as :func:`factory_of`."""
-    module, _, attribute = factory_of(table, name).partition(":")
-    return getattr(import_module(module), attribute)
+    """The implementation of ``name`` in ``table``.
+
+    Raises:
+        InputError: as :func:`factory_of`, or what an installed package adds can't be imported.
+    """
+    factory = factory_of(table, name)
+    module, _, attribute = factory.partition(":")
+    if name in _TABLES[table]:
+        return getattr(import_module(module), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f"an installed package adds {name!r} to {table}, which can't be used: {error}",
+            mend=f"mend or uninstall {factory}",
+        ) from None

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
 
 from synth.identity import canonical_json
 from synth.patterns import schema_errors
@@ -25,6 +26,7 @@ __all__ = [
     "ID_ARGUMENTS",
     "WORD_ARGUMENTS",
     "Environment",
+    "EnvironmentKeys",
     "EnvironmentSpec",
     "Episode",
     "Snapshot",
@@ -202,6 +204,15 @@ class Environment(ABC):
         return json.loads(snapshot.state)
 
 
+class EnvironmentKeys(BaseModel):
+    """Keys of an environment in a recipe, which are options of its factory. A subclass says its ``kind`` as a
+    literal."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    kind: str
+
+
 @dataclass(frozen=True)
 class EnvironmentSpec:
     """All that the rest of a build asks of an environment, as the one value that the registry names. Calling it opens
@@ -221,6 +232,8 @@ class EnvironmentSpec:
     """Prompt of rows for training by reinforcement."""
     pages: bool = False
     """Whether agents read documents in it, of which distractors can be made."""
+    keys: type[EnvironmentKeys] | None = None
+    """Its keys in a recipe; None = it has none but its kind."""
     stateful: bool = False
     """Whether calls change it. Its tasks are then derived from exploring it, and there are no documents."""
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentKeys,
     EnvironmentSpec,
     Episode,
     Snapshot,
@@ -42,6 +44,7 @@ __all__ = [
     "EntityTable",
     "GraphEnvironment",
     "GraphEpisode",
+    "GraphWalk",
     "NameIndex",
     "Resources",
     "open_graph",
@@ -390,6 +393,16 @@ def _many(pages: int) -> str:
     return "1 page" if pages == 1 else f"{pages} pages"
 
 
+class GraphWalk(EnvironmentKeys):
+    """The environment: a graph of facts, entity by entity and relation by relation."""
+
+    kind: Literal["graph"]
+    page_size: int = Field(default=40, ge=5, le=1000)
+    """Facts, or relations, that one page shows."""
+    default_k: int = Field(default=5, ge=1, le=20)
+    """Results of a look-up by name when a call does not say how many."""
+
+
 class Resources(Protocol):
     """Where a build keeps tables and arrays; a stage's inputs are one."""
 
@@ -410,6 +423,7 @@ def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
 
 GRAPH = EnvironmentSpec(
     kind="graph",
+    keys=GraphWalk,
     open=open_graph,
     needs=("entities", "graph", "names"),
     libraries=("numpy", "bm25s"),

@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentKeys,
     EnvironmentSpec,
     Episode,
     Snapshot,
@@ -48,6 +50,7 @@ __all__ = [
     "DocumentTable",
     "FoundDocument",
     "Resources",
+    "Search",
     "SearchEnvironment",
     "SearchEpisode",
     "SearchIndex",
@@ -427,6 +430,21 @@ def _around(document: Document, start: int, end: int, context: int) -> tuple[int
     return low, high
 
 
+class Search(EnvironmentKeys):
+    """The environment: a search engine over the documents."""
+
+    kind: Literal["search"] = "search"
+    page_size: int = Field(default=4000, ge=200)
+    """Code points of a document that one page shows."""
+    default_k: int = Field(default=5, ge=1, le=20)
+    """Results when a call does not say how many."""
+    noise: Noise | None = None
+    """Replaces a growing share of the results by pages that lead nowhere (ZeroSearch); empty = none."""
+    simulated: Simulation | None = None
+    """Results are written by the model of the role ``simulator`` while agents act, ``noise`` saying which share of them
+    is noise; empty = they are pages of the collection."""
+
+
 class Resources(Protocol):
     """Where a build keeps tables and arrays; a stage's inputs are one."""
 
@@ -453,6 +471,7 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
 
 SEARCH = EnvironmentSpec(
     kind="search",
+    keys=Search,
     open=open_search,
     needs=("documents", "index"),
     libraries=("numpy", "bm25s"),

@@ -14,7 +14,6 @@ from synth.annotate.critical.model_scorer import score_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.engine.accepting import Accepting
 from synth.environments.contract import EnvironmentSpec
-from synth.environments.explored import EXPLORED
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import file_digest
@@ -89,7 +88,7 @@ def spec_of(recipe: Recipe) -> EnvironmentSpec:
 def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
     kind = recipe.environment.kind
-    if recipe.source.kind in EXPLORED:
+    if recipe.source_spec.is_explored:
         explored, shown = made_of(recipe)
         return named("environments", kind, explored, shown=shown)
     options = recipe.environment.model_dump(exclude={"kind", "simulated"})

@@ -15,7 +15,8 @@ from synth.environments.explored import explored_options
 from synth.exploration.app.config import AppTasksConfig
 from synth.inputs import read_text
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import AppSource, McpSource, ReverseQuestions, WebSource
+from synth.recipe.questions import ReverseQuestions
+from synth.recipe.sources import AppSource, McpSource, WebSource
 from synth.registry import factory_of
 from synth.stages.contract import Implementation
 

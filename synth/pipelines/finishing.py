@@ -16,7 +16,6 @@ from synth.dataset.layout import write_dataset
 from synth.distribution import version
 from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
-from synth.environments.explored import EXPLORED
 from synth.errors import BuildError
 from synth.models.naming import public_name
 from synth.pipelines.collaborators import benchmark_names
@@ -25,10 +24,9 @@ from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
 from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import ReverseQuestions, WebSource
+from synth.recipe.questions import ReverseQuestions
 from synth.recipe.roles import PRIVATE, RoleName
-from synth.recipe.sources import SourceSpec
-from synth.registry import find
+from synth.recipe.sources import WebSource
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
 from synth.store import StoredTable, publish
@@ -143,7 +141,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
 def published_recipe(recipe: Recipe) -> JsonObject:
     """The recipe as far as it may leave this machine: locations and the names of key variables stay here."""
     plain: dict[str, Any] = recipe.model_dump(mode="json")
-    if recipe.source.kind in EXPLORED:
+    if recipe.source_spec.is_explored:
         plain["source"] = published_source(recipe)
     for part in ("source", "questions"):
         for key in ("path", "labels", "words"):
@@ -178,7 +176,7 @@ def fractions(recipe: Recipe) -> dict[Split, float]:
 
 def _source(recipe: Recipe, engine: Engine) -> SourceReport:
     source = recipe.source
-    spec: SourceSpec = find("sources", source.kind)
+    spec = recipe.source_spec
     return SourceReport(
         name=engine.plan.source,
         kind=source.kind,
@@ -240,7 +238,7 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
 
 def _command(recipe: Recipe) -> str:
     words = ["synth", "build", "--recipe", "recipe.yaml"]
-    if recipe.source.kind not in {"world", *EXPLORED}:
+    if recipe.source.kind != "world" and not recipe.source_spec.is_explored:
         words += ["--source", "<your facts>" if recipe.source.kind == "triples" else "<your documents>"]
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]

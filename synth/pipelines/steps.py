@@ -37,8 +37,7 @@ from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
 from synth.recipe.roles import RoleName, assistant_of
-from synth.recipe.sources import SourceSpec
-from synth.registry import factory_of, find
+from synth.registry import SHAPES, factory_of, find
 from synth.stages.contract import Stage
 from synth.tasks.world.words import words_of
 
@@ -65,18 +64,6 @@ def _acting(recipe: Recipe) -> list[RoleName]:
     return [role for role in ACTING if role in recipe.roles]
 
 
-def _source_spec(recipe: Recipe) -> SourceSpec:
-    spec: SourceSpec = find("sources", recipe.source.kind)
-    return spec
-
-
-def _writes(recipe: Recipe) -> frozenset[str]:
-    """Tables that the stage that reads the source writes."""
-    stage = _source_spec(recipe).stage
-    kind: type[Stage[Any]] | None = None if stage is None else find("stages", stage)
-    return frozenset(() if kind is None else kind.writes)
-
-
 def _extract(recipe: Recipe) -> str:
     return str(getattr(recipe.source, "extract", "none"))
 
@@ -90,11 +77,11 @@ def _deduplicated(recipe: Recipe) -> Rules | None:
 
 def _is_read(recipe: Recipe) -> bool:
     """Whether documents are read whose graph is still to be made."""
-    return "documents" in _writes(recipe) and "entities" not in _writes(recipe)
+    return "documents" in recipe.source_spec.writes and not recipe.source_spec.is_graph
 
 
 def _source(recipe: Recipe) -> Iterator[Run]:
-    stage = _source_spec(recipe).stage
+    stage = recipe.source_spec.stage
     if stage is None:
         return
     kind: type[Stage[Any]] = find("stages", stage)
@@ -121,26 +108,30 @@ def _extraction(recipe: Recipe) -> Iterator[Run]:
 def _graph(recipe: Recipe) -> Iterator[Run]:
     if _is_read(recipe):
         yield Run("edges", "link_documents", {})
-    elif "edges" in _writes(recipe):
+    elif recipe.source_spec.is_graph:
         yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
 
 
 def _index(recipe: Recipe) -> Iterator[Run]:
-    if "documents" in _writes(recipe):
+    if "documents" in recipe.source_spec.writes:
         yield Run("index", "index", {})
     if "names" in spec_of(recipe).needs:
         yield Run("names", "names", {})
 
 
 def _tasks(recipe: Recipe) -> Iterator[Run]:
-    if _source_spec(recipe).stage is None:
+    if recipe.source_spec.is_explored:
         values = task_values(recipe)
     else:
         values = recipe.questions.model_dump(exclude={"kind"})
     if recipe.questions.kind == "docs":
         values["extract"] = _extract(recipe)
     if recipe.questions.kind == "world":
-        values |= {"environment": recipe.environment.kind, "lexicon": lexicon_of(recipe)}
+        values |= {
+            "environment": recipe.environment.kind,
+            "lexicon": lexicon_of(recipe),
+            "further": {name: named("shapes", name, {}) for name in recipe.questions.shapes if name not in SHAPES},
+        }
     yield Run("tasks", *modelled(recipe, values))
 
 
@@ -192,7 +183,8 @@ def _critical_steps(recipe: Recipe) -> Iterator[Run]:
 
 def _labels(recipe: Recipe) -> Iterator[Run]:
     for role in _acting(recipe):
-        yield Run(f"{role}-steps", "label_steps", {}, role)
+        rules = [named("label_rules", name, {}) for name in recipe.label_rules]
+        yield Run(f"{role}-steps", "label_steps", {"rules": rules}, role)
 
 
 def _is_paired(recipe: Recipe) -> bool:
@@ -255,7 +247,9 @@ def _rl(recipe: Recipe) -> Iterator[Run]:
     if recipe.rl:
         # Tools and their description are the same; whoever trains says what stands behind them.
         environment = environment_of(recipe, simulated=False)
-        yield Run("rl", "rl", {"environment": environment, **prompt_values(spec_of(recipe).rl_prompt)})
+        reward = None if recipe.reward == "grounded" else named("rewards", recipe.reward, {})
+        values = {"environment": environment, "reward": reward}
+        yield Run("rl", "rl", {**values, **prompt_values(spec_of(recipe).rl_prompt)})
 
 
 def _contexts(recipe: Recipe) -> Iterator[Run]:

@@ -8,8 +8,6 @@ from typing import Any
 
 from synth.lexicon.model import Lexicon
 from synth.recipe.model import Recipe
-from synth.recipe.sources import TriplesSource
-from synth.sources.triples.source import open_triples
 from synth.tasks.world.words import words_of
 from synth.text.words import FUNCTION_WORDS, stem, words
 
@@ -22,7 +20,8 @@ def lexicon_of(recipe: Recipe) -> Lexicon | None:
     Raises:
         InputError: the facts or the user's words can't be read.
     """
-    return open_triples(recipe.source).lexicon if isinstance(recipe.source, TriplesSource) else None
+    opened = recipe.source_spec.lexicon
+    return None if opened is None else opened(recipe.source)
 
 
 def language_of(recipe: Recipe) -> Mapping[str, Any]:

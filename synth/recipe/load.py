@@ -15,6 +15,7 @@ from synth.errors import InputError
 from synth.inputs import parse_yaml, read_text
 from synth.places import refuse_remote
 from synth.recipe.model import Recipe
+from synth.registry import choices
 
 __all__ = ["builtin_names", "builtin_text", "load_recipe", "parse_recipe", "parse_setting"]
 
@@ -145,18 +146,16 @@ def _turn(data: dict[str, Any], kind: Any) -> None:
         data["source"] = {}
 
 
-_TAGS = frozenset({"world", "triples", "docs", "records", "given", "reverse"})
-"""Discriminator values that pydantic puts into error locations; they are no keys of the recipe."""
-_PLACES = frozenset({"search", "graph", "app", "mcp", "web"})
+_UNIONS = {"source": "sources", "questions": "questions", "environment": "environments"}
+"""Keys whose value is told apart by ``kind`` -> the table of the kinds."""
 
 
 def _keys(location: Sequence[int | str]) -> list[int | str]:
-    """An error's location without the tags of unions. The kind of an environment, and of what is
-    explored, is one only behind that key."""
+    """An error's location without the kind of a union, which is no key of the recipe."""
     return [
         part
         for before, part in zip((None, *location), location, strict=False)
-        if part not in _TAGS and not (before in ("environment", "source") and part in _PLACES)
+        if not (before in _UNIONS and part in choices(_UNIONS[str(before)]))
     ]
 
 

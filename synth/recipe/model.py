@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.agents.loop import Limits
 from synth.agents.management import Management
 from synth.agents.summaries import Summaries
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.preferences.select import Selection
-from synth.environments.explored import EXPLORED
+from synth.environments.app.environment import Application
+from synth.environments.graph import GraphWalk
+from synth.environments.mcp.config import McpServers
+from synth.environments.search import Search
 from synth.environments.simulated import Simulation
+from synth.environments.web.config import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
-from synth.recipe.reverse import (
-    Application,
-    McpServers,
-    ReverseQuestions,
-    WebPages,
-)
+from synth.recipe.questions import DocsQuestions, GivenQuestions, ReverseQuestions, WorldQuestions
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
-from synth.recipe.sources import GRAPHS, Source
-from synth.retrieval.noise import Noise
+from synth.recipe.sources import (
+    AppSource,
+    DocsSource,
+    McpSource,
+    RecordsSource,
+    SourceSpec,
+    TriplesSource,
+    WebSource,
+    WorldSource,
+)
+from synth.recipe.unions import union_of
+from synth.registry import find, names
 from synth.retrieval.vectors import IndexKind
-from synth.stages.given_tasks import GivenTasksConfig
-from synth.tasks.docs.proposer import DocsTasksConfig
-from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 
 __all__ = [
@@ -36,83 +42,26 @@ __all__ = [
     "CurriculumTarget",
     "Difficulty",
     "Distractors",
-    "DocsQuestions",
-    "GivenQuestions",
-    "GraphWalk",
-    "Questions",
     "Ratings",
     "Recipe",
     "Role",
-    "Search",
     "StageItem",
-    "WorldQuestions",
 ]
+
+
+if TYPE_CHECKING:
+    Source = WorldSource | TriplesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource
+    Questions = WorldQuestions | DocsQuestions | GivenQuestions | ReverseQuestions
+    Place = Search | GraphWalk | Application | McpServers | WebPages
+else:
+    # What installed packages add has the keys that its entry states.
+    Source = union_of("sources")
+    Questions = union_of("questions")
+    Place = union_of("environments", "search")
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class WorldQuestions(WorldTasksConfig):
-    """Questions from walks over a graph of facts: the generated world or triples."""
-
-    kind: Literal["world"]
-
-
-class DocsQuestions(DocsTasksConfig):
-    """Questions from links, definitions and headings of documents."""
-
-    kind: Literal["docs"]
-
-
-class GivenQuestions(GivenTasksConfig):
-    """Your own questions and answers."""
-
-    kind: Literal["given"]
-
-
-Questions = Annotated[WorldQuestions | DocsQuestions | GivenQuestions | ReverseQuestions, Field(discriminator="kind")]
-
-
-class Search(_Part):
-    """The environment: a search engine over the documents."""
-
-    kind: Literal["search"] = "search"
-    page_size: int = Field(default=4000, ge=200)
-    """Code points of a document that one page shows."""
-    default_k: int = Field(default=5, ge=1, le=20)
-    """Results when a call does not say how many."""
-    noise: Noise | None = None
-    """Replaces a growing share of the results by pages that lead nowhere (ZeroSearch); empty = none."""
-    simulated: Simulation | None = None
-    """Results are written by the model of the role ``simulator`` while agents act, ``noise`` saying which share of them
-    is noise; empty = they are pages of the collection."""
-
-
-class GraphWalk(_Part):
-    """The environment: a graph of facts, entity by entity and relation by relation."""
-
-    kind: Literal["graph"]
-    page_size: int = Field(default=40, ge=5, le=1000)
-    """Facts, or relations, that one page shows."""
-    default_k: int = Field(default=5, ge=1, le=20)
-    """Results of a look-up by name when a call does not say how many."""
-
-
-def _kind_of(value: Any) -> str:
-    """Which environment is meant; search where none is named."""
-    found = value.get("kind", "search") if isinstance(value, dict) else getattr(value, "kind", "search")
-    return str(found)
-
-
-Place = Annotated[
-    Annotated[Search, Tag("search")]
-    | Annotated[GraphWalk, Tag("graph")]
-    | Annotated[Application, Tag("app")]
-    | Annotated[McpServers, Tag("mcp")]
-    | Annotated[WebPages, Tag("web")],
-    Discriminator(_kind_of),
-]
 
 
 class Critical(_Part):
@@ -301,8 +250,13 @@ class Recipe(_Part):
     pages."""
     contexts: Contexts | None = Contexts()
     """Which long contexts are made; ``null`` makes none. Only where distractors are recorded."""
+    label_rules: tuple[str, ...] = ()
+    """Further rules that look at the labels of a run's steps, in order: of installed packages, `synth list` shows
+    them."""
     rl: bool = True
     """Whether there are rows for reinforcement learning."""
+    reward: str = "grounded"
+    """The reward function that they name: `synth list` shows the choices."""
     roles: dict[RoleName, Role] = {"teacher": Role(), "policy": Role()}
     """Who acts: the ``teacher`` makes good trajectories, the ``policy`` is the model to improve. Leave one out to skip
     it. Who assists, where a model is to do it instead of the embedded stand-in: ``expert`` proposes other actions,
@@ -323,20 +277,20 @@ class Recipe(_Part):
 
     @model_validator(mode="after")
     def _fits(self) -> Recipe:
-        if self.questions.kind == "world" and self.source.kind not in GRAPHS:
+        if self.questions.kind == "world" and not self.source_spec.is_graph:
             raise ValueError(
                 "questions of kind world need a graph of facts: a source of kind world or triples. For documents take "
                 "`synth build docs-search`"
             )
         self._check_explored()
-        if self.questions.kind == "docs" and self.source.kind in GRAPHS:
+        if self.questions.kind == "docs" and self.source_spec.is_graph:
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
         if self.tasks is None and self.questions.kind != "given":
             raise ValueError("tasks says how many tasks to make, and is missing")
         if not any(role in self.roles for role in ACTORS):
             raise ValueError("roles names nobody who acts: give teacher, policy or both")
         for role, who in self.roles.items():
-            check_role(role, who, plans=self.source.kind in EXPLORED)
+            check_role(role, who, plans=self.source_spec.is_explored)
         self._check_simulator()
         self._check_assistants()
         self._check_helpers()
@@ -363,18 +317,19 @@ class Recipe(_Part):
     def _check_explored(self) -> None:
         """What is explored is asked about, and acted in, as a whole."""
         source, place = self.source.kind, self.environment.kind
-        if (self.questions.kind == "reverse") != (source in EXPLORED):
-            kinds = ", ".join(sorted(EXPLORED))
+        explored, stateful = self.source_spec.is_explored, find("environments", place).stateful
+        if (self.questions.kind == "reverse") != explored:
+            kinds = ", ".join(sorted(name for name in names("sources") if find("sources", name).is_explored))
             raise ValueError(
                 f"questions of kind reverse and a source that is explored ({kinds}) go together; "
                 f"the source is of kind {source}, the questions of kind {self.questions.kind}"
             )
-        if (source in EXPLORED or place in EXPLORED) and source != place:
+        if (explored or stateful) and source != place:
             raise ValueError(
                 f"a source of kind {source} and an environment of kind {place} do not go together: what is explored is "
                 "what agents act in"
             )
-        if source not in EXPLORED:
+        if not explored:
             return
         if self.task_checks != CheckKeys():
             raise ValueError("task_checks: these ask about pages; tasks in what is explored are proved by doing")
@@ -406,6 +361,12 @@ class Recipe(_Part):
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
+
+    @property
+    def source_spec(self) -> SourceSpec:
+        """What is known of the kind of source."""
+        spec: SourceSpec = find("sources", self.source.kind)
+        return spec
 
     @property
     def simulation(self) -> Simulation | None:
@@ -457,7 +418,7 @@ class Recipe(_Part):
         writes = "writer" in self.roles and self.questions.kind != "given"
         extracts = getattr(self.source, "extract", "none") == "model"
         checks = self.task_checks.closed_book + self.task_checks.alternatives + self.task_checks.answerable
-        if self.source.kind in EXPLORED:
+        if self.source_spec.is_explored:
             checks = 0
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
@@ -465,7 +426,7 @@ class Recipe(_Part):
             raise ValueError("roles.writer: nobody asks it: questions that are given stay as they are")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
             why = "all of task_checks are 0"
-            if self.source.kind in EXPLORED:
+            if self.source_spec.is_explored:
                 why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"
             raise ValueError(f"roles.checker: nobody asks it: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:

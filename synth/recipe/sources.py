@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from synth.recipe.reverse import AppSource, McpSource, WebSource
+from synth.lexicon.model import Lexicon
+from synth.registry import find
 from synth.sources.docs.source import DocsConfig
 from synth.sources.records.source import RecordsConfig
 from synth.sources.triples.reading import TriplesConfig
+from synth.sources.triples.source import open_triples
 from synth.sources.world.config import WorldConfig
+from synth.stages.contract import Stage
 
-__all__ = ["GRAPHS", "DocsSource", "RecordsSource", "Source", "SourceSpec", "TriplesSource", "WorldSource"]
+__all__ = [
+    "AppSource",
+    "DocsSource",
+    "McpSource",
+    "RecordsSource",
+    "SourceSpec",
+    "TriplesSource",
+    "WebSource",
+    "WorldSource",
+]
 
-GRAPHS = frozenset(("world", "triples"))
-"""Sources that are graphs of facts, with a page about each entity."""
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class WorldSource(WorldConfig):
@@ -51,10 +65,49 @@ class TriplesSource(TriplesConfig):
     kind: Literal["triples"]
 
 
-Source = Annotated[
-    WorldSource | TriplesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource,
-    Field(discriminator="kind"),
-]
+class AppSource(_Part):
+    """An application on a database: tools that read and change it, and a written policy."""
+
+    kind: Literal["app"]
+    application: str = Field(default="airline", min_length=1)
+    """A shipped one (``airline``, ``ledger``, ``tracker``), the path of a YAML file of yours, or the text of such a
+    file."""
+    variant: str | None = None
+    """Which of the application's variants: one whose rules are kept and not all written; empty = as it is written."""
+    size: int = Field(default=1, ge=1, le=10_000)
+    """Multiple of the data of size 1. Every few tasks are set in data of their own."""
+    licence: str | None = None
+    """SPDX id of the licence of what the application holds, where its file states none."""
+
+
+class McpSource(_Part):
+    """Servers of the Model Context Protocol (extra ``mcp``)."""
+
+    kind: Literal["mcp"]
+    servers: dict[str, dict[str, Any]] = Field(min_length=1)
+    """By a short name: ``command`` (program and arguments; ``{workspace}``, ``{python}`` and ``{shipped}`` stand for
+    the folder of a run, this Python and the servers that come with this package) or ``url``; ``folder`` that each run
+    gets a copy of; ``env`` and ``headers`` by names of variables; ``licence`` of what it answers."""
+    tools: tuple[str, ...] = ()
+    """The only tools that are used; empty = all."""
+    licence: str | None = None
+    """SPDX id of the licence of what servers answer that state none."""
+
+
+class WebSource(_Part):
+    """A web site, in a real browser (extra ``web``)."""
+
+    kind: Literal["web"]
+    site: str = Field(default="library", min_length=1)
+    """A shipped one (``library``), or a folder of pages of yours, with a ``site.yaml`` if there is more to know."""
+    command: tuple[str, ...] = ()
+    """Program and arguments of an application that serves the site over HTTP, started anew for each run: ``{port}``
+    and ``{workspace}`` stand for its port and the copy of the folder that it begins in. Empty: the pages of the folder
+    are served as they are."""
+    state_path: str | None = None
+    """Of a command: an address that answers with the application's state as JSON."""
+    licence: str | None = None
+    """SPDX id of the licence of the pages, where ``site.yaml`` states none."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +123,24 @@ class SourceSpec:
     """One sentence for the card."""
     fictional: bool = False
     """Whether nothing in it is true of the real world."""
+    lexicon: Callable[[Any], Lexicon] | None = None
+    """The words of its relations, from its keys; None: those that ship are enough."""
+
+    @property
+    def writes(self) -> frozenset[str]:
+        """Tables that its stage writes."""
+        kind: type[Stage[Any]] | None = None if self.stage is None else find("stages", self.stage)
+        return frozenset(() if kind is None else kind.writes)
+
+    @property
+    def is_explored(self) -> bool:
+        """Whether it is explored, not read."""
+        return self.stage is None
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether it is a graph of facts, with a page about each entity."""
+        return {"documents", "entities", "edges"} <= self.writes
 
 
 WORLD = SourceSpec(
@@ -79,7 +150,10 @@ WORLD = SourceSpec(
     fictional=True,
 )
 TRIPLES = SourceSpec(
-    TriplesSource, "read_triples", "Facts that the user gave as triples, and one generated page about each entity."
+    TriplesSource,
+    "read_triples",
+    "Facts that the user gave as triples, and one generated page about each entity.",
+    lexicon=lambda keys: open_triples(keys).lexicon,
 )
 DOCS = SourceSpec(DocsSource, "read_docs", "A folder of linked pages that the user gave.")
 RECORDS = SourceSpec(RecordsSource, "read_records", "Documents that the user gave as records.")

@@ -132,6 +132,10 @@ class Implementation(StageConfig):
         """Distributions whose version can change what it does, as its factory states."""
         return tuple(getattr(self._factory(), "libraries", ()))
 
+    def itself(self) -> Any:
+        """What ``factory`` names, where that is what a stage is given and no factory of it."""
+        return self._factory()
+
     def _factory(self) -> Any:
         module, _, attribute = self.factory.partition(":")
         return getattr(import_module(module), attribute)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
 
-from synth.annotate.labels.label import label
+from synth.annotate.labels.label import StepLabel, label
 from synth.schemas.row import Row
 from synth.schemas.searched import SearchedRow, SearchedStep
 from synth.schemas.steps import StepRow
+from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.stages.contract import Context, Outcome, RowStage, StageConfig
+from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
 __all__ = ["LabelSteps", "LabelStepsConfig"]
 
 
+LabelRule = Callable[[TrajectoryRow, Task, tuple[StepLabel, ...]], Iterable[StepLabel]]
+
+
 class LabelStepsConfig(StageConfig):
-    pass
+    rules: tuple[Implementation, ...] = ()
+    """What looks at a run's labels after our own rules, in order: ``rule(row, task, labels)`` gives the labels anew."""
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
@@ -36,13 +41,18 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     def __init__(self, config: LabelStepsConfig, context: Context) -> None:
         super().__init__(config, context)
         inputs = context.inputs
+        self._rules: list[LabelRule] = [rule.itself() for rule in config.rules]
         self._tasks = RowsByKey(inputs.table("tasks"), "id")
         self._found = RowsByKey(inputs.table("searched"), "id") if "searched" in inputs else None
 
     def process(self, row: TrajectoryRow) -> Outcome:
         found = {step.step: step for step in self._searched(row)}
         rows = []
-        for labelled in label(row, self._tasks.one(row.task_id)):
+        task = self._tasks.one(row.task_id)
+        labels = label(row, task)
+        for rule in self._rules:
+            labels = tuple(rule(row, task, labels))
+        for labelled in labels:
             tried = found.get(labelled.step)
             rows.append(
                 labelled.row(

@@ -325,6 +325,7 @@ class ModelledWorldTasks(_Modelled):
             tables.table("edges").arrow,
             self._search,
             config,
+            further={name: shape.itself() for name, shape in getattr(config, "further", {}).items()},
         )
         reader = None if wanted.reader is None else self.context.make(wanted.reader)
         writer = self.context.make(wanted.describer)

@@ -9,7 +9,7 @@ from synth.annotate.rewards.truth import ground_truth
 from synth.environments.contract import Environment
 from synth.identity import digest
 from synth.prompting import load_prompt
-from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow
+from synth.schemas.rl import ExtraInfo, Message, RewardModel, RlRow, Verifier
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
@@ -20,6 +20,8 @@ __all__ = ["RlRows", "RlRowsConfig"]
 class RlRowsConfig(StageConfig):
     environment: Implementation
     """Whose tools the policy has."""
+    reward: Implementation | None = None
+    """The reward function of the rows; None = the one that ships."""
     prompt: str = "rl/search"
     """The system prompt's file, without its version. It asks for the way to the answer, which the rubric rewards."""
     prompt_version: int
@@ -46,6 +48,9 @@ class RlRows(RowStage[RlRowsConfig, Task]):
         if prompt.ref.sha256 != config.prompt_sha256:
             raise ValueError(f"prompt {prompt.ref} is not the one that was planned ({config.prompt_sha256})")
         self._system = prompt.render(instructions=self._environment.instructions())
+        self._verifier = Verifier()
+        if config.reward is not None:
+            self._verifier = Verifier(function=config.reward.factory, version=config.reward.version or 1)
         self._tools = tuple(tool.function() for tool in self._environment.tools())
         self._provenance = context.provenance.model_copy(update={"prompt": str(prompt.ref)})
 
@@ -59,6 +64,7 @@ class RlRows(RowStage[RlRowsConfig, Task]):
             prompt=(Message(role="system", content=self._system), Message(role="user", content=row.question)),
             tools=self._tools,
             reward_model=RewardModel(ground_truth=truth),
+            verifier=self._verifier,
             extra_info=ExtraInfo(index=row.candidate_index, split=row.split, id=name, task_id=row.id),
             environment=self._environment.name,
             environment_version=self._environment.version,

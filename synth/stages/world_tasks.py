@@ -10,7 +10,7 @@ from synth.lexicon.model import Lexicon
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
-from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
+from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.index_search import IndexSearch
@@ -26,6 +26,8 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
     """Where the tasks are to be solved."""
     lexicon: Lexicon | None = None
     """Words of the graph's relations and types. None: the generated world's."""
+    further: dict[str, Implementation] = {}
+    """Shapes of installed packages, by name."""
 
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
@@ -49,6 +51,7 @@ class WorldTasks(CandidateStage[WorldTasksStageConfig]):
             config,
             words_of(config.lexicon),
             stage=self.name,
+            further={name: shape.itself() for name, shape in config.further.items()},
         )
 
     def propose(self, start: int, stop: int) -> Sequence[Outcome]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import get_args
 
 import pyarrow as pa
 
 from synth.schemas.reports import TaskYield
-from synth.schemas.tasks import Shape
+from synth.schemas.tasks import SHAPES
 
 __all__ = ["Yields"]
 
-_SHAPES: tuple[str, ...] = get_args(Shape)
 _NONE = "-"
-_DETAIL = re.compile(rf"(?P<shape>{'|'.join(_SHAPES)}): (?:(?P<check>[a-z][a-z_]*)(?: failed| abstained)?: )?")
+_DETAIL = re.compile(rf"(?P<shape>{'|'.join(SHAPES)}): (?:(?P<check>[a-z][a-z_]*)(?: failed| abstained)?: )?")
 
 
 class Yields:
@@ -41,6 +39,6 @@ class Yields:
         """One line per shape, in the order of the schema."""
         return tuple(
             TaskYield(shape=shape, accepted=self._accepted[shape], rejected=dict(sorted(self._rejected[shape].items())))
-            for shape in (*_SHAPES, _NONE)
+            for shape in (*SHAPES, *sorted(self._accepted.keys() - {*SHAPES, _NONE}), _NONE)
             if self._accepted[shape] or self._rejected[shape]
         )

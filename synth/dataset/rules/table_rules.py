@@ -98,7 +98,7 @@ def _of_task(*names: str) -> Any:
 def _trained(row: RlRow | ContextRow, known: Known) -> Iterator[str]:
     if row.data_source != row.provenance.dataset:
         yield f"data_source: {row.data_source}, but the row is of {row.provenance.dataset}"
-    if row.verifier != Verifier():
+    if row.verifier.function.startswith("synth.") and row.verifier != Verifier():
         yield "verifier: is not the reward function that ships"
     for name in ("ability", "agent_name"):
         if getattr(row, name) != type(row).model_fields[name].default:

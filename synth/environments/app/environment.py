@@ -30,6 +30,7 @@ from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile
 from synth.environments.app.user import ASK_USER, asked, schema
 from synth.environments.contract import (
     Environment,
+    EnvironmentKeys,
     EnvironmentSpec,
     Episode,
     Snapshot,
@@ -48,6 +49,7 @@ __all__ = [
     "APP",
     "AppEnvironment",
     "AppEpisode",
+    "Application",
     "Failures",
     "Goal",
     "open_app",
@@ -411,6 +413,14 @@ def _rules(definition: Definition, variant: str | None, where: str) -> Rules:
     return Rules((*definition.rules, *chosen.rules), hidden)
 
 
+class Application(EnvironmentKeys):
+    """The environment: the application that is the source."""
+
+    kind: Literal["app"]
+    failures: Failures | None = None
+    """Calls that fail through no fault of the agent, so that it learns to try again; empty = none do."""
+
+
 @versioned(_ENGINE)
 def open_app(*, application: str | Path, inputs: object = None, **options: Any) -> AppEnvironment:
     """The environment of a shipped application, of one in a YAML file or of the text of such a file; ``options`` go to
@@ -440,4 +450,6 @@ def open_app(*, application: str | Path, inputs: object = None, **options: Any) 
     return kind(definition, where=file, **options)
 
 
-APP = EnvironmentSpec(kind="app", open=open_app, prompt="agents/app", rl_prompt="rl/app", stateful=True)
+APP = EnvironmentSpec(
+    kind="app", keys=Application, open=open_app, prompt="agents/app", rl_prompt="rl/app", stateful=True
+)

@@ -8,14 +8,15 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
 
-__all__ = ["WORKSPACE", "McpConfig", "McpServer", "program_of", "read_config"]
+__all__ = ["WORKSPACE", "McpConfig", "McpServer", "McpServers", "program_of", "read_config"]
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Servers that come with this package; standard library only."""
@@ -138,3 +139,18 @@ def read_config(options: Mapping[str, Any]) -> McpConfig:
             if name not in os.environ:
                 raise InputError(f"the environment variable {name} is not set", where=where, mend=f"export {name}=...")
     return config
+
+
+class McpServers(EnvironmentKeys):
+    """The environment: the servers that are the source, new ones for every run."""
+
+    kind: Literal["mcp"]
+    replay_safe: bool = False
+    """True: the same calls may be made many times and do no harm outside the server. Tasks are proved by that, so
+    without it there are none."""
+    call_seconds: float = Field(default=60.0, gt=0, le=3600)
+    """How long a call may take."""
+    start_seconds: float = Field(default=30.0, gt=0, le=3600)
+    """How long a server may take until it has told its tools."""
+    max_chars: int = Field(default=20_000, ge=200)
+    """Code points of a result that an agent is shown."""

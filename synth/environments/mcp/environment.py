@@ -25,7 +25,7 @@ from synth.environments.contract import (
     ToolSchema,
     validate_arguments,
 )
-from synth.environments.mcp.config import WORKSPACE, McpConfig, read_config
+from synth.environments.mcp.config import WORKSPACE, McpConfig, McpServers, read_config
 from synth.environments.mcp.connection import Broken, Connection, connect
 from synth.environments.mcp.goals import McpGoal, call_of, difference, fits
 from synth.environments.mcp.results import result_text
@@ -275,7 +275,9 @@ def open_mcp(*, inputs: Any = None, **options: Any) -> McpEnvironment:
     return McpEnvironment(read_config(options))
 
 
-MCP = EnvironmentSpec(kind="mcp", open=open_mcp, prompt="agents/mcp", rl_prompt="rl/mcp", stateful=True)
+MCP = EnvironmentSpec(
+    kind="mcp", keys=McpServers, open=open_mcp, prompt="agents/mcp", rl_prompt="rl/mcp", stateful=True
+)
 
 
 def _check(tool: McpTool, arguments: dict[str, Any]) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
 
-__all__ = ["WebConfig", "read_config"]
+__all__ = ["WebConfig", "WebPages", "read_config"]
 
 Argument = Annotated[str, Field(min_length=1, max_length=16_384)]
 Pixels = Annotated[int, Field(ge=200, le=4000)]
@@ -74,3 +75,21 @@ def read_config(options: Mapping[str, Any]) -> WebConfig:
         first = error.errors()[0]
         place = ".".join(str(part) for part in ("environment", *first["loc"]))
         raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
+
+
+class WebPages(EnvironmentKeys):
+    """The environment: the site that is the source, in a fresh browser context for every run."""
+
+    kind: Literal["web"]
+    viewport: tuple[int, int] = (1000, 700)
+    """Width and height of the window in pixels."""
+    html: bool = True
+    """Keep the markup of every page shown."""
+    screenshots: bool = False
+    """Keep a picture of every page shown, in the rows themselves (some 50 kB each)."""
+    executable: str | None = None
+    """Chromium's program; empty = the one that is found."""
+    sandbox: bool | None = None
+    """Chromium's own sandbox; empty = on, except for root."""
+    max_chars: int = Field(default=8_000, ge=500)
+    """Characters of a page's outline that are shown at once; a longer one comes in parts."""

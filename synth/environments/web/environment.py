@@ -34,7 +34,7 @@ from synth.environments.suspicion import READ, hidden_characters, orders_in
 from synth.environments.web.application import Application, ApplicationFailed, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call
-from synth.environments.web.config import WebConfig, read_config
+from synth.environments.web.config import WebConfig, WebPages, read_config
 from synth.environments.web.definition import SiteStart, load_site
 from synth.environments.web.server import Folder, SiteServer, forward
 from synth.environments.web.session import Seen, Session
@@ -425,7 +425,7 @@ def open_web(*, inputs: Any = None, **options: Any) -> WebEnvironment:
     return WebEnvironment(read_config(options))
 
 
-WEB = EnvironmentSpec(kind="web", open=open_web, prompt="agents/web", rl_prompt="rl/web", stateful=True)
+WEB = EnvironmentSpec(kind="web", keys=WebPages, open=open_web, prompt="agents/web", rl_prompt="rl/web", stateful=True)
 
 
 def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:

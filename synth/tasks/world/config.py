@@ -85,9 +85,6 @@ class WorldTasksConfig(BaseModel):
         unknown = set(self.fractions) - {"train", "validation", "test"}
         if unknown:
             raise ValueError(f"fractions: no split is called {sorted(unknown)[0]!r}")
-        strange = set(self.shapes) - set(SHAPE_NAMES)
-        if strange:
-            raise ValueError(f"shapes: no shape is called {min(strange)!r}; there are {', '.join(SHAPE_NAMES)}")
         if not self.shapes or min(self.shapes.values()) < 0 or sum(self.shapes.values()) <= 0:
             raise ValueError("shapes: weights must not be negative, and one must be more than 0")
         if not self.obfuscation or min(self.obfuscation.values()) < 0 or sum(self.obfuscation.values()) <= 0:

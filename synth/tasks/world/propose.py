@@ -6,8 +6,9 @@ batch. A batch walks together (vectorized) and searches together; that is all it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +27,7 @@ from synth.tasks.world.compose import Worded, word_chain
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.conjoin import word_conjunction
 from synth.tasks.world.obfuscate import obfuscated
-from synth.tasks.world.shapes import SHAPES
+from synth.tasks.world.shapes import SHAPES, ShapeMaker
 from synth.tasks.world.view import WorldView, draw
 from synth.tasks.world.words import Words, world_words
 
@@ -64,9 +65,19 @@ class WorldProposer:
         words: Words | None = None,
         *,
         stage: str = "world_tasks",
+        further: Mapping[str, ShapeMaker] = MappingProxyType({}),
     ) -> None:
-        """``graph`` is ``Graph.build(entities, edges, words.inverses)``; ``words`` None: the generated world's."""
+        """``graph`` is ``Graph.build(entities, edges, words.inverses)``; ``words`` None: the generated world's;
+        ``further``: makers of shapes that are none of ours, by name.
+
+        Raises:
+            ValueError: ``config`` names a shape that has no maker.
+        """
         words = words or world_words()
+        self._makers = {**SHAPES, **further}
+        strange = set(config.shapes) - {"composition", "conjunction", *self._makers}
+        if strange:
+            raise ValueError(f"shapes: no shape is called {min(strange)!r}")
         self._graph, self._config, self._stage = graph, config, stage
         self.view = WorldView(graph, entities, documents, edges, config, words)
         """The world as shapes see it."""
@@ -84,7 +95,7 @@ class WorldProposer:
         done: dict[int, Draft | Rejection] = {}
         walked: dict[tuple[str, str, bool], list[_Plan]] = {}
         for plan in plans:
-            if plan.shape in SHAPES:
+            if plan.shape in self._makers:
                 done[plan.index] = self._shaped(plan, seed)
             else:
                 walked.setdefault((plan.split, plan.shape, plan.value_end), []).append(plan)
@@ -120,7 +131,7 @@ class WorldProposer:
     def _shaped(self, plan: _Plan, seed: int) -> Draft | Rejection:
         """A candidate of a shape that has its own module: drawn again until the shape can make something of it."""
         rng = derive_generator(seed, "world_tasks", plan.shape, plan.index)
-        make = SHAPES[plan.shape]
+        make = self._makers[plan.shape]
         for _ in range(self._config.attempts):
             draft = make(self.view, plan.split, rng)
             if draft is not None:

@@ -1,0 +1,54 @@
+"""Keys of a recipe that say how tasks are made."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import field_validator
+
+from synth.exploration.app.config import AppTasksConfig
+from synth.registry import choices
+from synth.stages.given_tasks import GivenTasksConfig
+from synth.tasks.docs.proposer import DocsTasksConfig
+from synth.tasks.world.config import WorldTasksConfig
+
+__all__ = ["DocsQuestions", "GivenQuestions", "ReverseQuestions", "WorldQuestions"]
+
+
+class WorldQuestions(WorldTasksConfig):
+    """Questions from walks over a graph of facts: the generated world or triples."""
+
+    kind: Literal["world"]
+
+    @field_validator("shapes")
+    @classmethod
+    def _known(cls, shapes: dict[str, float]) -> dict[str, float]:
+        known = choices("shapes")
+        for name in shapes:
+            if name not in known:
+                raise ValueError(f"no shape is called {name!r}; there are {', '.join(known)}")
+        return shapes
+
+
+class DocsQuestions(DocsTasksConfig):
+    """Questions from links, definitions and headings of documents."""
+
+    kind: Literal["docs"]
+
+
+class GivenQuestions(GivenTasksConfig):
+    """Your own questions and answers."""
+
+    kind: Literal["given"]
+
+
+class ReverseQuestions(AppTasksConfig):
+    """Explore first, ask afterwards: what was done becomes the request, and its least part the solution. Of servers
+    there are the kinds ``done`` and ``answered`` alone; beside them ``fractions``, ``writes`` and ``tries`` count."""
+
+    kind: Literal["reverse"]
+    book: str | None = None
+    """Of servers: a YAML file of what may be asked and how; empty = the one that comes with this package for a server
+    by that name, else what the tools' schemas and ``hints`` give."""
+    hints: dict[str, tuple[str, ...]] = {}
+    """Of servers without a book: argument -> values that it may take."""
