@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow as pa
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     Episode,
     Snapshot,
     ToolCall,
@@ -37,7 +39,9 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
 __all__ = [
+    "SEARCH",
     "SEARCH_TOOLS",
+    "SIMULATED_SEARCH",
     "DocumentIds",
     "DocumentTable",
     "FoundDocument",
@@ -461,6 +465,17 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
 
 
+SEARCH = EnvironmentSpec(
+    kind="search",
+    open=open_search,
+    needs=("documents", "index"),
+    libraries=("numpy", "bm25s"),
+    prompt="agents/search",
+    rl_prompt="rl/search",
+    pages=True,
+)
+
+
 @versioned(SearchEnvironment.version)
 def open_simulated_search(
     *, inputs: Resources, model: Model, simulated: JsonObject, **options: Any
@@ -471,3 +486,6 @@ def open_simulated_search(
     asking = AskConfig(**{name: options.pop(name) for name in AskConfig.model_fields if name in options})
     simulator = Simulator(model, Simulation.model_validate(simulated), asking)
     return open_search(inputs=inputs, simulator=simulator, **options)
+
+
+SIMULATED_SEARCH = replace(SEARCH, open=open_simulated_search)
