@@ -247,6 +247,11 @@ def other_extreme(planter: Planter) -> str:
     return planter.operation(task, number, kind=wrong)
 
 
+def listed_what_follows(planter: Planter) -> str:
+    """Measures are listed as if they were a set that the question speaks of."""
+    return planter.operation(planter.pick(lambda t: t.shape == "superlative"), 0, kind="list")
+
+
 def wrong_one_compared(planter: Planter) -> str:
     task = planter.pick(lambda t: t.shape == "comparison")
     right = task.walk.operations[-1].result[0].id
@@ -469,6 +474,7 @@ MUTATIONS: dict[str, tuple[Plant, str]] = {
         (counted_wrong, "operation"),
         (computed_wrong, "operation"),
         (other_extreme, "operation"),
+        (listed_what_follows, "operation"),
         (wrong_one_compared, "operation"),
         (measured_twice, "operation"),
         (bound_moved, "operation"),
