@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,8 +22,20 @@ from synth.environments.contract import Environment, Episode, ToolCall, ToolResu
 from synth.identity import canonical_json, derive_generator, digest
 from synth.schemas.tasks import Task
 
-__all__ = ["Coverage", "Explored", "Explorer", "ExplorerConfig", "Proposer", "Walk", "pick", "state_key"]
+__all__ = [
+    "Coverage",
+    "Explored",
+    "Explorer",
+    "ExplorerConfig",
+    "Proposer",
+    "Walk",
+    "choose",
+    "draw",
+    "pick",
+    "state_key",
+]
 
+T = TypeVar("T")
 _COUNTERS = ("calls",)
 """Keys of a snapshot's state that say how often something was called, not what is the case."""
 _TRIES = 32
@@ -274,6 +286,17 @@ def pick(weights: Iterable[float], generator: np.random.Generator) -> int:
     """An index, drawn with a probability in proportion to its weight."""
     total = np.asarray(tuple(weights), dtype=np.float64)
     return int(generator.choice(len(total), p=total / total.sum()))
+
+
+def choose(generator: np.random.Generator, items: Sequence[T]) -> T:
+    """One of ``items``."""
+    return items[int(generator.integers(len(items)))]
+
+
+def draw(generator: np.random.Generator, weights: Mapping[Any, float]) -> Any:
+    """A name, drawn with a probability in proportion to its weight."""
+    names = sorted(weights, key=str)
+    return names[pick([weights[name] for name in names], generator)]
 
 
 def state_key(state: str) -> str:

@@ -1,4 +1,4 @@
-"""Rules that are kept and written nowhere: which candidates meet one, and what is noted of it.
+"""Rules that are enforced and written nowhere: which candidates meet one, and what a task says of it.
 
 Implicit rules (TTExplore, arXiv 2605.24828) can't be read, only inferred from what comes of a call. A person asks for
 something that nothing written forbids; the application refuses it; who has tried does what else the person would take,
@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from synth.environments.app.definition import Rule
 from synth.environments.app.environment import AppEnvironment
-from synth.exploration.app.asking import Asking
-from synth.exploration.app.walking import Tried
+from synth.exploration.app.requests import AppRequests
+from synth.exploration.app.walking import TriedCall
 from synth.identity import derive_generator
 from synth.schemas.plans import HiddenRule
 
@@ -36,27 +36,27 @@ def variant_of(index: int, seed: int, stage: str, share: float, variants: tuple[
     return variants[int(generator.integers(len(variants)))]
 
 
-def asks_under(asking: Asking) -> dict[str, float]:
+def asks_under(app: AppRequests) -> dict[str, float]:
     """Asks, with their weights, whose tool a hidden rule may stop."""
-    rules = asking.environment.rules
+    rules = app.environment.rules
     hidden = [rule for rule in rules.all if rule.name in rules.hidden]
     return {
         name: ask.weight
-        for name, ask in asking.requests.asks.items()
-        if not ask.alone and any(_may_stop(asking, rule, asking.tool(name)) for rule in hidden)
+        for name, ask in app.requests.asks.items()
+        if not ask.alone and any(_may_stop(app, rule, app.tool(name)) for rule in hidden)
     }
 
 
-def _may_stop(asking: Asking, rule: Rule, tool: str) -> bool:
+def _may_stop(app: AppRequests, rule: Rule, tool: str) -> bool:
     if rule.record is not None:
         return False  # it goes through, and nobody sees that it is a violation
     if rule.require is not None:
         return tool in rule.before
-    runs = (step.run.split() for step in asking.definition.tools[tool].steps if step.run is not None)
+    runs = (step.run.split() for step in app.definition.tools[tool].steps if step.run is not None)
     return any(rule.table in words for words in runs)
 
 
-def note_of(environment: AppEnvironment, rule: Rule, stopped: Tried) -> HiddenRule | None:
+def note_of(environment: AppEnvironment, rule: Rule, stopped: TriedCall) -> HiddenRule | None:
     """What a task says of the hidden rule that it meets; None where the rule is written, or stops nothing."""
     if rule.name not in environment.rules.hidden or stopped.recorded:
         return None

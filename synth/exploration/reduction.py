@@ -1,13 +1,15 @@
-"""Delta debugging: the least part of a list of calls that still does what all of them do."""
+"""Delta debugging: the least part of a list of steps that still reaches what all of them do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
 from typing import TypeVar
 
-__all__ = ["minimal"]
+__all__ = ["minimal", "orders", "removable"]
 
 T = TypeVar("T")
+_MOST_ORDERS = 24
 
 
 def minimal(items: Sequence[T], holds: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
@@ -38,3 +40,15 @@ def minimal(items: Sequence[T], holds: Callable[[tuple[T, ...]], bool]) -> tuple
     if len(left) == 1 and will_do(()):
         left = ()
     return tuple(items[at] for at in left)
+
+
+def removable(items: Sequence[T], reaches: Callable[[Sequence[T]], bool]) -> int | None:
+    """The first item without which the rest still reaches it; None where there is none."""
+    return next((at for at in range(len(items)) if reaches([*items[:at], *items[at + 1 :]])), None)
+
+
+def orders(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Other orders of ``items``, all of up to four."""
+    for number, order in enumerate(permutations(range(len(items)))):
+        if 0 < number < _MOST_ORDERS:
+            yield [items[at] for at in order]

@@ -1,9 +1,9 @@
-"""Safety twins: one chain of calls, asked for by somebody who means harm and by somebody who means none.
+"""Safety pairs: one chain of calls, requested once with a harmful and once with a harmless purpose.
 
 After AgentAlign (arXiv 2505.23020), which instantiates abstract chains of behaviour both ways. Here the two share the
 state, the rows, the calls and the words of what is asked for; who asks and what for is all that differs, and the
 harmless one is worded as close to the harmful one as can be. So a refusal by suspicious words alone fails one of them.
-Candidates ``2n`` and ``2n + 1`` are the twins: both make the same walk from the same draws.
+Candidates ``2n`` and ``2n + 1`` are a pair: both make the same walk from the same draws.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from synth.environments.app.requests import Harm
 from synth.environments.app.words import one_line
 from synth.errors import InputError
 from synth.exploration.app.checklist import checklist_of
-from synth.exploration.app.drafts import Made, side_of_made
+from synth.exploration.app.solution import AppSolution
 from synth.identity import derive_generator, digest
 from synth.schemas.plans import CallItem, ChecklistItem, Plan, Twin
 
@@ -33,7 +33,7 @@ def pair_of(index: int) -> int:
 
 
 def side_of(index: int, seed: int, stage: str, share: float) -> Side | None:
-    """Which twin candidate ``index`` is; None where it is none."""
+    """Which side of a safety pair candidate ``index`` is; None where it is none."""
     if not share or derive_generator(seed, stage, "twins", pair_of(index)).random() >= share:
         return None
     return "benign" if index % 2 else "harmful"
@@ -66,8 +66,10 @@ def check_harms(definition: Definition, where: str) -> None:
                 )
 
 
-def harmful(benign: Made, harm: Harm, question: str, unchanged: Goal, tables: Mapping[str, Table]) -> Made:
-    """The harmful twin of a request that was made and audited: refused at once, with nothing changed.
+def harmful(
+    benign: AppSolution, harm: Harm, question: str, unchanged: Goal, tables: Mapping[str, Table]
+) -> AppSolution:
+    """The harmful side of a request that was made and audited: refused at once, with nothing changed.
 
     Args:
         unchanged: The beginning as a goal.
@@ -89,12 +91,12 @@ def harmful(benign: Made, harm: Harm, question: str, unchanged: Goal, tables: Ma
     )
 
 
-def paired(mine: Made, other: Made, name: str) -> Made:
-    """One of two twins, with what it holds of the other."""
+def paired(mine: AppSolution, other: AppSolution, name: str) -> AppSolution:
+    """One side of a pair, with what it holds of the other."""
     benign = mine if mine.kind == "benign" else other
-    return replace(mine, twin=Twin(harm=name, pair=pair_id(benign), other=side_of_made(other)))
+    return replace(mine, twin=Twin(harm=name, pair=pair_id(benign), other=other.side()))
 
 
-def pair_id(benign: Made) -> str:
-    """Equal for twins and for nothing else."""
+def pair_id(benign: AppSolution) -> str:
+    """Equal for both sides of a pair and for nothing else."""
     return digest("twins", benign.app_seed, benign.goal.state, [call.arguments for call in benign.plan.calls])[:16]

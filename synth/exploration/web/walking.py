@@ -14,8 +14,8 @@ from synth.environments.contract import Episode
 from synth.environments.web.definition import SiteDefinition
 from synth.environments.web.environment import WebEpisode
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
-from synth.exploration.exploring.walks import Coverage, Explored, pick
-from synth.exploration.web.acting import Action
+from synth.exploration.walks import Coverage, Explored, pick
+from synth.exploration.web.actions import Action
 
 __all__ = ["SiteProposer", "Taken"]
 
@@ -51,7 +51,7 @@ class Taken:
 
 
 class SiteProposer:
-    """A proposer (``synth.exploration.exploring.walks.Proposer``) for one walk."""
+    """A proposer (``synth.exploration.walks.Proposer``) for one walk."""
 
     def __init__(self, definition: SiteDefinition, *, wanted: int | None) -> None:
         """

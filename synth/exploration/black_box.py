@@ -13,7 +13,7 @@ import numpy as np
 
 from synth.environments.contract import ID_ARGUMENTS, Environment, Episode
 from synth.environments.rendering import find_links
-from synth.exploration.exploring.walks import Coverage, Explored, pick
+from synth.exploration.walks import Coverage, Explored, pick
 from synth.identity import canonical_json
 
 __all__ = ["SeenProposer"]

@@ -9,34 +9,33 @@ what is declined is stopped (or recorded) by the rule that is named, and goes th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from synth.environments.app.environment import AppEnvironment
 from synth.environments.contract import ToolCall
-from synth.exploration.app.asking import Asking
-from synth.exploration.app.drafts import Made, calls_of
-from synth.exploration.app.minimal import orders, removable, replay
-from synth.exploration.app.telling import NotTold
-from synth.schemas.plans import PlannedCall
+from synth.exploration.app.solution import AppSolution, calls_of
+from synth.exploration.app.walking import replay
+from synth.exploration.grounding import leaves
+from synth.exploration.pipeline import Dropped
+from synth.exploration.reduction import orders, removable
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult
 
-__all__ = ["Auditor", "leaves"]
+__all__ = ["Auditor"]
 
 
 class Auditor:
-    """Audits what was made of one application."""
+    """Audits solved requests to one application."""
 
-    def __init__(self, asking: Asking) -> None:
-        self.environment = asking.environment
+    def __init__(self, environment: AppEnvironment) -> None:
+        self.environment = environment
         self._without: dict[str, AppEnvironment] = {}
 
-    def audit(self, made: Made) -> tuple[CheckResult, ...]:
+    def audit(self, made: AppSolution) -> tuple[CheckResult, ...]:
         """The checks that it passed.
 
         Raises:
-            NotTold: the first that it did not.
+            Dropped: the first that it did not.
         """
         done = [self._replay(made), self._minimal(made), self._order(made), self._grounded(made)]
         if made.stopped is not None:
@@ -45,22 +44,22 @@ class Auditor:
             done.append(self._hidden(made))
         return tuple(done)
 
-    def _replay(self, made: Made) -> CheckResult:
+    def _replay(self, made: AppSolution) -> CheckResult:
         calls = calls_of(made.plan)
         again = replay(self.environment, made.task, calls)
         if not again.clean:
-            raise NotTold(Reason.NOT_REPLAYED, "a call does not go through, or violates the policy")
+            raise Dropped(Reason.NOT_REPLAYED, "a call does not go through, or violates the policy")
         if again.end != made.goal.state:
-            raise NotTold(Reason.NOT_REPLAYED, "the replay comes to another end")
+            raise Dropped(Reason.NOT_REPLAYED, "the replay comes to another end")
         if replay(self.environment, made.task, []).end != again.end and not self._writes(made):
-            raise NotTold(Reason.NOT_REPLAYED, "a reading call changes something")
+            raise Dropped(Reason.NOT_REPLAYED, "a reading call changes something")
         return CheckResult(check="replay", outcome="passed", detail=f"{len(calls)} calls come to {again.end[:12]}")
 
-    def _writes(self, made: Made) -> list[ToolCall]:
+    def _writes(self, made: AppSolution) -> list[ToolCall]:
         calls = calls_of(made.plan)
         return [call for call, planned in zip(calls, made.plan.calls, strict=True) if planned.changes]
 
-    def _minimal(self, made: Made) -> CheckResult:
+    def _minimal(self, made: AppSolution) -> CheckResult:
         writes = self._writes(made)
 
         def reaches(part: Sequence[ToolCall]) -> bool:
@@ -68,32 +67,32 @@ class Auditor:
             return not again.violated and again.end == made.goal.state
 
         if not reaches(writes):
-            raise NotTold(Reason.NOT_REPLAYED, "the end depends on what was read")
+            raise Dropped(Reason.NOT_REPLAYED, "the end depends on what was read")
         left = removable(writes, reaches)
         if left is not None:
-            raise NotTold(Reason.NOT_MINIMAL, f"{writes[left].name} can be left out")
+            raise Dropped(Reason.NOT_MINIMAL, f"{writes[left].name} can be left out")
         return CheckResult(check="minimal", outcome="passed", detail=f"none of {len(writes)} calls can be left out")
 
-    def _order(self, made: Made) -> CheckResult:
+    def _order(self, made: AppSolution) -> CheckResult:
         writes = self._writes(made)
         other = 0
         for order in orders(writes):
             again = replay(self.environment, made.task, order)
             if again.clean and again.end != made.goal.state:
                 names = ", ".join(call.name for call in order)
-                raise NotTold(Reason.ORDER_MATTERS, f"{names} comes to another end")
+                raise Dropped(Reason.ORDER_MATTERS, f"{names} comes to another end")
             other += again.clean
         return CheckResult(check="order", outcome="passed", detail=f"{other} other orders come to the same end")
 
-    def _grounded(self, made: Made) -> CheckResult:
+    def _grounded(self, made: AppSolution) -> CheckResult:
         results = replay(self.environment, made.task, calls_of(made.plan)).results
         count = 0
         first = next((n for n, call in enumerate(made.plan.calls) if call.changes), len(made.plan.calls))
         for number, call in (*enumerate(made.plan.calls), *((first, call) for call in made.plan.attempts)):
-            for path in leaves(call):
+            for path, _ in leaves(call.arguments):
                 given = call.given.get(path)
                 if given is None:
-                    raise NotTold(Reason.UNGROUNDED, f"{call.tool}.{path}: nothing says where it comes from")
+                    raise Dropped(Reason.UNGROUNDED, f"{call.tool}.{path}: nothing says where it comes from")
                 if given.source == "question":
                     held = given.words in made.question
                 elif given.source == "user":
@@ -103,52 +102,35 @@ class Auditor:
                 else:
                     held = given.call is not None and given.call < number and given.words in results[given.call].content
                 if not held:
-                    raise NotTold(Reason.UNGROUNDED, f"{call.tool}.{path}: {given.words!r} does not stand there")
+                    raise Dropped(Reason.UNGROUNDED, f"{call.tool}.{path}: {given.words!r} does not stand there")
                 count += 1
         return CheckResult(check="grounded", outcome="passed", detail=f"{count} values are said")
 
-    def _forbidden(self, made: Made) -> CheckResult:
+    def _forbidden(self, made: AppSolution) -> CheckResult:
         stopped = made.stopped
         assert stopped is not None
         rule = str(stopped.rule)
         attempt = replay(self.environment, made.task, [stopped.call])
         if rule not in ((*attempt.violated,) if stopped.recorded else attempt.stopped):
-            raise NotTold(Reason.NOT_FORBIDDEN, f"{rule} does not stop it from the beginning")
+            raise Dropped(Reason.NOT_FORBIDDEN, f"{rule} does not stop it from the beginning")
         if rule not in self._without:
             self._without[rule] = self.environment.without(rule)
         if not replay(self._without[rule], made.task, [stopped.call]).clean:
-            raise NotTold(Reason.NOT_FORBIDDEN, f"without {rule} it would not go through either")
+            raise Dropped(Reason.NOT_FORBIDDEN, f"without {rule} it would not go through either")
         return CheckResult(check="forbidden", outcome="passed", detail=f"{rule} forbids it, and nothing else does")
 
-    def _hidden(self, made: Made) -> CheckResult:
+    def _hidden(self, made: AppSolution) -> CheckResult:
         assert made.hidden is not None
         rule, text = made.hidden.rule, " ".join(made.hidden.text.split())
         if text in " ".join(self.environment.instructions().split()):
-            raise NotTold(Reason.NOT_FORBIDDEN, f"{rule} is written for everybody to read")
+            raise Dropped(Reason.NOT_FORBIDDEN, f"{rule} is written for everybody to read")
         calls = calls_of(made.plan)
         at = next((n for n, call in enumerate(made.plan.calls) if call.changes), len(calls))
         tried = [ToolCall(id="attempt", name=one.tool, arguments=one.arguments) for one in made.plan.attempts]
         again = replay(self.environment, made.task, [*calls[:at], *tried, *calls[at:]])
         found = again.stopped[at : at + len(tried)]
         if not tried or set(found) != {rule}:
-            raise NotTold(Reason.NOT_FORBIDDEN, f"{rule} does not stop what is tried")
+            raise Dropped(Reason.NOT_FORBIDDEN, f"{rule} does not stop what is tried")
         if again.end != made.goal.state or again.violated:
-            raise NotTold(Reason.NOT_REPLAYED, "trying comes to another end")
+            raise Dropped(Reason.NOT_REPLAYED, "trying comes to another end")
         return CheckResult(check="hidden", outcome="passed", detail=f"{rule} is not written, and refuses what is tried")
-
-
-def leaves(call: PlannedCall) -> Iterator[str]:
-    """Paths of the values of a call's arguments, as ``given`` has them."""
-    for name, value in call.arguments.items():
-        yield from _paths(name, value)
-
-
-def _paths(path: str, value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _paths(f"{path}.{number}", item)
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from _paths(f"{path}.{name}", item)
-    else:
-        yield path

@@ -1,4 +1,4 @@
-"""From what was made to a draft of a task, and what makes two tasks the same."""
+"""A request with its solution: what a task in an application says of it, and what makes two tasks the same."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from synth.environments.app.environment import AppEnvironment, Goal
 from synth.environments.app.state import AppBeginning
 from synth.environments.app.words import one_line
 from synth.environments.contract import ToolCall
-from synth.errors import InputError
-from synth.exploration.app.asking import Asking
 from synth.exploration.app.phrases import Said
-from synth.exploration.app.walking import Tried
-from synth.exploration.blank import blank_task
+from synth.exploration.app.walking import TriedCall
+from synth.exploration.pipeline import Candidate, Solved
 from synth.identity import digest
-from synth.schemas.details import details_with
 from synth.schemas.documents import ValueKind
 from synth.schemas.plans import (
     AnyGoal,
@@ -36,15 +33,25 @@ from synth.schemas.plans import (
     Wanted,
 )
 from synth.schemas.row import Split
-from synth.schemas.tasks import Difficulty, Task, Walk
+from synth.schemas.tasks import Task
 from synth.tasks.draft import Draft
 
-__all__ = ["Made", "calls_of", "check_data", "draft_of", "empty_task", "same_request", "side_of_made", "skeleton"]
+__all__ = ["AppCandidate", "AppSolution", "calls_of", "same_request"]
 
 
 @dataclass(frozen=True)
-class Made:
-    """A request with its solution, before the audit."""
+class AppCandidate(Candidate):
+    app_seed: int
+    writes: int
+    walk: tuple[str, int]
+    """What its draws go by: both sides of a safety pair share one."""
+    variant: str | None = None
+    """The variant whose hidden rules it is to meet."""
+
+
+@dataclass(frozen=True)
+class AppSolution:
+    """A request with its solution, as the audit needs it."""
 
     task: Task
     """An empty task in the same state."""
@@ -57,7 +64,7 @@ class Made:
     answer: str
     answer_kind: str
     aliases: tuple[str, ...]
-    stopped: Tried | None
+    stopped: TriedCall | None
     """Of what is declined: the call that a rule stops or records."""
     asks: tuple[str, ...]
     reward: float | None = None
@@ -65,71 +72,62 @@ class Made:
     hidden: HiddenRule | None = None
     """Of what a rule that is written nowhere forbids: the rule, and what the application says when it stops a call."""
     twin: Twin | None = None
-    """Of a safety twin: what it knows of the other."""
+    """Of a safety pair: what one side knows of the other."""
 
+    def side(self) -> TwinSide:
+        """As the other side of its safety pair holds it."""
+        return TwinSide(
+            question=self.question,
+            answer=self.answer,
+            answer_kind=cast(ValueKind, self.answer_kind),
+            goal=self.goal.model_dump(mode="json"),
+            kind=self.kind,
+            plan=self.plan,
+        )
 
-def empty_task(environment: AppEnvironment, app_seed: int) -> Task:
-    """A task that says nothing but in which state it is set."""
-    return blank_task(f"{environment.definition.name}-{app_seed}", "app", details_with(AppBeginning(app_seed=app_seed)))
+    def solved(
+        self, environment: AppEnvironment, split: Split, stretches: Sequence[tuple[str, Sequence[str]]]
+    ) -> Solved:
+        """As the pipeline has it."""
+        stopped = self.stopped
+        facts = (
+            AppBeginning(
+                app=environment.definition.name,
+                app_seed=self.app_seed,
+                app_size=environment.size,
+                app_variant=environment.variant,
+            ),
+            Request(kind=self.kind, asks=self.asks),
+            Wanted(goal=self.goal.model_dump(mode="json")),
+            Planned(plan=self.plan),
+            Policed(
+                rules=_rules_on(environment, self.plan),
+                forbidden=None
+                if stopped is None
+                else ForbiddenCall(rule=str(stopped.rule), tool=stopped.call.name, arguments=stopped.call.arguments),
+            ),
+            Explored(exploration=None if self.reward is None else Exploration(reward=self.reward)),
+            RuleHidden(hidden=self.hidden),
+            Twinned(twin=self.twin),
+        )
+        return Solved(
+            question=self.question,
+            surface=skeleton(self.question, self.said),
+            stretches=stretches,
+            plan=self.plan,
+            split=split,
+            gold=_rows_of(environment, self),
+            constraints=len(self.asks),
+            facts=facts,
+            answer=self.answer,
+            answer_kind=cast(ValueKind, self.answer_kind),
+            aliases=self.aliases,
+        )
 
 
 def calls_of(plan: Plan) -> list[ToolCall]:
     """The calls of a plan, to be carried out."""
     return [ToolCall(id=f"plan_{at}", name=call.tool, arguments=call.arguments) for at, call in enumerate(plan.calls)]
-
-
-def side_of_made(made: Made) -> TwinSide:
-    """A request as its safety twin holds it."""
-    return TwinSide(
-        question=made.question,
-        answer=made.answer,
-        answer_kind=cast(ValueKind, made.answer_kind),
-        goal=made.goal.model_dump(mode="json"),
-        kind=made.kind,
-        plan=made.plan,
-    )
-
-
-def draft_of(asking: Asking, made: Made, split: Split) -> Draft:
-    """The draft. Its ``details`` hold what an environment, a privileged agent and an audit need."""
-    environment = asking.environment
-    stopped = made.stopped
-    beginning = AppBeginning(
-        app=environment.definition.name,
-        app_seed=made.app_seed,
-        app_size=environment.size,
-        app_variant=environment.variant,
-    )
-    forbidden = (
-        None
-        if stopped is None
-        else ForbiddenCall(rule=str(stopped.rule), tool=stopped.call.name, arguments=stopped.call.arguments)
-    )
-    details = details_with(
-        beginning,
-        Request(kind=made.kind, asks=made.asks),
-        Wanted(goal=made.goal.model_dump(mode="json")),
-        Planned(plan=made.plan),
-        Policed(rules=_rules_on(environment, made.plan), forbidden=forbidden),
-        Explored(exploration=None if made.reward is None else Exploration(reward=made.reward)),
-        RuleHidden(hidden=made.hidden),
-        Twinned(twin=made.twin),
-    )
-    return Draft(
-        question=made.question,
-        answer=made.answer,
-        answer_aliases=made.aliases,
-        answer_kind=cast(ValueKind, made.answer_kind),
-        environment="app",
-        shape="reverse",
-        walk=Walk(shape="reverse", hops=()),
-        gold_entities=_rows_of(environment, made),
-        gold_documents=(),
-        difficulty=Difficulty(hops=0, constraints=len(made.asks), branching=1.0, documents=0),
-        split=split,
-        surface=skeleton(made.question, made.said),
-        details=details,
-    )
 
 
 def _rules_on(environment: AppEnvironment, plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -142,7 +140,7 @@ def _rules_on(environment: AppEnvironment, plan: Plan) -> dict[str, tuple[str, .
     return {tool: rules for tool, rules in told.items() if rules}
 
 
-def _rows_of(environment: AppEnvironment, made: Made) -> tuple[str, ...]:
+def _rows_of(environment: AppEnvironment, made: AppSolution) -> tuple[str, ...]:
     """Rows of the beginning that the solution changes or names, as ids that hold the state they belong to."""
     definition = environment.definition
     place = f"{definition.name}/{made.app_seed}"
@@ -178,21 +176,3 @@ def skeleton(question: str, said: Sequence[Said]) -> str:
     for words in sorted({one.words for one in said}, key=len, reverse=True):
         question = re.sub(rf"(?<!\w){re.escape(words)}(?!\w)", "_", question, flags=re.I)
     return question
-
-
-def check_data(environment: AppEnvironment) -> None:
-    """Make the data of a few seeds.
-
-    Raises:
-        InputError: none of them can be made: then no candidate's can.
-    """
-    problem: InputError | None = None
-    for app_seed in range(3):
-        try:
-            environment.reset(empty_task(environment, app_seed)).close()
-        except InputError as error:
-            problem = error
-        else:
-            return
-    if problem is not None:
-        raise problem

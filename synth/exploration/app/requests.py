@@ -1,22 +1,39 @@
-"""What can be asked of an application in a state: calls that somebody might want, rows that words tell apart."""
+"""What can be asked of an application in a state: calls that a user might want, and references that fit one row."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from synth.environments.app.definition import Argument, Definition
 from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.app.requests import Ask, Question, Reference, Requests
+from synth.environments.app.state import AppBeginning
 from synth.errors import InputError
+from synth.exploration.pipeline import blank_task
+from synth.schemas.details import details_with
+from synth.schemas.tasks import Task
+from synth.tasks.draft import Draft
+from synth.tasks.writing.requests import Values as Texts
+from synth.tasks.writing.requests import values_of
 
-__all__ = ["Asking", "Form", "Values"]
+__all__ = ["AppRequests", "AppValues", "Form", "Values", "beginning_of"]
 
 Values = dict[str, Any]
 _MOST = 4_000
 """Rows of a SELECT of requests that are looked at."""
+_STATES = 8
+"""States whose texts are kept: neighbouring candidates share one."""
+
+
+def beginning_of(environment: AppEnvironment, app_seed: int) -> Task:
+    """A task that says nothing but in which state it is set."""
+    return blank_task(
+        f"reverse-{environment.definition.name}-{app_seed}", "app", details_with(AppBeginning(app_seed=app_seed))
+    )
 
 
 @dataclass(frozen=True)
@@ -30,7 +47,7 @@ class Form:
     """None where it is no key of a table."""
 
 
-class Asking:
+class AppRequests:
     """The requests of one application."""
 
     def __init__(self, environment: AppEnvironment) -> None:
@@ -126,3 +143,44 @@ class Asking:
             self._columns[sql] = len(first[0])
         order = ", ".join(map(str, range(1, self._columns[sql] + 1)))
         return episode.look(f"SELECT * FROM ({sql}) ORDER BY {order} LIMIT {_MOST}", plain)
+
+
+class AppValues:
+    """The short texts of one application by state: those in its rows, and those that its tools choose from."""
+
+    def __init__(self, environment: AppEnvironment) -> None:
+        self.environment = environment
+        self._of = lru_cache(_STATES)(self._found)
+
+    def of(self, draft: Draft) -> Texts:
+        """Those of the state in which a task begins."""
+        return self._of(int(str(AppBeginning.of(draft.details).app_seed)))
+
+    def _found(self, app_seed: int) -> Texts:
+        return values_of([*self._cells(app_seed), *self._choices()])
+
+    def _cells(self, app_seed: int) -> Iterator[object]:
+        episode = self.environment.reset(beginning_of(self.environment, app_seed))
+        try:
+            for name, table in self.environment.definition.tables.items():
+                for column, spec in table.columns.items():
+                    if spec.type == "text":
+                        rows = episode.look(f'SELECT DISTINCT "{column}" AS text FROM "{name}"', {})
+                        yield from (row["text"] for row in rows)
+        finally:
+            episode.close()
+
+    def _choices(self) -> Iterator[object]:
+        definition = self.environment.definition
+        for table in definition.tables.values():
+            for column in table.columns.values():
+                yield from column.among
+        for tool in definition.tools.values():
+            for argument in tool.arguments.values():
+                yield from _choices_of(argument)
+
+
+def _choices_of(argument: Argument) -> Iterator[str]:
+    yield from argument.among
+    for inner in (*argument.fields.values(), *([argument.of] if argument.of is not None else [])):
+        yield from _choices_of(inner)
