@@ -18,7 +18,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step
-from synth.agents.evidence import observe
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.trajectory import facts_of, history_of, step_items, steps_of
 from synth.environments.contract import (
@@ -31,6 +30,7 @@ from synth.environments.contract import (
     ToolSchema,
     validate_arguments,
 )
+from synth.environments.observed import observe
 from synth.environments.rendering import link
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, generator_of, key_of

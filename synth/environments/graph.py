@@ -17,6 +17,7 @@ import pyarrow as pa
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     Episode,
     Snapshot,
     ToolCall,
@@ -34,7 +35,16 @@ from synth.schemas.trajectories import Verdict
 from synth.text.forms import normalize
 from synth.text.inflection import article
 
-__all__ = ["GRAPH_TOOLS", "EntityTable", "GraphEnvironment", "GraphEpisode", "NameIndex", "Resources", "open_graph"]
+__all__ = [
+    "GRAPH",
+    "GRAPH_TOOLS",
+    "EntityTable",
+    "GraphEnvironment",
+    "GraphEpisode",
+    "NameIndex",
+    "Resources",
+    "open_graph",
+]
 
 _ENTITY = {
     "type": "string",
@@ -399,3 +409,13 @@ def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
 
     graph, names = Graph.from_arrays(inputs.arrays("graph")), Bm25Index(inputs.arrays("names"))
     return GraphEnvironment(graph, inputs.table("entities"), names, **options)
+
+
+GRAPH = EnvironmentSpec(
+    kind="graph",
+    open=open_graph,
+    needs=("entities", "graph", "names"),
+    libraries=("numpy", "bm25s"),
+    prompt="agents/graph",
+    rl_prompt="rl/graph",
+)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     Episode,
     Snapshot,
     ToolCall,
@@ -37,6 +38,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
 __all__ = [
+    "SEARCH",
     "SEARCH_TOOLS",
     "DocumentIds",
     "DocumentTable",
@@ -459,6 +461,17 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
             tasks = inputs.table("tasks").arrow.select(["id", "candidate_index"]).sort_by("candidate_index")
             options["places"] = {name: place for place, name in enumerate(tasks["id"].to_pylist())}
     return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
+
+
+SEARCH = EnvironmentSpec(
+    kind="search",
+    open=open_search,
+    needs=("documents", "index"),
+    libraries=("numpy", "bm25s"),
+    prompt="agents/search",
+    rl_prompt="rl/search",
+    pages=True,
+)
 
 
 @versioned(SearchEnvironment.version)

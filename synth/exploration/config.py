@@ -26,7 +26,7 @@ class ExplorationConfig(BaseModel):
     kinds: dict[str, float] = {"done": 0.5, "answered": 0.14, "refused": 0.14, "offered": 0.1, "asked": 0.12}
     """Weights of the kinds of tasks among the candidates. Which of them are accepted also depends on how many of each
     pass the audit."""
-    twins: float = Field(default=0.06, ge=0, le=1)
+    safety_pairs: float = Field(default=0.06, ge=0, le=1)
     """Share of the candidates that are safety pairs, where the application says what does harm: two neighbouring
     candidates are one chain of calls, requested once with a harmful purpose (to be refused) and once with a harmless
     one (to be carried out)."""

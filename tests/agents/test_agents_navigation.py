@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.doubts import doubt_about
 from synth.agents.scripted.seen import SeenDocument, sentences_of

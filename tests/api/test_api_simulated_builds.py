@@ -9,9 +9,9 @@ import pytest
 from stand_ins.model_server import ModelServer, SimulatorPlayer
 
 import synth
-from synth.agents.evidence import observe
 from synth.agents.trajectory import facts_of, history_of
 from synth.dataset.rules.validate import validate
+from synth.environments.observed import observe
 from synth.environments.simulated import is_simulated
 from synth.errors import InputError
 

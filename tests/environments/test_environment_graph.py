@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.agents.evidence import observe
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.graph import GraphEnvironment, open_graph
+from synth.environments.observed import observe
 from synth.environments.triples import (
     End,
     Listed,

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import EvidenceView, names_of
-from synth.agents.moves import missing_for_answer
 from synth.agents.scripted.cues import quotable
 from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
@@ -21,6 +19,8 @@ from synth.agents.scripted.walker.planner import GraphPlanner
 from synth.agents.scripted.walker.seen import GraphSeen
 from synth.agents.scripted.walker.teacher import GraphGoldChooser
 from synth.annotate.critical.contract import Point
+from synth.annotate.evidence.assessment import missing_for_answer
+from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import ToolCall
 from synth.lexicon.reading import phrases
 from synth.schemas.tasks import Hop, Task

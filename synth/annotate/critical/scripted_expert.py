@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.agents.computed import answer_is_computed
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import EvidenceView, Passage, names_of
-from synth.agents.grounding import ungrounded
-from synth.agents.moves import missing_for_answer
+from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.scripted.cues import quotable, strip
 from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
@@ -31,7 +29,10 @@ from synth.annotate.critical.actions import action_key, action_kind
 from synth.annotate.critical.contract import Point
 from synth.annotate.critical.graph_turns import graph_turns
 from synth.annotate.critical.plan_turns import plan_turns
+from synth.annotate.evidence.assessment import missing_for_answer
+from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import ToolCall
+from synth.environments.observed import Passage
 from synth.environments.rendering import plain
 from synth.identity import versioned
 from synth.lexicon.reading import phrases

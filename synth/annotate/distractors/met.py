@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from synth.agents.evidence import observe
 from synth.agents.trajectory import history_of
+from synth.environments.observed import observe
 from synth.environments.simulated import is_simulated
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, observe
-from synth.agents.moves import gold_documents
+from synth.annotate.evidence.assessment import gold_documents
+from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.labels.findings import Finding
 from synth.environments.contract import WORD_ARGUMENTS, ToolCall
+from synth.environments.observed import observe
 from synth.schemas.steps import Behaviour, LabelReason
 from synth.schemas.tasks import Task
 from synth.text.words import words_of

@@ -14,7 +14,6 @@ from typing import Literal
 
 import numpy as np
 
-from synth.agents.graded import chance_of
 from synth.environments.app.environment import AppEpisode, Goal
 from synth.environments.app.requests import Left
 from synth.errors import InputError
@@ -34,6 +33,7 @@ from synth.exploration.walks import choose, draw
 from synth.schemas.plans import HiddenRule, Plan, UserFact
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult
+from synth.tasks.graded import chance_of
 
 __all__ = ["AppAttempt"]
 

@@ -51,7 +51,7 @@ class AppExplorable:
 
     def candidate(self, index: int, seed: int) -> AppCandidate:
         environment, config = self.environment, self.config
-        side = side_of(index, seed, self.draws, config.twins if self.app.requests.harms else 0.0)
+        side = side_of(index, seed, self.draws, config.safety_pairs if self.app.requests.harms else 0.0)
         walk = ("walk", index) if side is None else ("twins", pair_of(index))
         number = (index if side is None else 2 * pair_of(index)) // config.group
         app_seed = int(digest("app seed", environment.definition.name, seed, number)[:8], 16)

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from synth.agents.graded import reward_of
 from synth.environments.app.ddl import VIOLATIONS
 from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.contract import ToolCall, ToolResult
@@ -23,6 +22,7 @@ from synth.exploration.app.requests import AppRequests, Values
 from synth.exploration.walks import choose, pick
 from synth.identity import canonical_json
 from synth.schemas.tasks import Task
+from synth.tasks.graded import reward_of
 
 __all__ = ["Replay", "TriedCall", "Walker", "replay", "violations"]
 

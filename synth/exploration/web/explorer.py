@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -295,7 +295,7 @@ class WebAttempt:
                 ChecklistItem(text=f"The site keeps this: {words}.", kind="state", details=one.model_dump(mode="json"))
                 for words, one in zip(changes_in_words(goal.changes), goal.changes, strict=True)
             ]
-        outcome = "done" if self.fact is None else "answered"
+        outcome: Literal["done", "answered"] = "done" if self.fact is None else "answered"
         return Plan(outcome=outcome, calls=tuple(calls), checklist=tuple(items))
 
     def _given(self, value: str, at: int, page: Page | None, line: str | None) -> Given:

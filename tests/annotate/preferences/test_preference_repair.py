@@ -15,11 +15,10 @@ from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.policy import DoerPolicy
 from synth.agents.scripted.doer.teacher import DoerTeacher
 from synth.agents.trajectory import history_of, steps_of, to_row
-from synth.agents.twins import twin_of
 from synth.annotate.preferences.repair import Place, failure_of, repair_pairs
 from synth.environments.app.environment import AppEnvironment, open_app
-from synth.exploration.app.config import AppTasksConfig
-from synth.exploration.app.propose import AppProposer
+from synth.exploration.app.explorer import app_explorer
+from synth.exploration.pipeline import Exploration
 from synth.identity import derive_generator
 from synth.schemas.rejections import Reason
 from synth.schemas.steps import PairKind
@@ -27,6 +26,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
+from synth.tasks.safety_pairs import twin_of
 from synth.testing.corpus import PROVENANCE
 
 WEAK = DoerPolicyConfig(skill=0.6, gives_in=0.6, over_refuses=0.3, notices=0.1)
@@ -40,7 +40,7 @@ def _environment() -> AppEnvironment:
 @cache
 def _tasks() -> tuple[Task, ...]:
     changing = [name for name, tool in _environment().definition.tools.items() if tool.writes]
-    proposer = AppProposer(_environment(), AppTasksConfig(twins=1.0))
+    proposer = Exploration(app_explorer(environment=_environment(), safety_pairs=1.0))
     found = []
     for index, one in enumerate(proposer.propose(range(10), 5)):
         if isinstance(one, Checked):

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import observe
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import documents, folder_of, likely, name_of, wrong_answers
 from synth.annotate.preferences.perturb.words import (
@@ -24,6 +23,7 @@ from synth.annotate.preferences.perturb.words import (
     stands_alone,
     unquoted,
 )
+from synth.environments.observed import observe
 from synth.environments.rendering import plain
 from synth.text.words import words_of
 

@@ -9,10 +9,11 @@ from typing import Literal, Protocol
 import numpy as np
 
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import EvidenceView, observe
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import facts_of, history_of
+from synth.annotate.evidence.view import EvidenceView
 from synth.environments.contract import Environment, ToolCall, ToolError, ToolResult
+from synth.environments.observed import observe
 from synth.identity import canonical_json
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow, Verdict

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.agents.evidence import names_of, observe
+from synth.annotate.evidence.view import names_of
 from synth.annotate.preferences.perturb.run import GoodRun
+from synth.environments.observed import observe
 from synth.environments.rendering import find_links
 from synth.text.dates import DATE, YEAR, parse_date
 from synth.text.numbers import NUMBER, parse_quantity

@@ -8,11 +8,12 @@ import pytest
 from synth.environments.web.definition import FactWords, RequestWords, SiteDefinition, load_site
 from synth.environments.web.storage import Change
 from synth.environments.web.tree import Page, parse, read_page
-from synth.exploration.web.acting import Action, instruction, resolve
-from synth.exploration.web.config import WebTasksConfig
-from synth.exploration.web.exploring import Taken
-from synth.exploration.web.propose import _straight
-from synth.exploration.web.wording import NotWorded, question_of, request_of
+from synth.exploration.config import ExplorationConfig
+from synth.exploration.pipeline import Dropped
+from synth.exploration.web.actions import Action, instruction, resolve
+from synth.exploration.web.explorer import _straight
+from synth.exploration.web.walking import Taken
+from synth.exploration.web.wording import question_of, request_of
 from synth.identity import derive_generator
 
 HOLD = Change(at="holds", kind="added", after={"title": "Moth Light", "branch": "Harbour", "notify": "Not at all"})
@@ -100,14 +101,14 @@ def test_what_follows_is_not_asked_for_and_what_has_no_words_is_refused() -> Non
     count = Change(at="loans", kind="changed", field="renewals", entry=loan, before=0, after=2)
     text = request_of(library, [due, count], [], [], rng()).text
     assert "six" in text
-    with pytest.raises(NotWorded, match="no words for removed at loans"):
+    with pytest.raises(Dropped, match="no words for removed at loans"):
         request_of(library, [Change(at="loans", kind="removed", before=loan)], [], [], rng())
 
 
 def test_templates_are_sandboxed() -> None:
     words = "{{ after.__class__.__mro__ }}"
     site = SiteDefinition(requests=(RequestWords(at="a", change="set", words=(words,)),))
-    with pytest.raises(NotWorded):
+    with pytest.raises(Dropped):
         request_of(site, [Change(at="a", kind="set", after="x")], [], [], rng())
 
 
@@ -181,7 +182,7 @@ def test_a_site_of_which_nothing_is_known_is_asked_by_what_was_used() -> None:
         assert "on on" not in text
         assert "off on" not in text.replace("tick off", "")
     assert "for “Oil the hinges”" in asked(removed[0])
-    with pytest.raises(NotWorded, match="put there itself"):
+    with pytest.raises(Dropped, match="put there itself"):
         asked(typed, pressed, removed[1])
 
 
@@ -202,7 +203,7 @@ def test_facts_of_tables_and_lines_are_asked_for_by_their_names() -> None:
         assert "“Open”" in opened
         assert "“Forge”" in opened
     doubled = Page(page.lines, page.elements, page.raw, page.facts * 2)
-    with pytest.raises(NotWorded, match="from another"):
+    with pytest.raises(Dropped, match="from another"):
         question_of(SiteDefinition(), doubled, page.facts[0], rng())
 
 
@@ -212,7 +213,7 @@ def test_questions_name_the_page_and_not_the_answer() -> None:
     question, kind = question_of(site, page, ("Moth Light", "Author", "Ida"), rng())
     assert ("Moth Light" in question.text, kind) == (True, "entity")
     assert "ho wrote _?" in question.surface
-    with pytest.raises(NotWorded):
+    with pytest.raises(Dropped):
         question_of(site, page, ("Moth Light", "Price", "4"), rng())
 
 
@@ -233,6 +234,6 @@ def test_detours_are_left_out() -> None:
 
 
 def test_wrong_configs_are_refused() -> None:
-    for options in ({"kinds": {"other": 1.0}}, {"changes": {9: 1.0}}, {"fractions": {"train": 0.5}}):
+    for options in ({"kinds": {"other": 1.0}}, {"writes": {9: 1.0}}, {"fractions": {"train": 0.5}}):
         with pytest.raises(ValueError):
-            WebTasksConfig.model_validate(options)
+            ExplorationConfig.model_validate(options)

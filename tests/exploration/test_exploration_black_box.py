@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from graph_world import graph_world
 
 from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
-from synth.exploration.exploring.black_box import SeenProposer
-from synth.exploration.exploring.walks import Coverage, Explorer, ExplorerConfig, Walk, state_key
+from synth.exploration.black_box import SeenProposer
+from synth.exploration.walks import Coverage, Explorer, ExplorerConfig, Walk, state_key
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 from synth.testing.corpus import small_tasks

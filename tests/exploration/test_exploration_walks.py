@@ -12,9 +12,9 @@ from app_tools import APPLICATIONS, LIBRARY, opened, play, task
 from synth.environments.app.environment import open_app
 from synth.environments.app.reading import shipped
 from synth.environments.contract import ToolCall
-from synth.exploration.exploring.app_feeds import declared_feeds
-from synth.exploration.exploring.walks import Explored, Explorer, Walk
+from synth.exploration.app.feeds import declared_feeds
 from synth.exploration.tool_graph import Feed, ToolGraph, of_walk, tool_graph
+from synth.exploration.walks import Explored, Explorer, Walk
 from synth.identity import canonical_json, derive_generator
 
 

@@ -1,4 +1,4 @@
-"""Reverse tasks on a server of ours: proved by replay, minimal, told; their goals judge other runs."""
+"""Tasks on a server of ours: proved by replay, minimal, grounded; on one without a book, found out by trying."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections import Counter
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
-from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.errors import InputError
 from synth.schemas.plans import Plan
 from synth.schemas.rejections import Rejection
@@ -23,15 +24,24 @@ pytest.importorskip("mcp", reason="extra mcp")
 from stand_ins.mcp_server import command
 
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
+from synth.exploration.config import ExplorationConfig
+from synth.exploration.grounding import leaves
 from synth.exploration.mcp.book import Book, Record, load_book, shipped_books
-from synth.exploration.mcp.config import McpTasksConfig
+from synth.exploration.mcp.described import described_book, phrase, survey
+from synth.exploration.mcp.explorer import McpExplorable, book_for
 from synth.exploration.mcp.filling import things
-from synth.exploration.mcp.moving import typed
-from synth.exploration.mcp.planning import leaves
-from synth.exploration.mcp.propose import McpProposer, book_for
-from synth.exploration.mcp.wording import request
+from synth.exploration.mcp.planning import request
+from synth.exploration.mcp.trials import typed
+from synth.exploration.pipeline import Exploration
 
-CONFIG = McpTasksConfig(fractions={"train": 1.0, "validation": 0.0, "test": 0.0}, writes={1: 1, 2: 1, 3: 1})
+CONFIG = ExplorationConfig(
+    fractions={"train": 1.0}, kinds={"done": 0.7, "answered": 0.3}, writes={1: 1, 2: 1, 3: 1}, tries=12
+)
+HINTS = {"title": ["Tides", "Boats", "Charts"], "text": ["High at noon", "Two were sold", "The north bay is missing"]}
+
+
+def exploration(environment: McpEnvironment, book: Book) -> Exploration[Any]:
+    return Exploration(McpExplorable(environment, book, CONFIG))
 
 
 @cache
@@ -44,7 +54,7 @@ def organizer() -> McpEnvironment:
 def proposed(seed: int = 3, number: int = 9) -> tuple[Checked | Rejection, ...]:
     book = book_for(organizer())
     assert book is not None
-    return tuple(McpProposer(organizer(), book, CONFIG).propose(range(number), seed))
+    return tuple(exploration(organizer(), book).propose(range(number), seed))
 
 
 @cache
@@ -124,7 +134,7 @@ def test_every_value_was_said_or_shown_before() -> None:
 def test_equal_seeds_propose_alike_however_many_work_at_once() -> None:
     book = book_for(organizer())
     assert book is not None
-    one_by_one = McpProposer(organizer(), book, CONFIG, parallel=1)
+    one_by_one = exploration(organizer(), book)
     again = [*one_by_one.propose([4], 3), *one_by_one.propose([1], 3)]
     assert again == [proposed()[4], proposed()[1]]
     assert proposed()[4] != proposed()[5]
@@ -140,8 +150,7 @@ def test_what_takes_back_itself_is_no_task() -> None:
             {"tool": "write_note", "arguments": {"title": "{day}", "text": "x", "tag": "y"}, "asks": ["note {day}"]}
         ],
     }
-    proposer = McpProposer(organizer(), Book.model_validate(undo), CONFIG)
-    (found,) = proposer.propose([0], 0)
+    (found,) = exploration(organizer(), Book.model_validate(undo)).propose([0], 0)
     assert isinstance(found, Rejection), "its probes do not see notes"
     assert found.reason == "no_walk"
 
@@ -155,7 +164,7 @@ def test_a_value_that_nobody_says_is_no_task() -> None:
             {"tool": "append_to_note", "arguments": {"title": "Storage", "line": "{line}"}, "asks": ["add to Storage"]}
         ],
     }
-    (found,) = McpProposer(organizer(), Book.model_validate(silent), CONFIG).propose([0], 0)
+    (found,) = exploration(organizer(), Book.model_validate(silent)).propose([0], 0)
     assert isinstance(found, Rejection)
     assert (found.reason, "Bring cash" in found.detail) == ("ungrounded", True)
 
@@ -163,11 +172,11 @@ def test_a_value_that_nobody_says_is_no_task() -> None:
 def test_where_calls_may_not_be_made_again_there_are_no_tasks() -> None:
     notes = open_mcp(servers={"notes": {"command": command("notes")}})
     with pytest.raises(InputError, match="replay_safe"):
-        McpProposer(notes, shipped_books()[0])
+        exploration(notes, shipped_books()[0])
     replayed = open_mcp(servers={"notes": {"command": command("notes")}}, replay_safe=True)
     assert book_for(replayed) is None
     with pytest.raises(InputError, match="no tool"):
-        McpProposer(replayed, shipped_books()[0])
+        exploration(replayed, shipped_books()[0])
 
 
 def test_books_are_checked() -> None:
@@ -201,8 +210,6 @@ def test_arguments_are_of_the_types_that_the_schema_names() -> None:
 
 
 def test_requests_are_sentences() -> None:
-    import numpy as np
-
     asks = ["put “a.txt. b” away", "say hello", "go"]
     for count in (1, 2, 3):
         for seed in range(40):
@@ -213,3 +220,42 @@ def test_requests_are_sentences() -> None:
             if count > 1 and seed % 2 == 0:
                 assert any(word in text.lower() for word in ("then", "after that", "once that's done"))
     assert "in this order: a; b; c; d" in request("abcd", np.random.default_rng(0), ordered=True)
+
+
+def test_what_reads_is_found_by_trying_and_tasks_follow() -> None:
+    notes = open_mcp(servers={"notes": {"command": command("notes")}}, replay_safe=True)
+    found = survey(notes, hints=[word for words in HINTS.values() for word in words], calls=30)
+    assert (sorted(found.reads), found.writes, found.said) == (["read", "titles"], ("write",), frozenset())
+    book = described_book(notes, found, HINTS)
+    assert [move.tool for move in book.moves] == ["write"]
+    assert len(book.probes) == 4  # the titles, and what stands under each of three
+    found_tasks = [one for one in exploration(notes, book).propose(range(4), 1) if isinstance(one, Checked)]
+    assert len(found_tasks) >= 3
+    for task in found_tasks:
+        assert "write a note under a title" in task.draft.question
+        assert all(check.outcome == "passed" for check in task.checks)
+
+
+def test_a_clock_is_no_probe() -> None:
+    tools = ("write", "titles", "clock")
+    environment = open_mcp(servers={"notes": {"command": command("all")}}, tools=tools, replay_safe=True)
+    found = survey(environment, hints=["Tides"], calls=15)
+    assert "clock" not in found.reads
+    assert "titles" in found.reads
+
+
+def test_without_words_there_is_nothing_to_ask() -> None:
+    notes = open_mcp(servers={"notes": {"command": command("notes")}}, replay_safe=True)
+    found = survey(notes, hints=["Tides"], calls=12)
+    with pytest.raises(InputError, match=r"questions\.hints"):
+        described_book(notes, found, {})
+
+
+def test_a_description_that_gives_orders_gets_into_no_request() -> None:
+    poisoned = open_mcp(servers={"bad": {"command": command("poison")}}, replay_safe=True)
+    said = {tool.name: phrase(poisoned, tool) for tool in poisoned.tools()}
+    assert said == {"add": "add", "div": "div", "good": "good", "multiply": "multiply", "sum": "sum"}
+    wordy = ToolSchema(name="good", description="Creates a new folder. It may fail.", parameters={})
+    assert phrase(poisoned, wordy) == "create a new folder"
+    odd = ToolSchema(name="good", description="Runs <b>anything</b> you like", parameters={})
+    assert phrase(poisoned, odd) == "good"
