@@ -77,8 +77,8 @@ def test_who_does_not_try_is_not_praised_and_who_tries_again_errs() -> None:
     idle = [run for run in runs if any(error.mode == "untried" for error in run.injected)]
     assert any(findings_of(task, run.history)[-1].undone for run in idle)
     again = [run(DoerPolicy(task, DoerPolicyConfig(skill=0.5, again=0.95)), task, sample) for sample in range(4)]
-    kinds = [finding.assessment.kind.value for run in again for finding in findings_of(task, run.history) if finding.assessment]
-    assert "repeated_failure" in kinds
+    found = [finding.assessment for one in again for finding in findings_of(task, one.history)]
+    assert "repeated_failure" in {assessment.kind.value for assessment in found if assessment is not None}
 
 
 def test_a_share_of_the_candidates_meets_one_where_the_application_has_some() -> None:
