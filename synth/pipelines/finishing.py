@@ -97,6 +97,8 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
     found: dict[str, Iterator[pa.RecordBatch]] = {}
     for config in CONFIGS:
         nodes = final_writers(engine.plan, config.name)
+        if config.name == "wordings":
+            nodes = [node for node in nodes if getattr(node.config, "writing", None) is not None]
         if nodes:
             found[config.name] = _batches(*(engine.table(node.label, config.name) for node in nodes))
     if "trajectories" in found:
@@ -107,46 +109,12 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
     return {**found, **graph_tables(engine), "rejected": _batches(engine.rejected())}
 
 
-<<<<<<< HEAD
 def final_writers(plan: Plan, table: str, role: str | None = None) -> list[StageNode]:
     """The stage runs whose rows a dataset's ``table`` holds, in order: all that write it (of ``role``, where one is
     named), but those whose rows a later one writes again."""
     nodes = [node for node in plan.nodes if table in node.stage.writes and role in (None, node.role)]
     again = {node.source_of(name)[0] for node in nodes for name in node.reads if node.source_of(name)[1] == table}
     return [node for node in nodes if node.label not in again]
-=======
-def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
-    labels = {node.label for node in engine.plan.nodes}
-    tables = {"steps": _batches(*(engine.table(f"{role}-steps", "steps") for role in ROLES if role in recipe.roles))}
-    for name in ("wordings", "task_checks"):
-        node = engine.plan.node("tasks")
-        unwritten = name == "wordings" and getattr(node.config, "writing", None) is None
-        if name in node.stage.writes and not unwritten:
-            tables[name] = _batches(engine.table("tasks", name))
-    if "difficulty" in labels:
-        tables["difficulty"] = _batches(engine.table("difficulty", "difficulty"))
-    if "critical-steps" in labels:
-        tables["branches"] = _batches(engine.table("critical-steps", "branches"))
-    if "preferences" in labels:
-        judged = "judged-pairs" in labels
-        pairs = engine.table("judged-pairs", "judged") if judged else engine.table("preferences", "preferences")
-        tables["preferences"] = without(_batches(pairs), "id", pairs_left_out(engine))
-    judging = [label for label in JUDGING if label in labels]
-    if judging:
-        verdicts = _batches(*(engine.table(label, "verdicts") for label in judging))
-        tables["verdicts"] = without(verdicts, "pair_id", pairs_left_out(engine))
-    if "rl" in labels:
-        tables["rl"] = _batches(engine.table("rl", "rl"))
-    budgets = recipe.contexts.budgets if recipe.contexts is not None else ()
-    made = [f"contexts-{budget}" for budget in budgets if f"contexts-{budget}" in labels]
-    if made:
-        tables["contexts"] = _batches(*(engine.table(label, "contexts") for label in made))
-    if "distractors" in labels:
-        tables["distractors"] = _batches(engine.table("distractors", "distractors"))
-    if recipe.source.kind == "world":
-        tables["falsehoods"] = _batches(engine.table("documents", "falsehoods"))
-    return tables
->>>>>>> origin/main
 
 
 def _batches(*tables: StoredTable) -> Iterator[pa.RecordBatch]:
