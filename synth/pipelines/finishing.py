@@ -95,6 +95,8 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
     found: dict[str, Iterator[pa.RecordBatch]] = {}
     for config in CONFIGS:
         nodes = final_writers(engine.plan, config.name)
+        if config.name == "wordings":
+            nodes = [node for node in nodes if getattr(node.config, "writing", None) is not None]
         if nodes:
             found[config.name] = _batches(*(engine.table(node.label, config.name) for node in nodes))
     if "trajectories" in found:

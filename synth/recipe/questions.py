@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import field_validator
 
-from synth.exploration.app.config import AppTasksConfig
+from synth.exploration.config import ExplorationConfig
 from synth.registry import choices
 from synth.stages.given_tasks import GivenTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
@@ -42,13 +42,8 @@ class GivenQuestions(GivenTasksConfig):
     kind: Literal["given"]
 
 
-class ReverseQuestions(AppTasksConfig):
+class ReverseQuestions(ExplorationConfig):
     """Explore first, ask afterwards: what was done becomes the request, and its least part the solution. Of servers
-    there are the kinds ``done`` and ``answered`` alone; beside them ``fractions``, ``writes`` and ``tries`` count."""
+    and sites there are the kinds ``done`` and ``answered`` alone."""
 
     kind: Literal["reverse"]
-    book: str | None = None
-    """Of servers: a YAML file of what may be asked and how; empty = the one that comes with this package for a server
-    by that name, else what the tools' schemas and ``hints`` give."""
-    hints: dict[str, tuple[str, ...]] = {}
-    """Of servers without a book: argument -> values that it may take."""

@@ -76,6 +76,9 @@ def _values(annotation: Any, marks: tuple[Any, ...] = (), required: bool = True)
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return st.sampled_from(list(annotation))
     if annotation is str:
+        for mark in marks:
+            if isinstance(mark, StringConstraints) and isinstance(mark.pattern, str):
+                return st.from_regex(mark.pattern, fullmatch=True)
         return TEXT.filter(bool) if any(isinstance(mark, MinLen) for mark in marks) else TEXT
     if annotation is bool:
         return st.booleans()

@@ -225,7 +225,6 @@ def test_without_search_nothing_is_accepted(small_world: SmallWorld) -> None:
         ({"hops": {9: 1.0}}, "between 1 and 8"),
         ({"hops": {}}, "weights"),
         ({"constraints": {1: 1.0}}, "between 2 and 4"),
-        ({"shapes": {"riddle": 1.0}}, "no shape is called 'riddle'"),
         ({"shapes": {}}, "shapes: weights"),
         ({"shapes": {"count": 0.0}}, "shapes: weights"),
         ({"members": (1, 3)}, "members"),
