@@ -17,7 +17,7 @@ __all__ = ["init", "list_datasets", "recipe"]
 def list_datasets(as_json: JsonOption = False) -> None:
     """List the datasets that ship with synth, and what there is to choose from."""
     from synth.recipe.load import builtin_names, load_recipe
-    from synth.registry import choices
+    from synth.registry import TABLES, choices
 
     recipes = [load_recipe(name) for name in builtin_names()]
     if as_json:
@@ -25,7 +25,7 @@ def list_datasets(as_json: JsonOption = False) -> None:
             json.dumps(
                 {
                     "datasets": [{"name": r.name, "description": r.description, "tasks": r.tasks} for r in recipes],
-                    **{t: choices(t) for t in ("environments", "backends", "formats", "importers", "stages")},
+                    **{table: choices(table) for table in sorted(TABLES)},
                 },
                 indent=2,
             )
@@ -34,7 +34,10 @@ def list_datasets(as_json: JsonOption = False) -> None:
     width = max(len(r.name) for r in recipes)
     for r in recipes:
         print(f"{r.name:<{width}}  {' '.join(r.description.split())}")
-    print(f"\nbackends: {', '.join(choices('backends'))}   formats: {', '.join(choices('formats'))}")
+    print()
+    for table in ("backends", "environments", "formats", "label_rules", "rewards", "shapes", "sources", "stages"):
+        if names := choices(table):
+            print(f"{table.replace('_', ' ')}: {', '.join(names)}")
     print("`synth init FILE` writes a recipe to change; `synth plan DATASET` says what a build would do.")
 
 

@@ -58,6 +58,8 @@ class Run:
     """Whose tables it reads and writes; None = no role's."""
     reads: Mapping[str, str] | None = None
     """What it reads from whom, where a recipe says so itself."""
+    own: bool = False
+    """Whether the recipe lists it with its config."""
 
 
 def _acting(recipe: Recipe) -> list[RoleName]:

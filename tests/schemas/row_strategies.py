@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from annotated_types import MinLen
 from hypothesis import strategies as st
+from pydantic import StringConstraints
 from pydantic.fields import FieldInfo
 
 from synth.schemas.row import JsonColumn, Row
