@@ -22,7 +22,7 @@ class LinkDocuments(TableStage[LinkConfig]):
     """From links, headings and definitions."""
 
     name = "link_documents"
-    version = 3
+    version = 4
     config_type = LinkConfig
     reads = ("documents",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"entities": Entity, "edges": Edge}
@@ -37,7 +37,7 @@ class LinkRecords(TableStage[LinkConfig]):
     """From the same, and from the triples that came with the records."""
 
     name = "link_records"
-    version = 3
+    version = 4
     config_type = LinkConfig
     reads = ("documents", "triples")
     writes: ClassVar[Mapping[str, type[Row]]] = {"entities": Entity, "edges": Edge}
