@@ -44,6 +44,8 @@ _PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.
 _LEAST_SCHEMA = 3
 """So many things must have a field before it is one, and no heading of a remark."""
 _OWN_LINES = 12
+_NEAR = 500
+"""Characters from the name of a thing to the end of its description that still are one piece of evidence."""
 _STATES = 60
 """Sentences of a page from which a telling word is noted, at most."""
 
@@ -299,7 +301,10 @@ class _Builder:
                 if not described and line.prose:
                     described = True
                     if 16 <= len(sentence) <= 400:
-                        self._edge(page, thing.entity, "described_as", start, end, value=sentence)
+                        # With the name above it, where that is near: then the evidence names what it describes.
+                        near = thing.entity != page.entity and number == thing.lines[0] and end - thing.start <= _NEAR
+                        begin = thing.start if near else start
+                        self._edge(page, thing.entity, "described_as", begin, end, value=sentence)
 
     def _rows(self, page: _Page, table: Table) -> None:
         """A thing for each row of a table, and a fact for each cell behind its first."""

@@ -172,11 +172,11 @@ def term_name(text: str, group: str) -> Named | None:
         if not found:
             return None
         name = max(found, key=lambda option: (option.startswith("--"), -found.index(option)))
-        return Named(name, "option", tuple(dict.fromkeys(option for option in (*found, text) if option != name)))
+        return Named(name, "option", tuple(dict.fromkeys(option for option in found if option != name)))
     if match := _CALL.match(text):
         name = match["name"]
         kind = group if group in ("method", "macro", "procedure", "operator", "builtin", "command") else "function"
-        return Named(name, kind, (text,)) if len(name) > 1 and len(text) < 160 else None
+        return Named(name, kind, _forms(text, name)) if len(name) > 1 and len(text) < 160 else None
     bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”")
     if not 1 < len(bare) <= 48 or not _BARE_TERM.match(bare) or bare.endswith((".", ";")):
         return None
@@ -185,7 +185,12 @@ def term_name(text: str, group: str) -> Named | None:
     kind = group
     if re.fullmatch(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+", bare) and group in ("", "variable"):
         kind = "environment variable" if group else "constant"
-    return Named(bare, kind or "term", (text,) if text != bare else ())
+    return Named(bare, kind or "term", _forms(text, bare))
+
+
+def _forms(text: str, name: str) -> tuple[str, ...]:
+    """A whole term as another name of what it defines, unless it shows how it is used."""
+    return (text,) if text != name and len(text) <= 40 and not re.search(r"[<\[{=…]", text) else ()
 
 
 def _code_name(anchor: Anchor, signature: str, kind: str, domain: str) -> Named | None:

@@ -123,7 +123,7 @@ class Documentation:
         """Whether the question names the page, or what the page is about."""
         whole = self._graph.things.get(page)
         names = () if whole is None else (whole.name, *whole.aliases)
-        return "According to the page “" in task.question or any(
+        return " in “" in task.question or any(
             re.search(rf"(?<!\w){re.escape(name)}(?!\w)", task.question) for name in names
         )
 

@@ -168,9 +168,8 @@ class Judge:
         ranks = []
         for number, hop in enumerate(draft.walk.hops):
             wanted = self._corpus.row_of[hop.evidence.document_id]
-            queries = [hop.source.name, f"{hop.source.name} {hop.cue}"]
-            if not hop.needs:
-                queries.append(draft.question)
+            described = hop.source.kind == "description"
+            queries = [hop.cue] if described else [hop.source.name, f"{hop.source.name} {hop.cue}"]
             best = 0
             for query in queries:
                 found = list(self._search(query, self._k))

@@ -34,7 +34,7 @@ def spells_out(text: str, name: str) -> bool:
     whole = last.strip("_-").lower()
     parts = [w for w in name_words(last) if w != whole and len(w) > 1] or [whole]
     parts = [w for w in parts if len(w) > 3] or parts  # "no-renormalize" is told by "renormalize"
-    return any(_akin(word, whole) for word in said) or all(any(_akin(word, part) for word in said) for part in parts)
+    return whole in said or all(any(_akin(word, part) for word in said) for part in parts)
 
 
 def _last(name: str) -> str:

@@ -20,7 +20,6 @@ from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.families import Item, Items
 from synth.tasks.docs.wording import Words
 from synth.tasks.draft import Draft, gold_documents, gold_entities, same_question
-from synth.text.inflection import capital
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
 
@@ -158,8 +157,8 @@ class DocsProposer:
             return self._cited(edges[0], edges[1], item, split)
         return self._sentence(edges[0], item, split, generator)
 
-    def _thing(self, edge: Edge) -> tuple[str, str, str] | Failure:
-        """(noun and place, what the question begins with, clause) of a thing by what is said of it."""
+    def _thing(self, edge: Edge) -> tuple[str, str] | Failure:
+        """(noun, with the page where it needs that; clause) of a thing by what is said of it."""
         entity = edge.subject
         said = self.items.said(entity)
         noun = self._words.noun(entity)
@@ -170,13 +169,13 @@ class DocsProposer:
         names = self._names(entity)
         own = (edge.document, edge.start, edge.end)
         if not self._words.is_local(entity) and self._judge.rival(clause, own, names, None) is None:
-            return noun, "", clause
-        behind, before = self._words.place(row)
-        if not behind and not before:
+            return noun, clause
+        place = self._words.place(row)
+        if not place:
             return Failure(Reason.NOT_UNIQUE, "its page has no title of its own")
         if (rival := self._judge.rival(clause, own, names, row)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"the page says the same elsewhere: {rival!r}")
-        return f"{noun} {behind}".strip(), before, clause
+        return f"{noun} {place}", clause
 
     def _names(self, entity: int) -> tuple[str, ...]:
         found = self.corpus.entities[entity]
@@ -186,47 +185,39 @@ class DocsProposer:
         found = self._thing(edge)
         if isinstance(found, Failure):
             return found
-        noun, before, clause = found
+        noun, clause = found
         said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
-        question = capital(f"{before}which {noun} {said}?")
-        return self._finish(item, question, [self._told(edge, edge.subject, said)], split)
+        hop = self._told(edge, edge.subject, f"{noun} {said}", clause)
+        return self._finish(item, f"Which {noun} {said}?", [hop], split)
 
     def _described(self, edge: Edge, value: Edge, item: Item, split: Split) -> Draft | Failure:
         found = self._thing(edge)
         if isinstance(found, Failure):
             return found
-        noun, before, clause = found
-        asked = self._words.asks(value.relation, f"the {noun} {clause}", cell=self._words.is_cell(value.subject))
-        if asked is None:
+        x = f"the {found[0]} {found[1]}"
+        question = self._words.asks(value.relation, x, cell=self._words.is_cell(value.subject))
+        if question is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
-        question = capital(before + (asked[0].lower() + asked[1:] if before else asked))
-        told = self._told(edge, edge.subject, clause)
-        cue = question[len(before) : question.index(f"the {noun} {clause}")].strip()
-        return self._finish(item, question, [told, self._step(value, told.target, cue, needs=(0,))], split)
+        told = self._told(edge, edge.subject, x, found[1])
+        return self._finish(item, question, [told, self._step(value, told.target, _around(question, x), (0,))], split)
 
     def _value(self, edges: Sequence[Edge], item: Item, split: Split) -> Draft | Failure:
-        named = self._words.name(edges[0].subject)
-        if named is None:
+        x = self._words.name(edges[0].subject)
+        if x is None:
             return Failure(Reason.UNNATURAL, "the thing has no name of its own")
-        x, before = named
-        hops: list[Hop] = []
-        if len(edges) == 2:
-            label = edges[0].relation.replace("_", " ")
-            asked = self._words.asks(edges[1].relation, f"the {label} of {x}")
-            cue = f"the {label} of {x}"
-            hops.append(self._step(edges[0], self.corpus.node(edges[0].subject), cue))
+        last, start = edges[-1], self.corpus.node(edges[0].subject)
+        cell = self._words.is_cell(last.subject)
+        if len(edges) == 1:
+            question = self._words.asks(last.relation, x, cell=cell)
+            hops = [] if question is None else [self._step(last, start, question.removesuffix("?"))]
         else:
-            asked = self._words.asks(edges[0].relation, x, cell=self._words.is_cell(edges[0].subject))
-            cue = x
-        if asked is None:
+            bridge = f"the {edges[0].relation.replace('_', ' ')} of {x}"
+            question = self._words.asks(last.relation, bridge, cell=cell)
+            hops = [self._step(edges[0], start, bridge)]
+            if question is not None:
+                hops.append(self._step(last, hops[0].target, _around(question, bridge), (0,)))
+        if question is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
-        question = capital(before + (asked[0].lower() + asked[1:] if before else asked))
-        last = edges[-1]
-        words = (
-            question[len(before) :].removesuffix("?") if len(edges) == 1 else question[len(before) :].partition(cue)[0]
-        )
-        source = hops[-1].target if hops else self.corpus.node(last.subject)
-        hops.append(self._step(last, source, words.strip(), needs=(0,) if hops else ()))
         return self._finish(item, question, hops, split)
 
     def _cited(self, edge: Edge, value: Edge, item: Item, split: Split) -> Draft | Failure:
@@ -240,7 +231,7 @@ class DocsProposer:
         if asked is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
         question = f"The page “{title}” says: “{masked}” {asked}"
-        told = self._told(edge, found.ordinal, masked)
+        told = self._told(edge, found.ordinal, masked, masked)
         return self._finish(item, question, [told, self._step(value, told.target, asked, needs=(0,))], split)
 
     def _sentence(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
@@ -255,11 +246,8 @@ class DocsProposer:
             own = (edge.document, edge.start, edge.end)
             question, said = asked
             if (rival := self._judge.rival(said, own, (edge.value,), None)) is not None:
-                _, before = self._words.place(edge.document)
-                if not before or self._judge.rival(said, own, (edge.value,), edge.document) is not None:
-                    return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
-                question = before + question[0].lower() + question[1:]
-            return self._finish(item, question, [self._said_there(edge, target, said)], split)
+                return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
+            return self._finish(item, question, [self._said_there(edge, target, said, said)], split)
         masked = _masked(quote, (edge.value,))
         title = corpus.columns.titles[edge.document]
         if masked is None:
@@ -271,16 +259,16 @@ class DocsProposer:
             question = _UNTITLED.format(s=masked)
         else:
             question = _CLOZE[int(generator.integers(len(_CLOZE)))].format(p=title, s=masked)
-        return self._finish(item, question, [self._said_there(edge, target, masked)], split)
+        return self._finish(item, question, [self._said_there(edge, target, masked, masked)], split)
 
     # Hops and drafts.
 
-    def _told(self, edge: Edge, entity: int, cue: str) -> Hop:
+    def _told(self, edge: Edge, entity: int, cue: str, said: str) -> Hop:
         """From words that say what a thing is, or stand around it, to the thing."""
-        return self._said_there(edge, self.corpus.node(entity), cue)
+        return self._said_there(edge, self.corpus.node(entity), cue, said)
 
-    def _said_there(self, edge: Edge, target: Node, cue: str) -> Hop:
-        source = Node(id=f"description:{digest(cue)[:16]}", name=cue, kind="description")
+    def _said_there(self, edge: Edge, target: Node, cue: str, said: str) -> Hop:
+        source = Node(id=f"description:{digest(said)[:16]}", name=said, kind="description")
         evidence = self.corpus.evidence(edge)
         return Hop(source=source, target=target, relation=edge.relation, forward=False, evidence=evidence, cue=cue)
 
@@ -320,6 +308,12 @@ class DocsProposer:
             surface=f"{item.family}/{item.label}",
             licence=licences.pop() if len(licences) == 1 else None,
         )
+
+
+def _around(question: str, inner: str) -> str:
+    """The words of a question in front of what it asks about, or those behind it where none stand in front."""
+    before, _, after = question.partition(inner)
+    return before.strip() if len(before.split()) > 1 else after.strip(" ?")
 
 
 def _masked(sentence: str, names: Sequence[str]) -> str | None:

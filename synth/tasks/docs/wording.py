@@ -31,6 +31,7 @@ _ASKS = {
     "returns": "What does {x} return?",
     "like": "What is {x} said to be like?",
 }
+_LEAST = 3
 _NOUNS = frozenset("size status value unit range version symbol code syntax meaning module context format".split())
 _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
@@ -76,20 +77,20 @@ class Words:
         """Whether the thing is a row of a table."""
         return "~row" in self._corpus.entities[entity].id
 
-    def place(self, row: int) -> tuple[str, str]:
-        """("of git-log", "") or ("", "According to the page “Config”, "): how a question says which page it means."""
+    def place(self, row: int) -> str:
+        """ "of git-log" or "in “Config”": how a question says which page it means; empty where it can't."""
         corpus = self._corpus
         page = corpus.pages[row]
         found = corpus.entities[page]
         if found.kind not in _PLACES and corpus.page_named[found.name.casefold()] == 1:
-            return (f"of {found.name}" if found.kind == "command" else f"of the {found.name} {found.kind}"), ""
+            return f"of {found.name}" if found.kind == "command" else f"of the {found.name} {found.kind}"
         title = corpus.columns.titles[row].strip('“”"')
         if corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
-            return "", ""
-        return "", f"According to the page “{title}”, "
+            return ""
+        return f"in “{title}”"
 
-    def name(self, entity: int) -> tuple[str, str] | None:
-        """(name with its kind, what a question begins with): ("the --size option of git-log", ""); None when even so
+    def name(self, entity: int) -> str | None:
+        """The name with its kind and, where it needs that, its page: "the --size option of git-log"; None when even so
         another thing goes by it."""
         corpus, found = self._corpus, self._corpus.entities[entity]
         noun = self.noun(entity)
@@ -100,13 +101,13 @@ class Words:
         if corpus.is_page(entity):
             if corpus.page_named[bare.casefold()] != 1:
                 return None
-            return (said, "") if noun else (f"the page “{bare}”", "")
+            return said if noun else f"the page “{bare}”"
         if not self.is_local(entity):
-            return said, ""
-        if found.document < 0 or corpus.on_page[found.document, bare.casefold()] != 1:
-            return None
-        behind, before = self.place(found.document)
-        return (f"{said} {behind}".strip(), before) if behind or before else None
+            return said
+        if len(bare) < _LEAST or corpus.on_page[found.document, bare.casefold()] != 1:
+            return None  # nobody can search for "E"
+        place = self.place(found.document)
+        return f"{said} {place}" if place else None
 
     def said_of(self, entity: int, sentence: str) -> str | None:
         """What a sentence says of a thing, behind a noun ("that returns ..."), where that reads and does not give its
@@ -142,6 +143,8 @@ class Words:
             return None
         if cell and relation not in _NOUNS:
             return f"What does the table give under “{' '.join(words)}” for {x}?"
+        if len(words) == 1 and words[0].endswith(("ed", "ing", "ly")):
+            return None
         many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
         return f"What {'are' if many else 'is'} the {' '.join(words)} of {x}?"
 

@@ -52,11 +52,11 @@ def site() -> dict[str, str]:
         after = NAMES[(n + 1) % 12]
         files[f"lib/{name}.html"] = f"""<html><body><h1 id="module-{name}">{name} — Work with {topic}</h1>
 <p>This module provides tools for {topic}.</p>
-<dl class="py function"><dt class="sig" id="{name}.do_{name}">{name}.do_{name}(item)</dt>
+<dl class="py function"><dt class="sig" id="{name}.work_{name}">{name}.work_{name}(item)</dt>
 <dd><p>{task}</p><p>New in version 2.{n + 1}.</p></dd></dl>
 <p>Every {thing} of the old workshop has to pass through
-<a href="{after}.html#{after}.do_{after}">{after}.do_{after}()</a> before the evening.</p>
-<h2>Settings</h2><dl><dt>{name}_limit</dt><dd><p>Limits how often the {thing} is polished on a day.
+<a href="{after}.html#{after}.work_{after}">{after}.work_{after}()</a> before the evening.</p>
+<h2>Settings</h2><dl><dt>{name}_pace</dt><dd><p>Limits how often the {thing} is polished on a day.
 The default is {n + 11} times.</p></dd></dl>
 <p>Nobody but the keeper of the {thing} may ever ask the office in karst_hall_{n} about money for {topic}.</p>
 </body></html>"""
@@ -131,8 +131,8 @@ def tasks(accepted: list[Proposed]) -> list[Task]:
 @pytest.mark.parametrize(
     ("family", "question", "answer"),
     [
-        ("identify", "Which function decodes a light character into its flashes and eclipses?", "wembly.do_wembly"),
-        ("value", "In which version was the tosk.do_tosk function added?", "2.3"),
+        ("identify", "Which function decodes a light character into its flashes and eclipses?", "wembly.work_wembly"),
+        ("value", "In which version was the tosk.work_tosk function added?", "2.3"),
         (
             "described",
             "In which version was the function that detects swarming from the hum of a colony added?",
@@ -212,7 +212,7 @@ def test_whatever_else_says_the_same_counts_against_a_description(tmp_path: Path
     found = [proposer.propose(index, "train", derive_generator(3, "docs", index)) for index in range(400)]
     asked = {p.draft.question for p in found if isinstance(p, Proposed) and "a light character" in p.draft.question}
     assert asked
-    assert all("of the wembly module" in q or "the page “Copies”" in q for q in asked)
+    assert all("of the wembly module" in q or "in “Copies”" in q for q in asked)
 
 
 @pytest.mark.parametrize(
