@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -121,10 +121,6 @@ class Corpus:
         found = self.entities[entity]
         page = self.columns.ids[found.document] if found.document >= 0 else None
         return Node(id=found.id, name=found.name, aliases=found.aliases, kind=found.kind, document_id=page)
-
-    def owned(self, rows: Iterable[int], split: Split) -> bool:
-        """Whether every page of ``rows`` that is no hub belongs to ``split``."""
-        return all(row in self.hubs or self.columns.partitions[row] == split for row in rows)
 
 
 def _is_english(text: str) -> bool:

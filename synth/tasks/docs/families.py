@@ -97,7 +97,7 @@ class Items:
                 self.dropped["values of which a thing has several"] += 1
             elif edge.value is not None and not _is_answer(edge.value):
                 self.dropped["values that are no short answer"] += 1
-            elif self._words.asks(edge.relation, "x") is None:
+            elif not self._words.asks(edge.relation, "x", cell=self._words.is_cell(edge.subject)):
                 self.dropped["relations that make no question"] += 1
             else:
                 self._values[edge.subject].append(number)

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.identity import digest
+from synth.lexicon.reading import document_words
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -27,12 +28,6 @@ _SCARCE = 300
 """With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
 _ENOUGH = 400
 """Candidates of a family beyond which it is drawn no more often."""
-_CLOZE = (
-    "Complete this sentence from the page “{p}”: “{s}”",
-    "What is missing in this sentence of the page “{p}”? “{s}”",
-    "The page “{p}” says: “{s}” What belongs in the gap?",
-)
-_UNTITLED = "Complete this sentence of the documentation: “{s}”"
 _GAP = "____"
 _NOTHING = Reason.NO_WALK
 
@@ -148,13 +143,13 @@ class DocsProposer:
     def _draft(self, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
         edges = [self.corpus.edges[number] for number in item.edges]
         if item.family == "identify":
-            return self._identify(edges[0], item, split)
+            return self._identify(edges[0], item, split, generator)
         if item.family == "described":
-            return self._described(edges[0], edges[1], item, split)
+            return self._described(edges[0], edges[1], item, split, generator)
         if item.family in ("value", "relation"):
-            return self._value(edges, item, split)
+            return self._value(edges, item, split, generator)
         if item.family == "cited":
-            return self._cited(edges[0], edges[1], item, split)
+            return self._cited(edges[0], edges[1], item, split, generator)
         return self._sentence(edges[0], item, split, generator)
 
     def _thing(self, edge: Edge) -> tuple[str, str] | Failure:
@@ -181,53 +176,62 @@ class DocsProposer:
         found = self.corpus.entities[entity]
         return (found.name, *found.aliases)
 
-    def _identify(self, edge: Edge, item: Item, split: Split) -> Draft | Failure:
+    def _identify(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
         found = self._thing(edge)
         if isinstance(found, Failure):
             return found
         noun, clause = found
         said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
-        hop = self._told(edge, edge.subject, f"{noun} {said}", clause)
-        return self._finish(item, f"Which {noun} {said}?", [hop], split)
+        frame = _one_of(document_words().identify, generator)
+        question = frame.format(n=noun, said=said, clause=clause)
+        cue = f"{noun} {said if '{said}' in frame else clause}"
+        return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
 
-    def _described(self, edge: Edge, value: Edge, item: Item, split: Split) -> Draft | Failure:
+    def _asked(self, relation: str, subject: int, x: str, generator: np.random.Generator) -> str | None:
+        options = self._words.asks(relation, x, cell=self._words.is_cell(subject))
+        return _one_of(options, generator) if options else None
+
+    def _described(
+        self, edge: Edge, value: Edge, item: Item, split: Split, generator: np.random.Generator
+    ) -> Draft | Failure:
         found = self._thing(edge)
         if isinstance(found, Failure):
             return found
         x = f"the {found[0]} {found[1]}"
-        question = self._words.asks(value.relation, x, cell=self._words.is_cell(value.subject))
+        question = self._asked(value.relation, value.subject, x, generator)
         if question is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
         told = self._told(edge, edge.subject, x, found[1])
         return self._finish(item, question, [told, self._step(value, told.target, _around(question, x), (0,))], split)
 
-    def _value(self, edges: Sequence[Edge], item: Item, split: Split) -> Draft | Failure:
+    def _value(
+        self, edges: Sequence[Edge], item: Item, split: Split, generator: np.random.Generator
+    ) -> Draft | Failure:
         x = self._words.name(edges[0].subject)
         if x is None:
             return Failure(Reason.UNNATURAL, "the thing has no name of its own")
         last, start = edges[-1], self.corpus.node(edges[0].subject)
-        cell = self._words.is_cell(last.subject)
-        if len(edges) == 1:
-            question = self._words.asks(last.relation, x, cell=cell)
-            hops = [] if question is None else [self._step(last, start, question.removesuffix("?"))]
-        else:
-            bridge = f"the {edges[0].relation.replace('_', ' ')} of {x}"
-            question = self._words.asks(last.relation, bridge, cell=cell)
-            hops = [self._step(edges[0], start, bridge)]
-            if question is not None:
-                hops.append(self._step(last, hops[0].target, _around(question, bridge), (0,)))
+        bridge = x if len(edges) == 1 else f"the {edges[0].relation.replace('_', ' ')} of {x}"
+        question = self._asked(last.relation, last.subject, bridge, generator)
         if question is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
-        return self._finish(item, question, hops, split)
+        if len(edges) == 1:
+            return self._finish(item, question, [self._step(last, start, question.removesuffix("?"))], split)
+        first = self._step(edges[0], start, bridge)
+        return self._finish(
+            item, question, [first, self._step(last, first.target, _around(question, bridge), (0,))], split
+        )
 
-    def _cited(self, edge: Edge, value: Edge, item: Item, split: Split) -> Draft | Failure:
+    def _cited(
+        self, edge: Edge, value: Edge, item: Item, split: Split, generator: np.random.Generator
+    ) -> Draft | Failure:
         corpus = self.corpus
         found = corpus.entities[edge.object]
         noun, title = self._words.noun(edge.object), corpus.columns.titles[edge.document]
         masked = _masked(corpus.quote(edge), self._names(edge.object))
         if masked is None or noun is None or any(c in title for c in "“”"):
             return Failure(Reason.UNNATURAL, "the sentence does not name the thing once")
-        asked = self._words.asks(value.relation, f"the {noun} that is left out here")
+        asked = self._asked(value.relation, value.subject, f"the {noun} that is left out here", generator)
         if asked is None:
             return Failure(Reason.UNNATURAL, "no words for the value")
         question = f"The page “{title}” says: “{masked}” {asked}"
@@ -256,9 +260,9 @@ class DocsProposer:
             own = (edge.document, edge.start, edge.end)
             if (rival := self._judge.rival(masked.replace(_GAP, " "), own, (edge.value,), None)) is not None:
                 return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
-            question = _UNTITLED.format(s=masked)
+            question = _one_of(document_words().untitled, generator).format(s=masked)
         else:
-            question = _CLOZE[int(generator.integers(len(_CLOZE)))].format(p=title, s=masked)
+            question = _one_of(document_words().gaps, generator).format(p=title, s=masked)
         return self._finish(item, question, [self._said_there(edge, target, masked, masked)], split)
 
     # Hops and drafts.
@@ -308,6 +312,10 @@ class DocsProposer:
             surface=f"{item.family}/{item.label}",
             licence=licences.pop() if len(licences) == 1 else None,
         )
+
+
+def _one_of(options: Sequence[str], generator: np.random.Generator) -> str:
+    return options[int(generator.integers(len(options)))]
 
 
 def _around(question: str, inner: str) -> str:

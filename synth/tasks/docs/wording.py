@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
 from synth.tasks.docs.english import clause, is_fragment
 from synth.tasks.docs.leaks import leaks
@@ -21,16 +22,6 @@ _LOCAL = frozenset(
     "property type value action file target rule qualifier switch clause constant".split()
 )
 """Kinds whose things mean something on their page alone: a question names the page."""
-_ASKS = {
-    "default": "What is the default of {x}?",
-    "since": "In which version was {x} added?",
-    "type": "What is the type of {x}?",
-    "replacement": "What should be used instead of {x}?",
-    "alias_of": "What is {x} an alias of?",
-    "subclass_of": "What is {x} a subclass of?",
-    "returns": "What does {x} return?",
-    "like": "What is {x} said to be like?",
-}
 _LEAST = 3
 _NOUNS = frozenset("size status value unit range version symbol code syntax meaning module context format".split())
 _NO_LABEL = frozenset(
@@ -129,24 +120,26 @@ class Words:
             return None
         return said
 
-    def asks(self, relation: str, x: str, *, cell: bool = False) -> str | None:
-        """The question for a value: "What is the status of {x}?"; None where the relation's name makes none.
+    def asks(self, relation: str, x: str, *, cell: bool = False) -> tuple[str, ...]:
+        """Questions for a value: "What is the status of {x}?"; none where the relation's name makes none.
 
         ``cell``: the value stands in a table, under a heading that need not be the name of anything.
         """
-        if (known := _ASKS.get(relation)) is not None:
-            return known.format(x=x)
+        known = document_words()
+        if relation in known.asks:
+            return tuple(text.format(x=x) for text in known.asks[relation])
         words = relation.replace("_", " ").split()
         if not 0 < len(words) <= 3 or not all(word.isalpha() for word in words) or set(words) & _NO_LABEL:
-            return None
+            return ()
         if words[-1] in FUNCTION_WORDS or words[0] in FUNCTION_WORDS or (len(words) == 1 and len(words[0]) < 3):
-            return None
+            return ()
+        label = " ".join(words)
         if cell and relation not in _NOUNS:
-            return f"What does the table give under “{' '.join(words)}” for {x}?"
+            return tuple(text.format(label=label, x=x) for text in known.cell)
         if len(words) == 1 and words[0].endswith(("ed", "ing", "ly")):
-            return None
+            return ()
         many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
-        return f"What {'are' if many else 'is'} the {' '.join(words)} of {x}?"
+        return tuple(text.format(label=label, x=x, **{"is": "are" if many else "is"}) for text in known.other)
 
     def subject_question(self, sentence: str, word: str) -> tuple[str, str] | None:
         """(question, its cue) of a sentence that says something of ``word``: "Which directive controls ...?"."""

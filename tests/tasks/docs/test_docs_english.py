@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from synth.tasks.docs.english import VERBS, clause, indefinite, is_fragment, plain
 from synth.tasks.docs.leaks import leaks, spells_out
-from synth.text.inflection import gerund, third_person
+from synth.text.inflection import third_person
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,3 @@ def test_small_words() -> None:
     assert [indefinite(w) for w in ("exception", "module", "SQL command", "URL", "user")] == [
         "an exception", "a module", "an SQL command", "a URL", "a user",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("verb", "form"), [("write", "writing"), ("get", "getting"), ("see", "seeing"), ("map", "mapping")]
-)
-def test_gerund(verb: str, form: str) -> None:
-    assert gerund(verb) == form

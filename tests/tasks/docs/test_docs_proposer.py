@@ -112,7 +112,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture(scope="module")
 def proposals(world: World) -> list[Proposed | Rejection]:
     proposer = world.proposer()
-    return [proposer.propose(i, "train", derive_generator(3, "docs", i)) for i in range(400)]
+    return [proposer.propose(i, "train", derive_generator(3, "docs", i)) for i in range(1200)]
 
 
 @pytest.fixture(scope="module")
