@@ -18,7 +18,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step
-from synth.agents.evidence import observe
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.trajectory import facts_of, history_of, step_items, steps_of
 from synth.environments.contract import (
@@ -31,6 +30,7 @@ from synth.environments.contract import (
     ToolSchema,
     validate_arguments,
 )
+from synth.environments.observed import observe
 from synth.environments.rendering import link
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, generator_of, key_of
@@ -306,9 +306,9 @@ def _pages(history: tuple[Step, ...]) -> list[str]:
     for step in history:
         for result in step.results:
             seen = observe(result.content) if result.error is None else None
-            if seen is not None and seen.page and seen.page not in found:
-                title = next((passage.title for passage in seen.passages if passage.about == seen.page), seen.page)
-                found[seen.page] = link(title, seen.page)
+            if seen is not None and seen.about and seen.about not in found:
+                title = next((passage.title for passage in seen.passages if passage.document == seen.about), seen.about)
+                found[seen.about] = link(title, seen.about)
     return list(found.values())
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn
-from synth.agents.grounding import plain_words
+from synth.agents.grounding.check import plain_words
 from synth.agents.management import view_of
 from synth.agents.trajectory import facts_of, history_of
 from synth.environments.contract import ToolResult

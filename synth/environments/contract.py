@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "ID_ARGUMENTS",
     "WORD_ARGUMENTS",
     "Environment",
+    "EnvironmentSpec",
     "Episode",
     "Snapshot",
     "ToolCall",
@@ -198,6 +200,38 @@ class Environment(ABC):
         if mine != theirs:
             raise ValueError(f"the snapshot is of {theirs}, this episode is {mine}")
         return json.loads(snapshot.state)
+
+
+@dataclass(frozen=True)
+class EnvironmentSpec:
+    """All that the rest of a build asks of an environment, as the one value that the registry names. Calling it opens
+    the environment."""
+
+    kind: str
+    """Its name in recipes."""
+    open: Callable[..., Environment]
+    """Makes it from its options and ``inputs``, the tables and arrays below."""
+    needs: tuple[str, ...] = ()
+    """Tables and arrays of the build that it is opened over."""
+    libraries: tuple[str, ...] = ("numpy",)
+    """Distributions whose version can change what it shows."""
+    prompt: str = "agents/search"
+    """Prompt of the agents that act in it, without its version."""
+    rl_prompt: str = "rl/search"
+    """Prompt of rows for training by reinforcement."""
+    pages: bool = False
+    """Whether agents read documents in it, of which distractors can be made."""
+    stateful: bool = False
+    """Whether calls change it. Its tasks are then derived from exploring it, and there are no documents."""
+
+    def __call__(self, **options: Any) -> Environment:
+        return self.open(**options)
+
+    @property
+    def version(self) -> int:
+        """What the factory states (:func:`synth.identity.versioned`)."""
+        stated: int = self.open.version  # type: ignore[attr-defined]
+        return stated
 
 
 def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | None:

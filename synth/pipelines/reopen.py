@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from synth.dataset.reader import Dataset
-from synth.environments.contract import Environment
+from synth.environments.contract import Environment, EnvironmentSpec
 from synth.environments.explored import EXPLORED, explored_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
@@ -134,11 +134,12 @@ def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environm
     """
     given = dict(options)
     kind = given.pop("kind", "search")
-    if kind == "search" and inputs is None:
-        raise InputError("an environment of kind search needs documents", where="environment", mend="give a dataset")
-    factory = find("environments", str(kind))
+    spec: EnvironmentSpec = find("environments", str(kind))
+    if spec.needs and inputs is None:
+        what = f"an environment of kind {kind} needs {' and '.join(spec.needs)}"
+        raise InputError(what, where="environment", mend="give a dataset")
     try:
-        made: Environment = factory(inputs=inputs, **given)
+        made = spec(inputs=inputs, **given)
     except TypeError as error:
         named = re.search(r"(missing|unexpected).*'(\w+)'", str(error))
         what = f"option {named[2]!r} is {'missing' if named[1] == 'missing' else 'unknown'}" if named else str(error)

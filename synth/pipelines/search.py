@@ -19,6 +19,7 @@ from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.engine.plan import StageNode
+from synth.environments.contract import EnvironmentSpec
 from synth.environments.explored import EXPLORED
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.pipelines.duplicates import accepting_of, document_nodes, row_nodes
@@ -35,9 +36,6 @@ from synth.stages.contract import Implementation, Stage
 from synth.tasks.world.words import words_of
 
 __all__ = ["search_nodes"]
-
-_SHOWS_PAGES = frozenset(("search",))
-"""Environments whose runs meet pages: distractors and long contexts are made of those."""
 
 
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
@@ -112,16 +110,16 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
 
 
 def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode]:
-    prompt = load_prompt(f"agents/{recipe.environment.kind}")
+    prompt, environment = load_prompt(_spec(recipe).prompt), _environment(recipe)
     yield _node(
         f"{role}-rollouts",
-        _here(recipe, "rollouts"),
+        "rollouts",
         {
             "role": role,
             "rollouts": who.rollouts,
             "limits": recipe.limits.model_copy(update=_own_limits(who)),
             "policy": _policy(recipe, role, who),
-            "environment": _environment(recipe),
+            "environment": environment,
             "management": recipe.management,
             "summaries": _summaries(recipe, role),
             "reflector": _reflector(recipe, role),
@@ -130,7 +128,7 @@ def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode
             "prompt_sha256": prompt.ref.sha256,
         },
         tasks="tasks",
-        **_world(recipe, "rollouts"),
+        **_world(recipe, environment),
     )
     yield _node(role, "verify", {}, rollouts=f"{role}-rollouts", tasks="tasks")
 
@@ -144,7 +142,7 @@ def _difficulty_nodes(recipe: Recipe) -> Iterator[StageNode]:
     yield _node(
         "closed-book",
         "closed_book",
-        {"policy": policy, "rollouts": wanted.closed_book, **_prompt(f"agents/{recipe.environment.kind}")},
+        {"policy": policy, "rollouts": wanted.closed_book, **_prompt(_spec(recipe).prompt)},
         tasks="tasks",
     )
     values = wanted.model_dump(exclude={"closed_book"})
@@ -168,11 +166,12 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
         else:
             yield _node(f"{role}-steps", "label_steps", {}, trajectories=role, tasks="tasks")
     if searched and recipe.preferences is not None and "teacher" in recipe.roles:
+        environment = _environment(recipe)
         yield _node(
             "preferences",
-            _here(recipe, "preferences"),
+            "preferences",
             {
-                "environment": _environment(recipe),
+                "environment": environment,
                 "management": recipe.management,
                 "editor": _editor(recipe),
                 "modelled_expert": _expert_is_model(recipe),
@@ -184,7 +183,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
             policy_runs="policy:trajectories",
             steps="policy-steps",
             branches="critical-steps",
-            **_world(recipe, "preferences"),
+            **_world(recipe, environment),
         )
 
 
@@ -218,23 +217,23 @@ def _judging_nodes(recipe: Recipe) -> Iterator[StageNode]:
 def _critical_node(recipe: Recipe) -> StageNode:
     critical = recipe.critical
     assert critical is not None
-    who = recipe.roles["policy"]
+    who, environment = recipe.roles["policy"], _environment(recipe)
     return _node(
         "critical-steps",
-        _here(recipe, "critical_steps"),
+        "critical_steps",
         {
             "policy": _policy(recipe, "policy", who),
             "expert": _expert(recipe, critical),
             "scorer": _scorer(recipe, critical),
             "management": recipe.management,
-            "environment": _environment(recipe),
+            "environment": environment,
             "search": critical.search.model_copy(update=_own_limits(who, critical.search)),
             "successes": critical.successes,
             "share": critical.share,
         },
         trajectories="policy",
         tasks="tasks",
-        **_world(recipe, "critical_steps"),
+        **_world(recipe, environment),
     )
 
 
@@ -273,7 +272,7 @@ def _scorer(recipe: Recipe, critical: Critical) -> Implementation:
 def _distractor_nodes(recipe: Recipe) -> Iterator[StageNode]:
     """Pages that runs met, and neighbours of the evidence."""
     wanted = recipe.distractors
-    if wanted is None or recipe.environment.kind not in _SHOWS_PAGES:
+    if wanted is None or not _spec(recipe).pages:
         return
     options = {"model": wanted.model, "revision": wanted.revision} if wanted.model is not None else {}
     # The library's version stands for what a model makes of a text; our own encoder is named with its version.
@@ -301,10 +300,11 @@ def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
     """Rows that a reward function judges: tasks to be solved by searching, and by reading."""
     if recipe.rl:
         # Tools and their description are the same; whoever trains says what stands behind them.
-        values = {"environment": _environment(recipe, simulated=False), **_prompt(f"rl/{recipe.environment.kind}")}
-        yield _node("rl", _here(recipe, "rl"), values, tasks="tasks", **_world(recipe, "rl"))
+        environment = _environment(recipe, simulated=False)
+        values = {"environment": environment, **_prompt(_spec(recipe).rl_prompt)}
+        yield _node("rl", "rl", values, tasks="tasks", **_world(recipe, environment))
     wanted = recipe.contexts
-    if wanted is None or recipe.distractors is None or recipe.environment.kind not in _SHOWS_PAGES:
+    if wanted is None or recipe.distractors is None or not _spec(recipe).pages:
         return
     for budget in wanted.budgets:
         values = {"budget": budget, "tasks": wanted.tasks, "tokenizer": wanted.tokenizer, **_prompt("contexts/read")}
@@ -312,17 +312,16 @@ def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
         yield _node(f"contexts-{budget}", "contexts", values, **reads)
 
 
-def _here(recipe: Recipe, stage: str) -> str:
-    """The stage of that kind for the recipe's environment: it differs in what it reads and in nothing else."""
-    return f"{recipe.environment.kind}_{stage}"
-
-
-def _world(recipe: Recipe, stage: str) -> dict[str, str]:
-    """What the environment is made from, of what that stage reads: table or arrays -> the node that writes it."""
+def _world(recipe: Recipe, environment: Implementation) -> dict[str, str]:
+    """What the environment is opened over: table or arrays -> the node that writes it."""
     made = {"documents": "documents", "index": "index", "graph": "graph", "names": "names"}
     made["entities"] = "documents" if recipe.source.kind in GRAPHS else "edges"
-    kind: type[Stage[Any]] = find("stages", _here(recipe, stage))
-    return {name: made[name] for name in kind.reads if name in made}
+    return {name: made[name] for name in environment.needs}
+
+
+def _spec(recipe: Recipe) -> EnvironmentSpec:
+    spec: EnvironmentSpec = find("environments", recipe.environment.kind)
+    return spec
 
 
 def _prompt(name: str) -> dict[str, Any]:

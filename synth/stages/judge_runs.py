@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from synth.agents.graded import chance_of
 from synth.annotate.rewards.model_judge import ModelAnswerJudge
 from synth.annotate.rewards.rating import Rater
 from synth.identity import digest
@@ -17,6 +16,7 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
+from synth.tasks.graded import chance_of
 
 __all__ = ["JudgeRuns", "JudgeRunsConfig", "run_verdict"]
 

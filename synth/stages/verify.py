@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from pydantic import ValidationError
 
-from synth.agents.computed import answer_is_computed
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.management import helper_runs
 from synth.agents.reflection import own_system
 from synth.agents.trajectory import history_of

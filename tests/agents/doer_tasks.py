@@ -10,7 +10,7 @@ import numpy as np
 
 from synth.agents.contract import Policy
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.planned import stands_in
+from synth.agents.plan_view import stands_in
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.contract import ToolCall
 from synth.identity import derive_generator

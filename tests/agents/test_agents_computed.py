@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.agents.computed import computations, holds
 from synth.agents.contract import Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.computed import computations, holds
 from synth.environments.contract import ToolCall, ToolResult
 
 SEEN = (

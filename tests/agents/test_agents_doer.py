@@ -7,9 +7,9 @@ import pytest
 from doer_tasks import LIBRARY, bags, opened, planned, run
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Rollout
-from synth.agents.planned import ASK, PlanView, plan_of, reread, stands_in
+from synth.agents.plan_view import ASK, PlanView, plan_of, reread, stands_in
 from synth.agents.scripted.doer.config import DoerPolicyConfig, DoerTeacherConfig
 from synth.agents.scripted.doer.policy import DoerPolicy
 from synth.agents.scripted.doer.teacher import DoerTeacher

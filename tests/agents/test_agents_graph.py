@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from graph_world import GraphWorld, graph_world
 
-from synth.agents.computed import answer_is_computed
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.loop import Rollout
 from synth.agents.trajectory import history_of
 from synth.annotate.labels.label import label

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.grounding import plain_words, ungrounded
+from synth.agents.grounding.check import plain_words, ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.scripted.phrases import PHRASES
 from synth.agents.scripted.teacher import ScriptedTeacher

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from synth.agents.contract import Decision, History, Prompt, Turn, TurnRejected
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.management import (
     COMPRESS,

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.own_words import prose_of
 from synth.agents.loop import Rollout
-from synth.agents.own_words import prose_of
 from synth.agents.scripted.teacher import ScriptedTeacher
 from synth.environments.contract import ToolCall, ToolResult
 from synth.testing.corpus import small_tasks

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from set_tasks import set_tasks, set_world
 
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.scripted.backend import scripted_policy
 from synth.agents.scripted.deeds import span_holds

@@ -11,7 +11,7 @@ import pytest
 from stand_ins.model_server.listed import Listed, body
 
 from synth.agents.contract import Decision, History, Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, rollout
 from synth.agents.summaries import Extractive, ModelSummarizer, Summaries, Summarizing, seen_history
 from synth.agents.trajectory import history_of, to_row

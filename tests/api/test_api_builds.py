@@ -10,7 +10,7 @@ from api_builds import SMALL, hashes
 from opening import card_runs, every_config_opens
 
 import synth
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import history_of
 from synth.api import BuildRequest, BuildResult, prepare
 from synth.dataset.configs import CONFIGS

@@ -8,7 +8,7 @@ import pytest
 from api_builds import SMALL, hashes
 
 import synth
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import history_of
 from synth.api import BuildResult
 from synth.schemas.adp import ADP_VERSION, MessageAction, Trajectory

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     Episode,
     Snapshot,
     ToolCall,
@@ -16,10 +17,11 @@ from synth.environments.contract import (
     ToolSchema,
     validate_arguments,
 )
+from synth.identity import versioned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["Locker", "LockerEpisode", "open_locker"]
+__all__ = ["LOCKER", "Locker", "LockerEpisode", "open_locker"]
 
 _NUMBER = {"type": "integer", "minimum": 0, "maximum": 9}
 
@@ -91,6 +93,10 @@ class LockerEpisode(Episode):
         return Verdict(correct=True, rule="state", evidence="The locker is open.")
 
 
+@versioned(1)
 def open_locker(*, inputs: Mapping[str, Any] | None = None) -> Locker:
-    """What the entry point names."""
     return Locker()
+
+
+LOCKER = EnvironmentSpec(kind="locker", open=open_locker)
+"""What the entry point names."""

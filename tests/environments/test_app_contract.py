@@ -10,7 +10,8 @@ from app_tools import LIBRARY, examples, opened, task
 
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.reading import shipped
-from synth.registry import find
+from synth.environments.explored import EXPLORED
+from synth.registry import ENVIRONMENTS, find
 from synth.schemas.tasks import Task
 from synth.testing.environments import EnvironmentContract
 
@@ -50,9 +51,13 @@ class TestVariantWithFailures(_AppContract):
     options = {"variant": "quiet", "failures": {"rate": 0.4, "seed": 3}}
 
 
+def test_what_is_explored_is_what_calls_change() -> None:
+    assert {kind for kind in ENVIRONMENTS if find("environments", kind).stateful} == EXPLORED
+
+
 def test_three_applications_ship_and_each_is_a_type_of_its_own() -> None:
     assert shipped() == ("airline", "ledger", "tracker")
-    assert find("environments", "app") is open_app
+    assert find("environments", "app").open is open_app
     environments = [opened(name) for name in shipped()]
     assert [environment.name for environment in environments] == ["app:airline", "app:ledger", "app:tracker"]
     assert len({environment.version for environment in environments}) == 3

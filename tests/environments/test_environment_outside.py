@@ -65,7 +65,7 @@ def test_it_is_found_by_its_entry_point(tmp_path: Path) -> None:
     installed = tmp_path / "locker-1.0.dist-info"
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: locker\nVersion: 1.0\n")
-    (installed / "entry_points.txt").write_text("[synth.environments]\nlocker = locker_env:open_locker\n")
+    (installed / "entry_points.txt").write_text("[synth.environments]\nlocker = locker_env:LOCKER\n")
     (tmp_path / "locker_env.py").write_text((Path(__file__).parent / "outside_locker.py").read_text())
     asked = (
         "from synth.registry import choices, find\n"

@@ -11,13 +11,14 @@ from stand_ins.model_server import SimulatorPlayer
 from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.contract import Prompt, Step, Turn
-from synth.agents.evidence import EvidenceView, collected
 from synth.agents.loop import Rollout, replay
-from synth.agents.moves import MoveKind, judge_call
 from synth.agents.trajectory import facts_of, history_of, to_row
 from synth.annotate.critical.branching import Branching, Refused
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.distractors.met import met_pages
+from synth.annotate.evidence.assessment import Effect
+from synth.annotate.evidence.calls import judge_call
+from synth.annotate.evidence.view import EvidenceView, collected
 from synth.annotate.labels.findings import findings_of
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.rendering import find_links
@@ -170,7 +171,7 @@ def test_a_simulation_that_fails_is_a_tool_that_broke(case: str) -> None:
     call = search("pumps")
     broken = episode.step(call)
     assert (broken.error, targets(broken)) == ("failure", [])
-    assert judge_call(EvidenceView(task), call, broken).kind is MoveKind.FAILED, "nobody's error: label 0"
+    assert judge_call(EvidenceView(task), call, broken).kind is Effect.FAILED, "nobody's error: label 0"
     (recorded,) = episode.facts()["simulated"]
     assert recorded["failure"] == reason.value
     again = episode.step(search("pumps", 1))

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.planned import PlanView, plan_of
+from synth.agents.plan_view import PlanView, plan_of
 from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.policy import DoerPolicy
 from synth.agents.scripted.doer.teacher import DoerTeacher

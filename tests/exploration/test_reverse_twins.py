@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.policy import DoerPolicy

@@ -83,6 +83,7 @@ PUBLIC = {
         "StageConfig",
         "Table",
         "TableStage",
+        "implementations",
     },
 }
 """The surface that others program against. Growing it is a decision: it is written down here."""
@@ -145,3 +146,11 @@ def test_every_module_lists_what_it_offers(module: str) -> None:
         return
     loaded = importlib.import_module(module)
     assert not [name for name in names if not hasattr(loaded, name)]
+
+
+def test_public_functions_stay_functions_once_the_packages_of_their_names_are_imported() -> None:
+    script = (
+        "import synth, synth.export.contract, synth.annotate.labels.label; "
+        "assert all(callable(getattr(synth, name)) for name in ('export', 'annotate'))"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -1,6 +1,6 @@
 """What a scripted agent does with what it has found: counts, compares, narrows down, takes differences and sums.
 
-Every step is said in the open, in forms that ``synth.agents.computed`` recomputes.
+Every step is said in the open, in forms that ``synth.agents.grounding.computed`` recomputes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from synth.agents.computed import measure_of
+from synth.agents.grounding.computed import measure_of
 from synth.agents.scripted.cues import strip
 from synth.agents.scripted.reading import Bound, Deed
 from synth.agents.scripted.state import Value, key_of

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from synth.agents.computed import answer_is_computed
 from synth.agents.contract import Step, Turn, TurnRejected
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.computed import answer_is_computed
 from synth.agents.model.policy import ModelConfig, ModelPolicy
 from synth.agents.model.shown import one_line, shown_turn
 from synth.agents.model.wire import GAVE_UP, STRUCTURED_PROMPT

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.planned import PlanView
+from synth.agents.plan_view import PlanView
 from synth.agents.scripted.doer.config import DoerTeacherConfig
 from synth.agents.scripted.doer.doing import Doing
 from synth.agents.scripted.doer.teacher import next_turn

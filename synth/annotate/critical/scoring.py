@@ -1,7 +1,7 @@
 """The embedded ``prm`` for tasks with evidence: it carries an action out and looks at what that shows.
 
 An action is judged by progress towards the gold evidence, by whether it was made before, by whether the tool takes
-it, and, for an answer, by whether what was read supports it. The values are ranks of kinds of moves, laid out so that
+it, and, for an answer, by whether what was read supports it. The values are ranks of effects, laid out so that
 what a good agent does lies above 0.6 and what harms below 0.5, with room between for what does neither; they are no
 probabilities.
 """
@@ -11,38 +11,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import EvidenceView, observe, stands_verbatim, states_answer
 from synth.agents.loop import replay
-from synth.agents.moves import (
+from synth.agents.plan_view import PlanView
+from synth.annotate.critical.contract import Point, Score
+from synth.annotate.evidence.assessment import (
     OFF_PATH,
     ON_PATH,
-    Move,
-    MoveKind,
-    judge_call,
+    Effect,
+    StepAssessment,
     missing_for_answer,
     telling,
 )
-from synth.agents.planned import PlanView
-from synth.annotate.critical.contract import Point, Score
+from synth.annotate.evidence.calls import judge_call
+from synth.annotate.evidence.view import EvidenceView, stands_verbatim, states_answer
 from synth.environments.contract import Episode
+from synth.environments.observed import observe
 from synth.identity import versioned
 
 __all__ = ["EvidenceScorer"]
 
 _VALUE = {
-    MoveKind.PROGRESS: 0.8,
-    MoveKind.REACHES: 0.75,
-    MoveKind.ON_PATH: 0.65,
-    MoveKind.CANDIDATE: 0.62,
-    MoveKind.EXPLORES: 0.5,
-    MoveKind.WRONG_RESULT: 0.3,
-    MoveKind.PASSED_OVER: 0.25,
-    MoveKind.ASTRAY: 0.25,
-    MoveKind.CHANGED: 0.15,
-    MoveKind.UNFIT: 0.2,
-    MoveKind.REPEATED: 0.2,
-    MoveKind.INVALID: 0.1,
-    MoveKind.REPEATED_FAILURE: 0.05,
+    Effect.PROGRESS: 0.8,
+    Effect.REACHES: 0.75,
+    Effect.ON_PATH: 0.65,
+    Effect.CANDIDATE: 0.62,
+    Effect.EXPLORES: 0.5,
+    Effect.WRONG_RESULT: 0.3,
+    Effect.PASSED_OVER: 0.25,
+    Effect.ASTRAY: 0.25,
+    Effect.CHANGED: 0.15,
+    Effect.UNFIT: 0.2,
+    Effect.REPEATED: 0.2,
+    Effect.INVALID: 0.1,
+    Effect.REPEATED_FAILURE: 0.05,
 }
 _STILL_WRONG = 0.35
 """Looking around on from a wrong turn."""
@@ -86,13 +87,13 @@ def _standing(point: Point) -> tuple[EvidenceView, bool]:
     """What is in view at the point, and whether a wrong turn was not left behind yet."""
     view, wrong = EvidenceView(point.task), False
     for step in point.history:
-        for move in _moves(view, step):
-            wrong = True if move.kind in OFF_PATH else False if move.kind in ON_PATH else wrong
+        for assessment in _assessments(view, step):
+            wrong = True if assessment.kind in OFF_PATH else False if assessment.kind in ON_PATH else wrong
         view.take(step)
     return view, wrong
 
 
-def _moves(view: EvidenceView, step: Step) -> tuple[Move, ...]:
+def _assessments(view: EvidenceView, step: Step) -> tuple[StepAssessment, ...]:
     return tuple(judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False))
 
 
@@ -100,21 +101,21 @@ def _score(point: Point, view: EvidenceView, wrong: bool, episode: Episode, turn
     if not turn.calls:
         return _answer(point, view, episode, turn)
     results = tuple(episode.step(call) for call in turn.calls)
-    move = telling(_moves(view, Step(turn=turn, results=results)))
-    assert move is not None
-    if move.kind in (MoveKind.FAILED, MoveKind.UNMEASURED):
-        return Score(value=None, reason=f"abstains: {move.why}")
+    assessment = telling(_assessments(view, Step(turn=turn, results=results)))
+    assert assessment is not None
+    if assessment.kind in (Effect.FAILED, Effect.UNMEASURED):
+        return Score(value=None, reason=f"abstains: {assessment.why}")
     hops = len(point.task.walk.hops) if view.plan is None else view.plan.needed
-    if not hops and _VALUE[move.kind] >= 0.5:
+    if not hops and _VALUE[assessment.kind] >= 0.5:
         return Score(value=None, reason="abstains: the task has no walk to measure against")
-    value = _VALUE[move.kind]
-    if move.kind is MoveKind.PROGRESS:
-        value += 0.15 * len(move.hops) / hops
-    elif move.kind is MoveKind.EXPLORES and wrong:
+    value = _VALUE[assessment.kind]
+    if assessment.kind is Effect.PROGRESS:
+        value += 0.15 * len(assessment.hops) / hops
+    elif assessment.kind is Effect.EXPLORES and wrong:
         value = _STILL_WRONG
-    elif move.kind is MoveKind.ON_PATH and not any(observe(result.content).page for result in results):
+    elif assessment.kind is Effect.ON_PATH and not any(observe(result.content).about for result in results):
         value = _NOTHING_NEW
-    return Score(value=round(value, 4), reason=f"{move.kind.value}: {move.why}")
+    return Score(value=round(value, 4), reason=f"{assessment.kind.value}: {assessment.why}")
 
 
 def _answer(point: Point, view: EvidenceView, episode: Episode, turn: Turn) -> Score:

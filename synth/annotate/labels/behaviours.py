@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, observe
-from synth.agents.moves import gold_documents
+from synth.annotate.evidence.assessment import gold_documents
+from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.labels.findings import Finding
 from synth.environments.contract import WORD_ARGUMENTS, ToolCall
+from synth.environments.observed import observe
 from synth.schemas.steps import Behaviour, LabelReason
 from synth.schemas.tasks import Task
 from synth.text.words import words_of
@@ -55,7 +56,7 @@ def _weighs(view: EvidenceView, history: History, number: int) -> bool:
         return False
     query = set(_query(call).split())
     alike = {hit.document for hit in hits if query & set(words_of(hit.title).split())}
-    pages = {observe(result.content).page for result in history[number].results if result.error is None}
+    pages = {observe(result.content).about for result in history[number].results if result.error is None}
     return len(alike) > 1 and bool(pages & alike & gold_documents(view.task))
 
 

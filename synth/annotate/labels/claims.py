@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from synth.agents.computed import computations
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, names_of
+from synth.agents.grounding.computed import computations
+from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.annotate.labels.sentences import names_in, sentences_of, without_names
 from synth.environments.answers import answer_pieces
 from synth.schemas.tasks import Hop, Task

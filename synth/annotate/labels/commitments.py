@@ -11,15 +11,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from synth.agents.contract import History, Step
-from synth.agents.evidence import EvidenceView
-from synth.agents.moves import MoveKind, gold_documents, judge_document
+from synth.annotate.evidence.assessment import Effect, gold_documents
+from synth.annotate.evidence.pages import judge_document
+from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.labels.sentences import names_in, sentences_of
 from synth.schemas.tasks import Task
 from synth.text.words import words_of
 
 __all__ = ["Commitment", "commitments"]
 
-_WRONG = frozenset((MoveKind.PASSED_OVER, MoveKind.WRONG_RESULT, MoveKind.UNFIT))
+_WRONG = frozenset((Effect.PASSED_OVER, Effect.WRONG_RESULT, Effect.UNFIT))
 _PART = re.compile(r"[:;]\s+")
 _ANSWER = ""
 """Stands for the answer among the documents that a step goes for."""
@@ -96,6 +97,6 @@ def _taken(view: EvidenceView, step: Step, wrong_answer: str | None) -> Iterator
         things = view.named[name]
         if len(things) == 1 and not things & gold:
             document = next(iter(things))
-            move = judge_document(view, document)
-            if move.kind in _WRONG:
-                yield document, move.why
+            assessment = judge_document(view, document)
+            if assessment.kind in _WRONG:
+                yield document, assessment.why

@@ -17,7 +17,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from synth.agents.contract import History, Step
-from synth.agents.evidence import EvidenceView, names_of
+from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.annotate.labels.claims import list_hops
 from synth.annotate.labels.sentences import sentences_of
 from synth.environments.answers import judge

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView
-from synth.agents.moves import OFF_PATH, MoveKind, gold_documents
-from synth.agents.planned import PlanView
+from synth.agents.plan_view import PlanView
+from synth.annotate.evidence.assessment import OFF_PATH, Effect, gold_documents
+from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.labels.findings import Finding
 from synth.schemas.steps import FailureClass, LabelReason
 from synth.schemas.tasks import Task
@@ -17,11 +17,11 @@ from synth.text.words import same_words
 __all__ = ["failure_of"]
 
 _OF_MOVE = {
-    MoveKind.WRONG_RESULT: FailureClass.FINDING_WRONG_PAGE,
-    MoveKind.ASTRAY: FailureClass.FINDING_WRONG_PAGE,
-    MoveKind.PASSED_OVER: FailureClass.READING_WRONG_FACT,
-    MoveKind.CHANGED: FailureClass.ACTING_WRONG_CHANGE,
-    MoveKind.UNFIT: FailureClass.REASONING_WRONG_ENTITY,
+    Effect.WRONG_RESULT: FailureClass.FINDING_WRONG_PAGE,
+    Effect.ASTRAY: FailureClass.FINDING_WRONG_PAGE,
+    Effect.PASSED_OVER: FailureClass.READING_WRONG_FACT,
+    Effect.CHANGED: FailureClass.ACTING_WRONG_CHANGE,
+    Effect.UNFIT: FailureClass.REASONING_WRONG_ENTITY,
 }
 _LOOPS = frozenset((LabelReason.REPEATED_FAILURE, LabelReason.REDUNDANT))
 
@@ -54,7 +54,7 @@ def failure_of(
 
 def _by_plan(plan: PlanView, found: Sequence[Finding]) -> FailureClass | None:
     """Of a task with a plan; None where the end is a wrong answer, which is read like any other."""
-    if any(move.kind is MoveKind.CHANGED for finding in found for move in finding.moves):
+    if any(assessment.kind is Effect.CHANGED for finding in found for assessment in finding.assessments):
         return FailureClass.ACTING_WRONG_CHANGE
     if found[-1].undone:
         return FailureClass.ENDING_EARLY
@@ -66,8 +66,8 @@ def _open_error(found: Sequence[Finding], reasons: Sequence[LabelReason]) -> Fai
     for finding, reason in zip(reversed(found), reversed(reasons), strict=True):
         if reason is LabelReason.CORRECTED:
             return None
-        if reason is LabelReason.WRONG_TURN and finding.move is not None and finding.move.kind in OFF_PATH:
-            return _OF_MOVE[finding.move.kind]
+        if reason is LabelReason.WRONG_TURN and finding.assessment is not None and finding.assessment.kind in OFF_PATH:
+            return _OF_MOVE[finding.assessment.kind]
     return None
 
 

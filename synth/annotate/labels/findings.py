@@ -5,20 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, observe, states_answer
-from synth.agents.moves import Move, MoveKind, gold_documents, judge_call, missing_for_answer, telling
+from synth.annotate.evidence.assessment import (
+    Effect,
+    StepAssessment,
+    gold_documents,
+    missing_for_answer,
+    telling,
+)
+from synth.annotate.evidence.calls import judge_call
+from synth.annotate.evidence.view import EvidenceView, states_answer
+from synth.environments.observed import observe
 from synth.schemas.tasks import Task
 
 __all__ = ["Finding", "findings_of"]
 
-_LOOKS = frozenset((MoveKind.REACHES, MoveKind.ON_PATH))
+_LOOKS = frozenset((Effect.REACHES, Effect.ON_PATH))
 
 
 @dataclass(frozen=True)
 class Finding:
     """One step, judged by itself."""
 
-    moves: tuple[Move, ...]
+    assessments: tuple[StepAssessment, ...]
     """One per call that was carried out."""
     new_hops: frozenset[int]
     hops: frozenset[int]
@@ -39,9 +47,9 @@ class Finding:
     """All that the question needs was in view, and it looks again at a page of the walk."""
 
     @property
-    def move(self) -> Move | None:
+    def assessment(self) -> StepAssessment | None:
         """The call that says most about the step: the worst, else the best."""
-        return telling(self.moves)
+        return telling(self.assessments)
 
 
 def findings_of(task: Task, history: History, *, answer: str | None = None, right: bool = False) -> tuple[Finding, ...]:
@@ -54,19 +62,19 @@ def findings_of(task: Task, history: History, *, answer: str | None = None, righ
     view, gold = EvidenceView(task), gold_documents(task)
     found: list[Finding] = []
     for step in history:
-        moves = tuple(
+        assessments = tuple(
             judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False)
         )
         missing = () if step.turn.calls else missing_for_answer(view)
         complete = bool(task.walk.hops) and not missing_for_answer(view)
         undone = () if step.turn.calls or view.plan is None else view.plan.missing()
         had = view.plan.had if view.plan is not None else frozenset()
-        pages = [observe(result.content).page for result in step.results if result.error is None]
+        pages = [observe(result.content).about for result in step.results if result.error is None]
         new = view.take(step)
         said = step.turn.answer if answer is None or step.turn.answer is None else answer
         found.append(
             Finding(
-                moves=moves,
+                assessments=assessments,
                 new_hops=new if view.plan is None else view.plan.had - had,
                 hops=frozenset(view.hops) if view.plan is None else view.plan.had,
                 missing=missing,
@@ -76,8 +84,10 @@ def findings_of(task: Task, history: History, *, answer: str | None = None, righ
                 cut_off=bool(step.turn.calls) and not step.results,
                 seen_answer=_was_seen(view, said, right)
                 or (bool(task.walk.operations) and not missing and not step.turn.calls),
-                verifies=(complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in moves))
-                or (bool(moves) and view.plan is not None and all(m.kind is MoveKind.ON_PATH for m in moves)),
+                verifies=(
+                    complete and any(page in gold for page in pages) and all(m.kind in _LOOKS for m in assessments)
+                )
+                or (bool(assessments) and view.plan is not None and all(m.kind is Effect.ON_PATH for m in assessments)),
             )
         )
     return tuple(found)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from synth.agents.evidence import stands_verbatim
-from synth.agents.moves import OFF_PATH, ON_PATH, MoveKind
-from synth.agents.planned import plan_of
+from synth.agents.plan_view import plan_of
 from synth.agents.trajectory import history_of
+from synth.annotate.evidence.assessment import OFF_PATH, ON_PATH, Effect
+from synth.annotate.evidence.view import stands_verbatim
 from synth.annotate.labels.behaviours import behaviours_of
 from synth.annotate.labels.claims import Claim, false_claims
 from synth.annotate.labels.commitments import Commitment, commitments
@@ -118,8 +118,8 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     matches = gold_matches(task, history) if task.walk.hops else [None] * len(history)
     behaviours = behaviours_of(task, history, found, [reason for _, reason, _ in judged])
     failure = None if row.success else failure_of(row, task, history, found, [reason for _, reason, _ in judged])
-    move = None if first is None else found[first].move
-    about = taken.get(-1 if first is None else first) or (move.about if move else "")
+    assessment = None if first is None else found[first].assessment
+    about = taken.get(-1 if first is None else first) or (assessment.about if assessment else "")
     wrong = wrong_names(row, task, history, about)
     labels: list[StepLabel] = []
     plan = plan_of(task)
@@ -191,7 +191,7 @@ def _judge(
                 verdict = (-1, LabelReason.PROPAGATED, f"goes by what step {wrong} concluded")
             judged.append(verdict)
             reason = verdict[1]
-            if finding.move is not None and finding.move.kind is MoveKind.CHANGED:
+            if finding.assessment is not None and finding.assessment.kind is Effect.CHANGED:
                 pass  # what follows does not build on it, and can hardly leave it behind: it shows at the end
             elif reason in (LabelReason.WRONG_TURN, LabelReason.PROPAGATED):
                 wrong = number if wrong is None else wrong
@@ -224,19 +224,19 @@ def _contradict(judged: list[Judged], claims: Sequence[Claim]) -> dict[int, str]
 
 
 def _turn(finding: Finding, wrong: int | None) -> Judged:
-    move = finding.move
-    assert move is not None
-    kind, why = move.kind, move.why
-    if kind is MoveKind.REPEATED_FAILURE:
+    assessment = finding.assessment
+    assert assessment is not None
+    kind, why = assessment.kind, assessment.why
+    if kind is Effect.REPEATED_FAILURE:
         return -1, LabelReason.REPEATED_FAILURE, why
-    if kind is MoveKind.INVALID:
+    if kind is Effect.INVALID:
         return -1, LabelReason.INVALID_CALL, why
-    if kind is MoveKind.UNMEASURED:
+    if kind is Effect.UNMEASURED:
         return None, LabelReason.UNMEASURED, why
-    if kind is MoveKind.FAILED:
+    if kind is Effect.FAILED:
         return 0, LabelReason.TOOL_FAILURE, why
     if kind in OFF_PATH:
-        if wrong is not None and kind is MoveKind.ASTRAY:
+        if wrong is not None and kind is Effect.ASTRAY:
             return -1, LabelReason.PROPAGATED, f"{why}, as step {wrong} led to"
         return -1, LabelReason.WRONG_TURN, why
     if wrong is not None:
@@ -245,9 +245,9 @@ def _turn(finding: Finding, wrong: int | None) -> Judged:
         return -1, LabelReason.PROPAGATED, f"{why}; still on what step {wrong} went for"
     if finding.verifies:
         return 1, LabelReason.VERIFIED, f"all was in view; looks again: {why}"
-    if kind in (MoveKind.PROGRESS, MoveKind.REACHES):
+    if kind in (Effect.PROGRESS, Effect.REACHES):
         return 1, LabelReason.PROGRESS, why
-    if kind is MoveKind.REPEATED:
+    if kind is Effect.REPEATED:
         return -1, LabelReason.REDUNDANT, why
     return 0, LabelReason.NEUTRAL, why
 

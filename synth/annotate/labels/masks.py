@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from synth.agents.computed import answer_is_computed
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, names_of
+from synth.agents.grounding.computed import answer_is_computed
+from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.schemas.steps import LabelReason
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from synth.agents.contract import History
-from synth.agents.evidence import EvidenceView, names_of
+from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import ToolCall, ToolResult
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import same_words

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from synth.agents.evidence import EvidenceView
+from synth.annotate.evidence.view import EvidenceView
 from synth.text.sentences import borders
 from synth.text.words import words_of
 

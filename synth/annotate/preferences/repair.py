@@ -17,7 +17,6 @@ import numpy as np
 from synth.agents.contract import History, Policy, Turn
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.trajectory import history_of, step_items
-from synth.agents.twins import twin_of
 from synth.annotate.preferences.sides import Pairs, describe, make_pair, not_grounded, refusal, side_of_turn
 from synth.environments.contract import Environment
 from synth.schemas.adp import ContentItem
@@ -28,6 +27,7 @@ from synth.schemas.steps import PairKind, PreferenceRow, Repair
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
+from synth.tasks.safety_pairs import twin_of
 
 __all__ = ["Failure", "Place", "Repaired", "changed", "failure_of", "repair_pairs", "same_actions"]
 

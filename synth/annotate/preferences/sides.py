@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import history_of, step_items
 from synth.identity import digest
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem

@@ -10,21 +10,22 @@ from __future__ import annotations
 from typing import Protocol
 
 from synth.agents.contract import Step
-from synth.agents.evidence import EvidenceView
-from synth.agents.graded import reward_of
-from synth.agents.moves import OFF_PATH, MoveKind, judge_call, missing_for_answer, telling
-from synth.agents.planned import PlanView
+from synth.agents.plan_view import PlanView
 from synth.agents.trajectory import history_of
+from synth.annotate.evidence.assessment import OFF_PATH, Effect, missing_for_answer, telling
+from synth.annotate.evidence.calls import judge_call
+from synth.annotate.evidence.view import EvidenceView
 from synth.identity import versioned
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.tasks.graded import reward_of
 
 __all__ = ["EvidenceRater", "Rater", "Rating"]
 
-WASTED = OFF_PATH | {MoveKind.INVALID, MoveKind.REPEATED, MoveKind.REPEATED_FAILURE}
-"""Kinds of moves that speak against coherence."""
+WASTED = OFF_PATH | {Effect.INVALID, Effect.REPEATED, Effect.REPEATED_FAILURE}
+"""What speaks against coherence."""
 
 
 class Rating(Row):
@@ -107,7 +108,7 @@ def _wasted(view: EvidenceView, step: Step) -> bool:
         if view.plan is not None:
             return step.turn.answer is not None and bool(view.plan.missing())
         return step.turn.answer is not None and bool(missing_for_answer(view))
-    move = telling(
+    assessment = telling(
         [judge_call(view, call, result) for call, result in zip(step.turn.calls, step.results, strict=False)]
     )
-    return move is not None and move.kind in WASTED
+    return assessment is not None and assessment.kind in WASTED

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from synth.agents.contract import History
-from synth.agents.planned import plan_of
+from synth.agents.plan_view import plan_of
 from synth.agents.trajectory import facts_of, history_of, steps_of
-from synth.agents.twins import twin_of
 from synth.dataset.audit.findings import Findings, Place
 from synth.dataset.audit.reading import rows
 from synth.dataset.reader import Dataset
@@ -29,6 +28,7 @@ from synth.schemas.row import JsonObject
 from synth.schemas.steps import BranchRow, PreferenceRow, Repair
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
+from synth.tasks.safety_pairs import twin_of
 
 __all__ = ["PLAN_RULES", "PlanAudit"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from synth import distribution
-from synth.agents.planned import plan_of
+from synth.agents.plan_view import plan_of
 from synth.annotate.labels.label import StepLabel, label
 from synth.dataset.audit.reading import rows
 from synth.dataset.problems import Problem, Problems

@@ -28,7 +28,15 @@ from synth.environments.app.saying import changes_in_words, entries_in_words, in
 from synth.environments.app.state import AppBeginning, Change, RowChange, canonical, differing, put_back, touched
 from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile_tool
 from synth.environments.app.user import ASK_USER, asked, schema
-from synth.environments.contract import Environment, Episode, Snapshot, ToolCall, ToolResult, ToolSchema
+from synth.environments.contract import (
+    Environment,
+    EnvironmentSpec,
+    Episode,
+    Snapshot,
+    ToolCall,
+    ToolResult,
+    ToolSchema,
+)
 from synth.errors import InputError
 from synth.identity import derive_generator, digest, versioned
 from synth.schemas.plans import Wanted
@@ -36,7 +44,14 @@ from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["AppEnvironment", "AppEpisode", "Failures", "Goal", "open_app"]
+__all__ = [
+    "APP",
+    "AppEnvironment",
+    "AppEpisode",
+    "Failures",
+    "Goal",
+    "open_app",
+]
 
 _ENGINE = 1
 """Bumped when the engine answers otherwise than it did; part of every application's version."""
@@ -423,3 +438,6 @@ def open_app(*, application: str | Path, inputs: object = None, **options: Any) 
         },
     )
     return kind(definition, where=file, **options)
+
+
+APP = EnvironmentSpec(kind="app", open=open_app, prompt="agents/app", rl_prompt="rl/app", stateful=True)

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     ToolCall,
     ToolError,
     ToolResult,
@@ -37,7 +38,12 @@ from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["McpEnvironment", "McpEpisode", "open_mcp"]
+__all__ = [
+    "MCP",
+    "McpEnvironment",
+    "McpEpisode",
+    "open_mcp",
+]
 
 _MAX_ARGUMENTS = 1_000_000
 """Characters of a call's arguments."""
@@ -267,6 +273,9 @@ def open_mcp(*, inputs: Any = None, **options: Any) -> McpEnvironment:
         InputError: an option is wrong, or a server can't be used.
     """
     return McpEnvironment(read_config(options))
+
+
+MCP = EnvironmentSpec(kind="mcp", open=open_mcp, prompt="agents/mcp", rl_prompt="rl/mcp", stateful=True)
 
 
 def _check(tool: McpTool, arguments: dict[str, Any]) -> str | None:

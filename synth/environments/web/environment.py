@@ -21,6 +21,7 @@ import numpy as np
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
+    EnvironmentSpec,
     Snapshot,
     ToolCall,
     ToolError,
@@ -57,7 +58,12 @@ from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
-__all__ = ["WebEnvironment", "WebEpisode", "open_web"]
+__all__ = [
+    "WEB",
+    "WebEnvironment",
+    "WebEpisode",
+    "open_web",
+]
 
 _MOST_WARNINGS = 20
 
@@ -417,6 +423,9 @@ def open_web(*, inputs: Any = None, **options: Any) -> WebEnvironment:
         InputError: an option is wrong, or there is no browser or no such site.
     """
     return WebEnvironment(read_config(options))
+
+
+WEB = EnvironmentSpec(kind="web", open=open_web, prompt="agents/web", rl_prompt="rl/web", stateful=True)
 
 
 def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:

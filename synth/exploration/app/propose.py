@@ -11,7 +11,6 @@ from typing import Literal, cast
 
 import numpy as np
 
-from synth.agents.graded import chance_of
 from synth.environments.app.environment import AppEnvironment, Goal
 from synth.environments.app.requests import Left
 from synth.errors import InputError
@@ -35,6 +34,7 @@ from synth.schemas.plans import HiddenRule, Plan, UserFact
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.tasks.contract import Checked
+from synth.tasks.graded import chance_of
 from synth.tasks.writing.requests import parts_in
 
 __all__ = ["AppProposer", "Candidate"]

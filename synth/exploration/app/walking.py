@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from synth.agents.graded import reward_of
 from synth.environments.app.ddl import VIOLATIONS
 from synth.environments.app.environment import AppEpisode
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.asking import Asking, Values
 from synth.identity import canonical_json
+from synth.tasks.graded import reward_of
 
 __all__ = ["Tried", "Walker", "violations"]
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from synth.agents.contract import Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, prompt_for, rollout
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
 from synth.annotate.critical.actions import action_key

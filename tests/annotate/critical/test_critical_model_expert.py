@@ -12,7 +12,7 @@ from stand_ins.model_server import ExpertPlayer
 from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.contract import Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, prompt_for, rollout
 from synth.agents.model.wire import GAVE_UP, Mode
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import EvidenceView
+from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.labels.conclusions import false_conclusions
 from synth.annotate.labels.sentences import sentences_of
 from synth.environments.contract import ToolCall, ToolResult

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from synth.agents.contract import Step, Turn
-from synth.agents.evidence import EvidenceView
-from synth.agents.moves import MoveKind, judge_call
+from synth.annotate.evidence.assessment import Effect
+from synth.annotate.evidence.calls import judge_call
+from synth.annotate.evidence.view import EvidenceView
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.triples import End, Listed, Triple, heading, listed
+from synth.environments.shown import End, Facts, Listed, Relations, Triple
+from synth.environments.triples import render
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Task
 from synth.testing.corpus import small_tasks
@@ -41,22 +43,22 @@ def task() -> Task:
 
 
 def relations(thing: End, *items: Listed) -> tuple[ToolCall, ToolResult]:
-    lines = [heading(thing, "relations", 1, 1), "", "A thing:", *map(listed, items)]
-    return call("get_relations", {"entity": thing.id}, "\n".join(lines))
+    shown = Relations(thing, "A thing", len(items), 1, 1, items)
+    return call("get_relations", {"entity": thing.id}, render(shown))
 
 
 def facts(thing: End, label: str, *found: Triple) -> tuple[ToolCall, ToolResult]:
     relation, _, direction = label.partition(" (")
-    lines = [heading(thing, label, 1, 1), "", *(fact.line() for fact in found)]
-    arguments = {"entity": thing.id, "relation": relation, "direction": direction.rstrip(")")}
-    return call("get_triples", arguments, "\n".join(lines))
+    way = direction.rstrip(")")
+    arguments = {"entity": thing.id, "relation": relation, "direction": way}
+    return call("get_triples", arguments, render(Facts(thing, relation, way, len(found), 1, 1, found)))
 
 
 def call(name: str, arguments: dict[str, str], content: str) -> tuple[ToolCall, ToolResult]:
     return ToolCall(id="c", name=name, arguments=arguments), ToolResult(call_id="c", name=name, content=content)
 
 
-def judge(task: Task, *calls: tuple[ToolCall, ToolResult]) -> list[MoveKind]:
+def judge(task: Task, *calls: tuple[ToolCall, ToolResult]) -> list[Effect]:
     view, kinds = EvidenceView(task), []
     for made, result in calls:
         kinds.append(judge_call(view, made, result).kind)
@@ -73,10 +75,10 @@ DIED = facts(ADA, "died_in (out)", Triple(ADA, "died_in", ORL))
 
 def test_the_walk_is_progress(task: Task) -> None:
     assert judge(task, OF_LAMP, WROTE, OF_ADA, BORN) == [
-        MoveKind.REACHES,
-        MoveKind.PROGRESS,
-        MoveKind.REACHES,
-        MoveKind.PROGRESS,
+        Effect.REACHES,
+        Effect.PROGRESS,
+        Effect.REACHES,
+        Effect.PROGRESS,
     ]
 
 
@@ -96,22 +98,22 @@ def test_a_relation_turned_round_states_nothing(task: Task) -> None:
 
 
 def test_a_relation_that_was_listed_and_passed_over_is_a_wrong_turn(task: Task) -> None:
-    assert judge(task, OF_LAMP, WROTE, OF_ADA, DIED)[-1] is MoveKind.PASSED_OVER
+    assert judge(task, OF_LAMP, WROTE, OF_ADA, DIED)[-1] is Effect.PASSED_OVER
     # Where the right one was not listed yet, or all was read, it is a look around.
-    assert judge(task, OF_LAMP, WROTE, DIED)[-1] is MoveKind.EXPLORES
-    assert judge(task, OF_LAMP, WROTE, OF_ADA, BORN, DIED)[-1] is MoveKind.EXPLORES
+    assert judge(task, OF_LAMP, WROTE, DIED)[-1] is Effect.EXPLORES
+    assert judge(task, OF_LAMP, WROTE, OF_ADA, BORN, DIED)[-1] is Effect.EXPLORES
 
 
 def test_what_comes_by_a_wrong_relation_is_unfit(task: Task) -> None:
     off = facts(LAMP, "set_in (out)", Triple(LAMP, "set_in", VELD))
     kinds = judge(task, OF_LAMP, off, relations(VELD, Listed("area", "out", 1, ("quantity",))))
-    assert kinds == [MoveKind.REACHES, MoveKind.PASSED_OVER, MoveKind.UNFIT]
+    assert kinds == [Effect.REACHES, Effect.PASSED_OVER, Effect.UNFIT]
 
 
 def test_another_far_end_of_the_right_relation_is_passed_over(task: Task) -> None:
     both = facts(LAMP, "author (out)", Triple(LAMP, "author", ADA), Triple(LAMP, "author", End("Bo", "person/bo")))
     kinds = judge(task, OF_LAMP, both, relations(End("Bo", "person/bo"), Listed("born_in", "out", 1, ("city",))))
-    assert kinds[-1] is MoveKind.PASSED_OVER
+    assert kinds[-1] is Effect.PASSED_OVER
 
 
 def test_a_value_in_a_range_states_the_hop_and_one_outside_does_not(task: Task) -> None:

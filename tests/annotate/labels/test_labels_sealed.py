@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("synth.annotate.critical", "synth.annotate.labels", "synth.annotate.preferences")
-JUDGES = ("synth.agents.evidence", "synth.agents.moves")
+PACKAGES = (
+    "synth.annotate.critical",
+    "synth.annotate.evidence",
+    "synth.annotate.labels",
+    "synth.annotate.preferences",
+)
 SEALED = ("InjectedError", "injected_errors", "injected_rows")
 
 
 def modules() -> Iterator[Path]:
     for package in PACKAGES:
         yield from sorted(Path(str(files(package))).rglob("*.py"))
-    for module in JUDGES:
-        package, _, name = module.rpartition(".")
-        yield Path(str(files(package))) / f"{name}.py"
 
 
 @pytest.mark.parametrize("path", [pytest.param(path, id="/".join(path.parts[-2:])) for path in modules()])

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from preference_world import PreferenceWorld, adp_problems, flat, new_of_walk, new_quote, play_side, redo
 
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.annotate.preferences.perturb.words import quotes, sentences, up_to_quote
 from synth.annotate.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
 from synth.annotate.preferences.sides import Pairs, parsed

@@ -15,7 +15,6 @@ from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.policy import DoerPolicy
 from synth.agents.scripted.doer.teacher import DoerTeacher
 from synth.agents.trajectory import history_of, steps_of, to_row
-from synth.agents.twins import twin_of
 from synth.annotate.preferences.repair import Place, failure_of, repair_pairs
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.exploration.app.config import AppTasksConfig
@@ -27,6 +26,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
+from synth.tasks.safety_pairs import twin_of
 from synth.testing.corpus import PROVENANCE
 
 WEAK = DoerPolicyConfig(skill=0.6, gives_in=0.6, over_refuses=0.3, notices=0.1)

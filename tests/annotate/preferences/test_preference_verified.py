@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from preference_world import PreferenceWorld, act, adp_problems, redo
 
 from synth.agents.contract import Step, Turn
-from synth.agents.grounding import ungrounded
+from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import history_of, step_items
 from synth.annotate.preferences.sides import parsed
 from synth.annotate.preferences.verified import off_path, verified_step, verified_step_success

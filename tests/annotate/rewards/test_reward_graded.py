@@ -7,7 +7,6 @@ from functools import cache
 import pytest
 
 from synth.agents.contract import Policy
-from synth.agents.graded import chance_of, reward_of
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.policy import DoerPolicy
@@ -22,6 +21,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish
+from synth.tasks.graded import chance_of, reward_of
 from synth.testing.corpus import PROVENANCE
 
 COUNT = 14

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
-from synth.agents.planned import ASK, PlanView, stands_in, value_at
+from synth.agents.grounding.check import ungrounded
+from synth.agents.plan_view import ASK, PlanView, stands_in, value_at
 from synth.agents.scripted.doer.telling import (
     Telling,
     details_of,

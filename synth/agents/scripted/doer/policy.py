@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Decision, History, Prompt, Turn
-from synth.agents.planned import Made, PlanView, alike, stands_in, value_at
+from synth.agents.plan_view import Made, PlanView, alike, stands_in, value_at
 from synth.agents.scripted.doer.config import DoerPolicyConfig
 from synth.agents.scripted.doer.doing import Doing
 from synth.agents.scripted.doer.slips import improvised, made_up, other_value
 from synth.agents.scripted.doer.telling import Musing
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.twins import twin_of
 from synth.environments.contract import ToolCall
 from synth.schemas.details import details_with
 from synth.schemas.injected import InjectedError
 from synth.schemas.plans import Given, Planned, Policed, Request, Twinned
 from synth.schemas.tasks import Task
+from synth.tasks.safety_pairs import twin_of
 
 __all__ = ["DoerPolicy"]
 

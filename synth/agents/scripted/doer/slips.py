@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from synth.agents.planned import alike, value_at
+from synth.agents.plan_view import alike, value_at
 from synth.agents.scripted.doer.doing import Doing
 from synth.environments.contract import ToolSchema
 

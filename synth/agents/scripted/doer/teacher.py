@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from synth.agents.contract import Decision, History, Prompt, Turn
-from synth.agents.planned import PlanView, alike, value_at
+from synth.agents.plan_view import PlanView, alike, value_at
 from synth.agents.scripted.doer.config import DoerTeacherConfig
 from synth.agents.scripted.doer.doing import Doing
 from synth.schemas.tasks import Task

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import History, Prompt, Step, Turn
-from synth.agents.grounding import ungrounded
-from synth.agents.planned import stands_in
+from synth.agents.grounding.check import ungrounded
+from synth.agents.grounding.written import written_forms
+from synth.agents.plan_view import stands_in
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.written import written_forms
 from synth.environments.contract import ToolResult, ToolSchema
 
 __all__ = [

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.evidence import observe
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.annotate.preferences.perturb.values import documents, folder_of, likely, name_of, wrong_answers
 from synth.annotate.preferences.perturb.words import (
@@ -24,6 +23,7 @@ from synth.annotate.preferences.perturb.words import (
     stands_alone,
     unquoted,
 )
+from synth.environments.observed import observe
 from synth.environments.rendering import plain
 from synth.text.words import words_of
 
@@ -113,7 +113,7 @@ def _where(run: GoodRun, step: int, text: str) -> str | None:
     for past in reversed(run.history[:step]):
         for call, result in zip(past.turn.calls, past.results, strict=False):
             if words_of(text) in words_of(plain(result.content)):
-                return observe(result.content).page or call.name
+                return observe(result.content).about or call.name
     return None
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from synth.agents.evidence import names_of, observe
+from synth.annotate.evidence.view import names_of
 from synth.annotate.preferences.perturb.run import GoodRun
+from synth.environments.observed import observe
 from synth.environments.rendering import find_links
 from synth.text.dates import DATE, YEAR, parse_date
 from synth.text.numbers import NUMBER, parse_quantity
@@ -133,8 +134,8 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
     kind = run.task.answer_kind
     observed = observe(content)
     # What the environment says of itself ("5 results", "page 1 of 3") is no value that was read.
-    own = bool(observed.page or observed.hits)
-    told = (part for part in observed.passages if (part.about or not own) and not part.text.startswith("("))
+    own = bool(observed.about or observed.results)
+    told = (part for part in observed.passages if (part.document or not own) and not part.text.startswith("("))
     text = "\n".join(passage.text for passage in told)
     if kind == "date":
         yield from (match.group() for match in DATE.finditer(text) if parse_date(match.group()))
@@ -153,8 +154,8 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
             if written and parse_quantity(written):
                 yield written
     else:
-        shown = [link for passage in observed.passages for link in passage.links]
-        shown += [(hit.title, hit.document) for hit in observed.hits]
+        shown = [(item.anchor, item.document) for passage in observed.passages for item in passage.links]
+        shown += [(hit.title, hit.document) for hit in observed.results]
         gold = {name for name, document in shown if is_gold(run, document)}
         yield from (name for name, document in shown if of_kind(run, document) and name not in gold)
 

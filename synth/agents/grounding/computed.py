@@ -2,7 +2,7 @@
 
 A value that no observation shows may be named only as the result of a computation that is said in the open: it names
 its operands, every one of them was observed, and doing it again gives the same. Anything else is ungrounded
-(``synth.agents.grounding``).
+(``synth.agents.grounding.check``).
 
 The forms are ``Counting A, B and C gives 3``, ``from D to E makes 37 full years``, ``a - b = c`` and
 ``a + b + c = d``; quantities may have units.

@@ -4,7 +4,7 @@ Every name, number, date, id, quotation and code-like token in an agent's argume
 stand in the system prompt, the question or an observation of an EARLIER turn. Beyond that an agent may use its own
 plain words: function words and a closed list (``plain_words.txt``). A word that is neither seen nor plain is refused,
 so an unknown word is never taken for harmless. A value that was not seen may be the result of a computation that the
-agent's thought states and that holds (``synth.agents.computed``).
+agent's thought states and that holds (``synth.agents.grounding.computed``).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import TypeGuard
 
-from synth.agents.computed import computations, holds
 from synth.agents.contract import History, Prompt, Turn
-from synth.agents.own_words import OwnWords, prose_of
-from synth.agents.written import relative_forms, written_forms
+from synth.agents.grounding.computed import computations, holds
+from synth.agents.grounding.own_words import OwnWords, prose_of
+from synth.agents.grounding.written import relative_forms, written_forms
 from synth.environments.contract import ID_ARGUMENTS, ToolSchema
 from synth.environments.rendering import find_links, plain
 from synth.text.numbers import NUMBER_WORDS, ungrouped
@@ -166,8 +166,8 @@ def ungrounded(
         computed: The question's answer is a number that stands nowhere: it is grounded only as the result of a
             computation, however often the same number was seen.
         own_words: The agent is a language model, whose thoughts and queries are in words of its own: those that name
-            nothing are free (:mod:`synth.agents.own_words`). Names, numbers, dates, ids, paths, quotations and the
-            answer are judged like everybody's.
+            nothing are free (:mod:`synth.agents.grounding.own_words`). Names, numbers, dates, ids, paths, quotations
+            and the answer are judged like everybody's.
     """
     plain_list = plain_words()
     seen = _Seen()

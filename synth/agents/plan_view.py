@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from synth.agents.contract import Step, Turn
-from synth.agents.written import written_forms
+from synth.agents.grounding.written import written_forms
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
 from synth.schemas.plans import Given, Plan, Planned, PlannedCall, Request

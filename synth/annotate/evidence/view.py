@@ -1,87 +1,36 @@
 """What of a task's evidence the observations have shown: which hops of the gold walk an agent could know by now.
 
-Pure reading of observations, for whoever judges steps (scorer, labels). An environment that shows documents as links
-(``synth.environments.rendering``) is understood down to the page that a passage is about; of any other only the words
-count.
+Pure reading of observations, for whoever judges steps (scorer, labels).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable
 
 from synth.agents.contract import Step
-from synth.agents.planned import PlanView
+from synth.agents.plan_view import PlanView
 from synth.environments.answers import answer_pieces
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.rendering import find_links, plain
+from synth.environments.observed import observe
+from synth.environments.shown import End, Hit, Listed, Passage, Shown, Triple
 from synth.environments.simulated import is_simulated
-from synth.environments.triples import End, Listed, Triple, find_listed, find_triple, shows
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
 from synth.text.dates import parse_date
 from synth.text.numbers import ungrouped
-from synth.text.sentences import sentences
 from synth.text.words import same_words, words_of
 
 __all__ = [
     "EvidenceView",
-    "Hit",
-    "Observed",
-    "Passage",
     "collected",
     "names_of",
-    "observe",
     "stands_verbatim",
     "states",
     "states_answer",
 ]
 
-_HIT = re.compile(r"\d+\. (\[.*\)) *")
-_PAGE = re.compile(r"(\[.*\)).*, page \d+ of \d+$")
-_IN = re.compile(r"^(?:No match|\d+ match(?:es)?) for \".*\" in (\[.*\)) \(\d+ pages?\)")
-_PLACE = re.compile(r"^\d+\. page \d+, character \d+: ")
-_CUT = re.compile(r"\s…\s")
 _YES_NO = frozenset(("yes", "no", "true", "false"))
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A sentence of an observation, links flattened."""
-
-    about: str
-    """The document that it stands in; empty when the observation does not say."""
-    title: str
-    """Title of that document."""
-    text: str
-    links: tuple[tuple[str, str], ...]
-    """(anchor, document) of the links in it; a place in a document counts as the document."""
-    fact: Triple | None = None
-    """Where it is the line of a graph's fact, that fact."""
-    symmetric: bool = False
-    """Whether the fact reads the same from either end."""
-
-
-@dataclass(frozen=True)
-class Hit:
-    title: str
-    document: str
-
-
-@dataclass(frozen=True)
-class Observed:
-    """What one observation shows."""
-
-    page: str
-    """The document that it is a page of, or that was searched; empty for anything else."""
-    hits: tuple[Hit, ...]
-    """Documents that it lists."""
-    passages: tuple[Passage, ...]
-    relations: tuple[Listed, ...] = ()
-    """Relations that it says the thing on its page has."""
 
 
 def names_of(node: Node) -> tuple[str, ...]:
@@ -93,53 +42,16 @@ def _value_id(node: Node) -> tuple[str, ...]:
     return (node.id,) if node.document_id is None else ()
 
 
-@lru_cache(maxsize=4096)
-def observe(content: str) -> Observed:
-    """Read one observation."""
-    page = about = title = ""
-    hits: list[Hit] = []
-    passages: list[Passage] = []
-    relations: list[Listed] = []
-    shown = shows(content.partition("\n")[0])
-    for number, line in enumerate(content.split("\n")):
-        if shown and shown != "relations" and (stated := find_triple(line)) is not None:
-            ends = tuple((end.name, end.id) for end in (stated.subject, stated.object) if end.id)
-            passages.append(Passage(about, title, stated.text(), ends, stated, shown == "both"))
-            continue
-        if shown == "relations" and (has := find_listed(line)) is not None:
-            relations.append(has)
-            continue
-        opened = (_PAGE.match(line) or _IN.match(line)) if number == 0 else None
-        listed = None if page else _HIT.fullmatch(line)  # a page may hold lists of links of its own
-        found = list(find_links((opened or listed).group(1))) if opened or listed else []  # type: ignore[union-attr]
-        if len(found) == 1 or (opened and found):
-            about, title = found[0].target.split("#", 1)[0], found[0].anchor
-            if opened:
-                page = about
-            else:
-                hits.append(Hit(title, about))
-        elif line.strip():
-            passages += _sentences(_PLACE.sub("", line.strip()), about, title)
-    return Observed(page, tuple(hits), tuple(passages), tuple(relations))
-
-
-def _sentences(line: str, about: str, title: str) -> Iterator[Passage]:
-    for piece in _CUT.split(line):
-        for part in sentences(piece, capital=True):
-            links = tuple((item.anchor, item.target.split("#", 1)[0]) for item in find_links(part))
-            yield Passage(about, title, plain(part).strip(" …#"), links)
-
-
 def states(hop: Hop, passage: Passage) -> bool:
     """Whether ``passage`` is the evidence of ``hop``, or says of one end something that names the other. What a model
     wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing. The line of a fact states a
     hop by the same relation between the same ends, and no other."""
-    if is_simulated(passage.about):
+    if is_simulated(passage.document):
         return False
     if passage.fact is not None:
         return _is_fact(hop, passage.fact) or (passage.symmetric and _is_fact(hop, passage.fact, turned=True))
     text, quote = words_of(passage.text), words_of(hop.evidence.quote)
-    if passage.about in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
+    if passage.document in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
         return True
     source, target = _named(hop.source, passage, text), _named(hop.target, passage, text)
     if source and target:
@@ -171,9 +83,9 @@ def stands_verbatim(task: Task) -> bool:
 def collected(content: str) -> str:
     """The words of an observation, without those that a model wrote in the place of pages."""
     seen = observe(content)
-    if not any(is_simulated(name) for name in (seen.page, *(hit.document for hit in seen.hits))):
+    if not any(is_simulated(name) for name in (seen.about, *(hit.document for hit in seen.results))):
         return content
-    return "\n".join(passage.text for passage in seen.passages if not is_simulated(passage.about))
+    return "\n".join(passage.text for passage in seen.passages if not is_simulated(passage.document))
 
 
 def _is_fact(hop: Hop, fact: Triple, *, turned: bool = False) -> bool:
@@ -208,14 +120,14 @@ def _named(node: Node, passage: Passage, text: str) -> bool:
     if any(words_of(name) in text for name in names_of(node) if words_of(name).strip()):
         return True
     return any(
-        document == node.document_id and any(same_words(anchor, name) for name in names_of(node))
-        for anchor, document in passage.links
+        item.document == node.document_id and any(same_words(item.anchor, name) for name in names_of(node))
+        for item in passage.links
     )
 
 
 def _is_about(node: Node, passage: Passage) -> bool:
     """The passage stands on the node's own page. An entry on a page of many things must be named."""
-    if node.document_id is None or passage.about != node.document_id:
+    if node.document_id is None or passage.document != node.document_id:
         return False
     return any(words_of(name) in words_of(passage.title) for name in names_of(node))
 
@@ -262,24 +174,24 @@ class EvidenceView:
                 self._show(call, observe(result.content))
         return frozenset(self.hops - before)
 
-    def _show(self, call: ToolCall, seen: Observed) -> None:
-        if seen.page and seen.page not in self.read:
-            self.read.append(seen.page)
-        self.last_page = seen.page or self.last_page
+    def _show(self, call: ToolCall, seen: Shown) -> None:
+        if seen.about and seen.about not in self.read:
+            self.read.append(seen.about)
+        self.last_page = seen.about or self.last_page
         for has in seen.relations:
-            self.relations.setdefault(seen.page, {})[has.relation, has.direction] = has
-        if seen.hits:
-            self.searches.append((call, seen.hits))
-        for hit in seen.hits:
+            self.relations.setdefault(seen.about, {})[has.relation, has.direction] = has
+        if seen.results:
+            self.searches.append((call, seen.results))
+        for hit in seen.results:
             self.listed.setdefault(hit.document, []).append(len(self.searches) - 1)
             self.named.setdefault(words_of(hit.title), set()).add(hit.document)
             self.shown_by_link[hit.document] = False
         for passage in seen.passages:
-            for anchor, document in passage.links:
-                self.named.setdefault(words_of(anchor), set()).add(document)
-                if document != passage.about:
-                    self.links.setdefault(document, []).append(passage)
-                    self.shown_by_link[document] = True
+            for item in passage.links:
+                self.named.setdefault(words_of(item.anchor), set()).add(item.document)
+                if item.document != passage.document:
+                    self.links.setdefault(item.document, []).append(passage)
+                    self.shown_by_link[item.document] = True
         for number, hop in enumerate(self.task.walk.hops):
             found = [passage for passage in seen.passages if states(hop, passage)]
             if found:
