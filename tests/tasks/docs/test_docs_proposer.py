@@ -12,6 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from synth.dataset.audit import facts as audit_facts
+from synth.dataset.audit.documentation import Documentation
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow, to_arrow
@@ -21,8 +23,6 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
 from synth.sources.docs.graph import graph_tables
 from synth.sources.docs.source import DocsConfig, DocsSource
-from synth.tasks.audit.documentation import Documentation
-from synth.tasks.audit.graph import FactGraph, Thing, value_key
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.proposer import DocsProposer, DocsTasksConfig, Proposed
 from synth.tasks.draft import finish
@@ -255,20 +255,29 @@ def test_every_check_can_fail(world: World, accepted: list[Proposed], spoil: str
     assert found.reason == reason
 
 
-def graph_of(world: World) -> FactGraph:
-    graph = FactGraph()
+def facts_of(world: World) -> audit_facts.Facts:
+    facts = audit_facts.Facts()
     ids = world.documents.arrow["id"].to_pylist()
-    for e in world.entities:
-        graph.add_thing(Thing(e.id, e.name, e.kind, e.aliases, ids[e.document], e.partition))
-    for edge in world.edges:
-        target = world.entities[edge.object].id if edge.object >= 0 else value_key(edge.value or "")
-        graph.add(world.entities[edge.subject].id, edge.relation, target, edge.value_kind, None)
-    graph.freeze()
-    return graph
+    entities = world.entities
+    facts.add_entities(
+        audit_facts.Entity(e.id, e.name, e.kind, e.aliases, ids[e.document], e.partition) for e in entities
+    )
+    facts.add_facts(
+        (
+            entities[edge.subject].id,
+            edge.relation,
+            entities[edge.object].id if edge.object >= 0 else audit_facts.value_key(edge.value or ""),
+            edge.value_kind,
+            None,
+        )
+        for edge in world.edges
+    )
+    facts.freeze()
+    return facts
 
 
 def audited(world: World, task: Task, extra: str = "") -> list[tuple[str, str]]:
-    audit = Documentation(graph_of(world))
+    audit = Documentation(facts_of(world))
     for row, name in enumerate(world.documents.arrow["id"].to_pylist()):
         if name in audit.pages(task):
             audit.read(name, world.documents.row(row).text + extra)
