@@ -36,7 +36,7 @@ class Documentation:
 
     def pages(self, task: Task) -> set[str]:
         """Ids of the documents whose words decide about the task."""
-        return {hop.evidence.document_id for hop in task.walk.hops if _GAP in hop.cue}
+        return {hop.evidence.document_id for hop in task.walk.hops if _GAP in hop.source.name}
 
     def read(self, document_id: str, text: str) -> None:
         """The text of a document that ``pages`` named."""
@@ -55,7 +55,7 @@ class Documentation:
             why = f"no rule for questions of shape {task.shape} over documents"
             return [], {"unique": why, "shortcut": why}
         for number, hop in enumerate(task.walk.hops):
-            if _GAP in hop.cue:
+            if _GAP in hop.source.name:
                 found = self._gap(hop)
             elif hop.source.kind == "description":
                 found = self._sentence(hop) if hop.relation == "states" else self._description(task, hop)
@@ -74,7 +74,7 @@ class Documentation:
 
     def _gap(self, hop: Hop) -> Iterable[str]:
         """The sentence, filled in, is what the page says, and it says nothing else around the same gap."""
-        before, _, after = hop.cue.partition(_GAP)
+        before, _, after = hop.source.name.partition(_GAP)
         filled = " ".join(hop.evidence.quote.split())
         inside = filled[len(before) : len(filled) - len(after)]
         names = {hop.target.name, *hop.target.aliases}
@@ -83,9 +83,10 @@ class Documentation:
         }:
             yield f"{filled[:60]!r} is not the sentence filled in with {hop.target.name!r}"
         around = re.compile(f"{re.escape(before)}([^.]{{1,80}}?){re.escape(after)}")
-        fills = {match[1] for match in around.finditer(self._texts.get(hop.evidence.document_id, ""))}
-        if fills - {inside}:
-            yield f"the page fills the same gap with {sorted(fills - {inside})[0]!r}"
+        fills = {match[1].strip() for match in around.finditer(self._texts.get(hop.evidence.document_id, ""))}
+        others = sorted(fill for fill in fills if inside.casefold() not in fill.casefold())
+        if others:
+            yield f"the page fills the same gap with {others[0]!r}"
 
     def _sentence(self, hop: Hop) -> Iterable[str]:
         if not _words(hop.cue) <= _words(hop.evidence.quote):
