@@ -254,6 +254,10 @@ class DocumentWords(_Entry):
     """Questions for what is described."""
     gaps: tuple[str, ...]
     """Questions for what is left out of a sentence."""
+    sentences: tuple[str, ...]
+    """Questions for a word of a sentence, asked in its place."""
+    anywhere: tuple[str, ...]
+    """The same where the page has no title of its own."""
     untitled: tuple[str, ...]
     """The same where the page has no title of its own."""
 

@@ -139,10 +139,12 @@ class Judge:
             if hop.source.kind != "description":
                 continue  # every fact of the thing and relation is known to lead to one end
             own = (row, hop.evidence.start, hop.evidence.end)
-            if family == "cloze":
-                rival = self.rival(hop.cue, own, (hop.target.name,), row)
+            if family in ("cloze", "sentence"):
+                rival = self.rival(hop.source.name.replace("____", " "), own, (hop.target.name,), row)
             elif family == "cited":
-                rival = self.rival(hop.cue, own, (hop.target.name, *hop.target.aliases), row)
+                rival = self.rival(
+                    hop.source.name.replace("____", " "), own, (hop.target.name, *hop.target.aliases), row
+                )
             else:
                 continue  # the clause was compared when the question chose whether to name the page
             if rival is not None:

@@ -211,7 +211,7 @@ def _imperative(text: str) -> str | None:
 
 
 _NO_VERBS = frozenset(
-    "like unlike given during per via whether despite except because since while until unless".split()
+    "if when like unlike given during per via whether despite except because since while until unless".split()
 )
 
 

@@ -3,6 +3,7 @@
 ``identify``  which thing does what its page says of it        ``value``      a value of a thing that is named
 ``described`` a value of a thing that is described             ``cited``      a value of what another page speaks of
 ``relation``  where a relation leads, one step or two          ``subject``    what a sentence speaks of
+``sentence``  a word of a sentence, asked for in its place
 ``cloze``     a telling word left out of a sentence: the floor that any tree of prose gives
 """
 
@@ -137,6 +138,8 @@ class Items:
             elif edge.relation == "states" and edge.value is not None:
                 if words.subject_question(corpus.quote(edge), edge.value) is not None:
                     yield Item("subject", (number,), edge.value, "subject")
+                elif words.in_place(corpus.quote(edge), edge.value) is not None:
+                    yield Item("sentence", (number,), edge.value, "sentence")
                 elif _english(corpus.quote(edge)):
                     yield Item("cloze", (number,), edge.value, "cloze")
 

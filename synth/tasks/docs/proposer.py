@@ -120,7 +120,8 @@ class DocsProposer:
             return None
         sizes = {family: min(len(items), _ENOUGH) ** 0.5 for family, items in sorted(groups.items())}
         rest = sum(size for family, size in sizes.items() if family != "cloze")
-        if "cloze" in sizes and sum(len(v) for family, v in groups.items() if family != "cloze") >= _SCARCE:
+        sizes["cloze"] = sizes.get("cloze", 0.0) / 2
+        if "cloze" in groups and sum(len(v) for family, v in groups.items() if family != "cloze") >= _SCARCE:
             share = self.config.cloze_share
             sizes["cloze"] = rest * share / (1 - share) if share < 1 else sizes["cloze"]
         family = _drawn(sizes, generator)
@@ -256,10 +257,17 @@ class DocsProposer:
         title = corpus.columns.titles[edge.document]
         if masked is None:
             return Failure(Reason.UNNATURAL, "the sentence does not hold the word once")
-        if corpus.titled[title] > 1 or any(c in title for c in "“”"):
-            own = (edge.document, edge.start, edge.end)
-            if (rival := self._judge.rival(masked.replace(_GAP, " "), own, (edge.value,), None)) is not None:
-                return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
+        own = (edge.document, edge.start, edge.end)
+        titled = corpus.titled[title] == 1 and not any(c in title for c in "“”")
+        if not titled and (rival := self._judge.rival(masked.replace(_GAP, " "), own, (edge.value,), None)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
+        said = self._words.in_place(quote, edge.value) if item.family == "sentence" else None
+        if said is not None:
+            frames = document_words().sentences if titled else document_words().anywhere
+            question = _one_of(frames, generator).format(p=title, s=said)
+            hop = self._said_there(edge, target, question.removesuffix("?"), masked)
+            return self._finish(item, question, [hop], split)
+        if not titled:
             question = _one_of(document_words().untitled, generator).format(s=masked)
         else:
             question = _one_of(document_words().gaps, generator).format(p=title, s=masked)
@@ -290,7 +298,7 @@ class DocsProposer:
             if not hop.cue or hop.cue not in question:
                 return Failure(Reason.UNNATURAL, f"the words {hop.cue!r} are not in the question")
         last = hops[-1].target
-        walk = Walk(shape="masked" if item.family == "cloze" else "composition", hops=tuple(hops))
+        walk = Walk(shape="masked" if item.family in ("cloze", "sentence") else "composition", hops=tuple(hops))
         documents = gold_documents(walk)
         licences = {self.corpus.columns.licences[self.corpus.row_of[name]] for name in documents}
         return Draft(

@@ -28,6 +28,23 @@ _NO_LABEL = frozenset(
     "is are can has have does do was were may must should name names notes note comment comments description example "
     "examples yes no x links refers see also mentions value values".split()
 )
+_BEFORE_ARGUMENT = re.compile(
+    r"\b(?:in|by|to|from|with|of|for|on|is|are|called|named|using|use|uses|as|into|under|via|call|calls|run|runs|"
+    r"set|sets|create|creates|return|returns|implement|implements|pass|contain|contains|include|includes|support|supports|"
+    r"provide|provides|require|requires|need|needs|add|adds|remove|removes|install|read|reads|write|writes) (?:the )?$"
+)
+_BEHIND_ARGUMENT = re.compile(
+    r"\.$|, (?:which|as|so|and|but|unless|where|while)\b|"
+    r" (?:with|for|to|in|from|when|if|before|after|by|on|at|into|while|unless|so|using|via|instead|because|until)\b"
+)
+_KIND_BEHIND = re.compile(
+    r" (?P<kind>(?:environment |configuration |command-line |command line )?"
+    r"(?:function|option|file|command|directive|field|"
+    r"method|class|trait|type|macro|module|variable|flag|package|parameter|setting|attribute|keyword|crate|tool|program|"
+    r"utility|library|format|protocol|header|table|operator|event|key|interface|object|struct|enum|statement|directory|"
+    r"exception|error|signal|driver|terminal|style|system|standard|[Ss]pecification|server|project|license|algorithm|"
+    r"language|element|argument|routine|extension|pragma|constant|value|property|branch|mode))(?![\w-])"
+)
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
@@ -141,6 +158,30 @@ class Words:
         many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
         return tuple(text.format(label=label, x=x, **{"is": "are" if many else "is"}) for text in known.other)
 
+    def in_place(self, sentence: str, word: str) -> str | None:
+        """A sentence that asks for its word in place of it, where that reads: "The permissions of which directory are
+        755"."""
+        at = sentence.find(word)
+        before, after = sentence[:at], sentence[at + len(word) :]
+        if len(sentence) > 190 or at < 12 or any(c in sentence for c in '“”":;()') or sentence.count(",") > 2:
+            return None
+        if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", before + " " + after) or leaks(before + after, word):
+            return None
+        number = re.fullmatch(r"[\d.,]+ (\w+)|([\d.,]+)%", word)
+        kind = _KIND_BEHIND.match(after)
+        if number and re.search(r"\b(?:is|are|to|for|of|by|than|at|with|has|have|most|least|after|every) $", before):
+            asked = f"how many {number[1]}" if number[1] else "what percentage"
+        elif kind is not None:
+            noun = kind["kind"][0].lower() + kind["kind"][1:]
+            before = re.sub(r"\b(?:the|an?|this|its|your) $", "", before, flags=re.IGNORECASE)
+            asked, after = f"which {noun}", after[kind.end() :]
+        elif "," not in before and _BEFORE_ARGUMENT.search(before) and _BEHIND_ARGUMENT.match(after):
+            before = re.sub(r"\bthe $", "", before)
+            asked = _sort_of(word)
+        else:
+            return None
+        return f"{before}{asked}{after}".rstrip(".")
+
     def subject_question(self, sentence: str, word: str) -> tuple[str, str] | None:
         """(question, its cue) of a sentence that says something of ``word``: "Which directive controls ...?"."""
         match = re.fullmatch(_SUBJECT.pattern.replace("{x}", re.escape(word)), sentence)
@@ -155,7 +196,11 @@ class Words:
             or kind.split()[0].endswith(("ly", "s"))
         ):
             return None
-        if match["verb"] in ("are", "was") or re.match(r"(?:not|also|only|still|now|no longer)\b", match["rest"]):
+        if match["verb"] in ("are", "was") or re.match(
+            r"(?:(?:an?|the) )?"
+            r"(?:not|also|only|still|now|no longer|bit|fine|similar|good|little|lot|different|same|one|way)\b",
+            match["rest"],
+        ):
             return None
         said = f"{match['verb']} {match['rest']}"
         if is_fragment(said, least=30, most=190) or leaks(said, word) or any(c in said for c in "“”"):
@@ -169,3 +214,14 @@ def _is_sentence(said: str) -> bool:
     match = _NOMINAL.match(said)
     verb = _FINITE.search(said, match.end()) if match else None
     return verb is not None and _INNER.search(said, match.end() if match else 0, verb.start()) is None
+
+
+def _sort_of(word: str) -> str:
+    """What asks for a word by how it is written."""
+    if word.endswith("()"):
+        return "which function"
+    if word.startswith("--"):
+        return "which option"
+    if "/" in word or re.search(r"\.\w{1,5}$", word):
+        return "which file or directory"
+    return "what"

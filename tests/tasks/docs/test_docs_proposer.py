@@ -294,7 +294,7 @@ def test_the_audit_proves_every_question_from_the_tables(world: World, tasks: li
 def test_the_audit_sees_what_is_wrong(world: World, tasks: list[Task]) -> None:
     gap = next(task for task in tasks if task.shape == "masked")
     hop = gap.walk.hops[0]
-    other = hop.cue.replace("____", "karst_hall_99")
+    other = hop.source.name.replace("____", "karst_hall_99")
     assert [rule for rule, _ in audited(world, gap, extra=f"\n{other}")] == ["unique"]
     wrong = hop.model_copy(update={"target": hop.target.model_copy(update={"id": "x", "name": "Hall_99"})})
     spoiled = gap.model_copy(update={"walk": gap.walk.model_copy(update={"hops": (wrong,)})})
