@@ -261,10 +261,10 @@ class DocsProposer:
         titled = corpus.titled[title] == 1 and not any(c in title for c in "“”")
         if not titled and (rival := self._judge.rival(masked.replace(_GAP, " "), own, (edge.value,), None)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
-        said = self._words.in_place(quote, edge.value) if item.family == "sentence" else None
-        if said is not None:
+        in_place = self._words.in_place(quote, edge.value) if item.family == "sentence" else None
+        if in_place is not None:
             frames = document_words().sentences if titled else document_words().anywhere
-            question = _one_of(frames, generator).format(p=title, s=said)
+            question = _one_of(frames, generator).format(p=title, s=in_place)
             hop = self._said_there(edge, target, question.removesuffix("?"), masked)
             return self._finish(item, question, [hop], split)
         if not titled:
