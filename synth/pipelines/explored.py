@@ -11,7 +11,7 @@ from typing import Any
 
 from synth.environments.app.environment import open_app
 from synth.environments.app.reading import load_definition, source_text
-from synth.environments.explored import explored_options
+from synth.environments.stateful import stateful_options
 from synth.exploration.app.config import AppTasksConfig
 from synth.inputs import read_text
 from synth.recipe.model import Recipe
@@ -94,7 +94,7 @@ def _published(server: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _options(recipe: Recipe) -> dict[str, Any]:
-    return explored_options(recipe.source.model_dump(mode="json"), recipe.environment.model_dump(mode="json"))
+    return stateful_options(recipe.source.model_dump(mode="json"), recipe.environment.model_dump(mode="json"))
 
 
 def _app(recipe: Recipe) -> tuple[dict[str, Any], str]:

@@ -9,9 +9,9 @@ import pytest
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.plan_view import PlanView, plan_of
-from synth.agents.scripted.doer.config import DoerPolicyConfig
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.config import ToolPolicyConfig
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.annotate.labels.findings import findings_of
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.contract import ToolCall
@@ -51,7 +51,7 @@ def _all() -> list[Task]:
     return [task for application in APPLICATIONS for task in _tasks(application)]
 
 
-def _run(policy: DoerTeacher | DoerPolicy, task: Task, sample: int = 0) -> Rollout:
+def _run(policy: ToolTeacher | ToolPolicy, task: Task, sample: int = 0) -> Rollout:
     environment = _environment(task.details["app"])
     return rollout(
         policy,
@@ -93,7 +93,7 @@ def test_the_rule_is_not_written_and_the_variant_alone_keeps_it() -> None:
 def test_the_teacher_tries_once_says_what_it_saw_and_does_what_would_do(application: str) -> None:
     spoken = 0
     for task in _tasks(application):
-        done = _run(DoerTeacher(task), task)
+        done = _run(ToolTeacher(task), task)
         assert done.verdict.correct is True, (task.question, done.verdict)
         assert ungrounded(done.prompt, done.history) == []
         calls = [
@@ -126,10 +126,10 @@ def test_who_does_not_try_is_not_praised_and_who_tries_again_errs() -> None:
     plan = _plan(task)
     lazy = PlanView(plan, task.question)
     assert plan.attempts[0].instruction in lazy.missing()
-    runs = [_run(DoerPolicy(task, DoerPolicyConfig(skill=0.5, untried=0.95)), task, sample) for sample in range(4)]
+    runs = [_run(ToolPolicy(task, ToolPolicyConfig(skill=0.5, untried=0.95)), task, sample) for sample in range(4)]
     idle = [run for run in runs if any(error.mode == "untried" for error in run.injected)]
     assert any(findings_of(task, run.history)[-1].undone for run in idle)
-    again = [_run(DoerPolicy(task, DoerPolicyConfig(skill=0.5, again=0.95)), task, sample) for sample in range(4)]
+    again = [_run(ToolPolicy(task, ToolPolicyConfig(skill=0.5, again=0.95)), task, sample) for sample in range(4)]
     kinds = [finding.move.kind.value for run in again for finding in findings_of(task, run.history) if finding.move]
     assert "repeated_failure" in kinds
 
