@@ -20,8 +20,8 @@ from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.engine.plan import StageNode
 from synth.environments.contract import EnvironmentSpec
-from synth.environments.explored import EXPLORED
 from synth.environments.simulated import SIMULATE_PROMPT
+from synth.environments.stateful import STATEFUL
 from synth.pipelines.duplicates import accepting_of, document_nodes, row_nodes
 from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled
@@ -40,7 +40,7 @@ __all__ = ["search_nodes"]
 
 def search_nodes(recipe: Recipe) -> tuple[StageNode, ...]:
     """The stage runs of a dataset of agents in an environment, in topological order."""
-    if recipe.source.kind in EXPLORED:
+    if recipe.source.kind in STATEFUL:
         tasks = _node("tasks", *modelled(recipe, task_values(recipe)))
         nodes = [replace(tasks, accepting=accepting_of(recipe))]
     else:
@@ -370,7 +370,7 @@ def _own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any
 def _environment(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
     kind = recipe.environment.kind
-    if recipe.source.kind in EXPLORED:
+    if recipe.source.kind in STATEFUL:
         explored, shown = made_of(recipe)
         return _named("environments", kind, explored, shown=shown)
     options = recipe.environment.model_dump(exclude={"kind", "simulated"})
