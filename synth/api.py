@@ -330,27 +330,29 @@ def export(
 def import_file(
     file: Path | str,
     from_: str,
-    out: Path | str,
+    out: Path | str | None,
     *,
     tasks_file: Path | str | None = None,
     all_correct: bool = False,
     licence: str | None = None,
     benchmarks: Sequence[Path | str] = (),
     distinct: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """Read trajectories that somebody else recorded into tables of ours, which ``load`` opens and ``export`` takes.
+    """Read trajectories that somebody else recorded into a dataset of ours, which ``load`` opens and ``export`` takes.
 
-        synth.import_file("runs.jsonl", "openai", "out/theirs", tasks_file="questions.jsonl")
+        synth.import_file("runs.jsonl", "auto", "out/theirs", tasks_file="questions.jsonl")
 
     Args:
-        file: JSON Lines, one object per line; or one JSON file that is an object, or a list of them.
-        from_: Name of the format (``synth.registry.choices("importers")``).
-        out: A folder; an earlier import in it is replaced.
+        file: JSON Lines, one object per line; one JSON file that is an object, or a list of them; or a folder of such.
+        from_: Name of the format (``synth.registry.choices("importers")``); ``auto`` tells it by each object's keys.
+        out: A folder; an earlier import in it is replaced. None = look only: what would be taken, and why not the rest.
         tasks_file: Questions with gold answers: then our rules judge runs that nobody did.
-        all_correct: Somebody vouches that every run which nobody judged is right.
+        all_correct: Treat runs without a verdict as correct.
         licence: SPDX id of what the observations quote, where the file does not say it.
         benchmarks: Files that no run's question or answer may overlap with: such runs are rejected.
         distinct: Of runs of one role that do the same on one question the first stays, and the others are rejected.
+        progress: Called with the numbers of objects read and of runs taken, now and then.
 
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
@@ -361,12 +363,13 @@ def import_file(
     return import_(
         Path(file),
         find("importers", from_),
-        Path(out),
+        None if out is None else Path(out),
         tasks=None if tasks_file is None else Path(tasks_file),
         all_correct=all_correct,
         licence=licence,
         benchmarks=[Path(one) for one in benchmarks],
         distinct=distinct,
+        progress=progress,
     )
 
 

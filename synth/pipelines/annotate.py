@@ -36,7 +36,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.stages.critical_steps import searched_row
 from synth.store import check_destination
 from synth.store.files import store_errors
@@ -126,7 +126,7 @@ def annotate(
         source=name,
         source_sha256=sha,
     )
-    known, rejected = read_tasks(tasks, provenance, licence)
+    known, rejected = read_tasks(tasks, provenance, licence, environment.name if environment is not None else RECORDED)
     rows, refusals = read_rows(values, known, environment, provenance)
     work = _Work(environment, policy, expert or scripted_expert(), scorer or EvidenceScorer(), search, provenance)
     for row in rows:

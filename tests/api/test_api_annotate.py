@@ -153,16 +153,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
         ),
         (asked("Who wrote the Atlas?", message("x"), correct="yes"), Reason.INVALID_TRAJECTORY, "details.correct"),
         (asked("Who wrote the Atlas?", message("x"), tool_errors={"c": 1}), Reason.INVALID_TRAJECTORY, "tool_errors"),
-        (
-            asked("Who wrote the Atlas?", message("well"), *called(0, "look", "x"), message("x")),
-            Reason.INVALID_TRAJECTORY,
-            "only the last action",
-        ),
-        (
-            asked("Who wrote the Atlas?", {"class_": "code_action", "language": "sh", "content": "ls"}),
-            Reason.INVALID_TRAJECTORY,
-            "",
-        ),
+        (asked("Who wrote the Atlas?"), Reason.INVALID_TRAJECTORY, "nobody acts"),
         (asked("Who wrote the Atlas?") | {"schema_version": "9"}, Reason.INVALID_TRAJECTORY, "schema_version"),
         (asked("Who wrote the Atlas?", message("x"), name="good"), Reason.DUPLICATE_ID, "earlier"),
     ],
