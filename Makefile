@@ -13,11 +13,12 @@ BASE := $(VENV)/.installed-base
 TEST := $(VENV)/.installed-test
 GPU := .venv-gpu/.installed
 TRAIN := .venv-train/.installed
+DOCS := .venv-docs/.installed
 EFFICACY_OUT ?= out/efficacy
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-gpu demo efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
+.PHONY: docs help install install-gpu demo efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +43,10 @@ $(TEST): pyproject.toml
 
 $(GPU): pyproject.toml
 	$(call environment,.venv-gpu,[gpu])
+	@touch $@
+
+$(DOCS): pyproject.toml
+	$(call environment,.venv-docs,[docs])
 	@touch $@
 
 # torch first, and with pip: what it brings is a CPU build where one is at hand.
@@ -99,6 +104,9 @@ locks: $(TEST)
 lock: $(TEST) ## record the hashes of bumped stages and of new prompts
 	$(BIN)/python tests/engine/stage_lock.py
 	$(BIN)/python .ci/prompt_lock.py
+
+docs: $(DOCS) ## the manual as a site in out/manual, built strictly: its reference is generated from the code
+	PYTHONPATH=. NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build -q -f .ci/mkdocs.yml
 
 test-extras: $(TEST) ## suites that need an environment of their own (ARGS="lowest embed" to choose)
 	$(BIN)/python .ci/extras.py $(ARGS)

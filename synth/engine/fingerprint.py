@@ -2,8 +2,8 @@
 
 In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), who screens its
 candidates, the versions of the collaborators that it is given (and of no others), seed, name of the source, hash of
-what is read from outside, versions of ``stage.libraries``, the fingerprint of everything it reads and, where that is a
-table that grows with N, how much of it there is.
+what is read from outside, versions of the libraries that it and they name, the fingerprint of everything it reads and,
+where that is a table that grows with N, how much of it there is.
 
 Not in it, each for a reason (a config adds fields of its own in ``unhashed``):
 
@@ -26,12 +26,11 @@ from functools import cache
 from typing import Any
 
 from synth.engine.plan import Plan, StageNode
-from synth.engine.usage import implementations
 from synth.filtering.dedup import DEDUP_VERSION
 from synth.identity import IDENTITY_SCHEME, canonical_json, digest
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import SCHEMA_VERSION, Row
-from synth.stages.contract import CandidateStage, Implementation, RowStage, StageConfig
+from synth.stages.contract import CandidateStage, Implementation, RowStage, StageConfig, implementations
 
 __all__ = ["ROWS_CARRY_DATASET", "Fingerprint", "carries_dataset", "fingerprints", "stated_version"]
 
@@ -114,7 +113,7 @@ def _fingerprint(
     inputs: dict[str, Any] = {}
     sources: set[str] = {content} if content else set()
     extent: int | None = None
-    for name in stage.reads:
+    for name in node.reads:
         label, table = node.source_of(name)
         writer = earlier[label]
         sources.update(writer.sources)
@@ -140,7 +139,7 @@ def _fingerprint(
         "source": plan.source,
         "dataset": plan.dataset if carries_dataset(stage) else None,
         "content": content,
-        "libraries": {name: importlib.metadata.version(name) for name in sorted(stage.libraries)},
+        "libraries": {name: importlib.metadata.version(name) for name in stage.libraries_of(node.config)},
         "inputs": inputs,
     }
     if node.screens:

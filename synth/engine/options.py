@@ -9,9 +9,9 @@ from synth.engine.executors.ray import RayExecutor
 from synth.engine.hub import StoreHub
 from synth.engine.model_executor import ModelExecutor
 from synth.engine.plan import Plan
-from synth.engine.usage import implementations
 from synth.errors import InputError
 from synth.models.contract import Price
+from synth.stages.contract import implementations
 from synth.store import Store
 
 __all__ = ["executor_named", "models_for"]

@@ -29,6 +29,11 @@ class StageNode:
     screens: tuple[Implementation, ...] = ()
     """Of a ``CandidateStage``: who looks at what it kept before that is accepted, in this order."""
 
+    @cached_property
+    def reads(self) -> tuple[str, ...]:
+        """What it reads, by the names that the stage and its collaborators have for it."""
+        return self.stage.reads_of(self.config)
+
     def source_of(self, name: str) -> tuple[str, str]:
         """Label and table (or label and label, for arrays) behind the name that the stage reads."""
         label, colon, table = self.inputs[name].partition(":")
@@ -72,17 +77,17 @@ class Plan:
 
 def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str]:
     stage = node.stage
-    missing = sorted(set(stage.reads) - set(node.inputs))
+    missing = sorted(set(node.reads) - set(node.inputs))
     if missing:
         yield f"nothing is given for {', '.join(missing)}, which {stage.name} reads"
-    extra = sorted(set(node.inputs) - set(stage.reads))
+    extra = sorted(set(node.inputs) - set(node.reads))
     if extra:
         yield f"{stage.name} does not read {', '.join(extra)}"
-    if issubclass(stage, RowStage) and not stage.looks_up <= set(stage.reads) - {stage.over}:
+    if issubclass(stage, RowStage) and not stage.looks_up <= set(node.reads) - {stage.over}:
         yield f"{stage.name} looks up what it does not read, or what it works over"
-    if issubclass(stage, RowStage) and stage.over not in stage.reads:
+    if issubclass(stage, RowStage) and stage.over not in node.reads:
         yield f"{stage.name} works over {stage.over!r}, which is not among what it reads"
-    for name in stage.reads:
+    for name in node.reads:
         label, table = node.source_of(name)
         writer = earlier.get(label)
         if writer is None:

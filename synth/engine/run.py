@@ -95,7 +95,7 @@ class Engine:
         node = self.plan.node(label)
         if label in self._reports:
             return self._reports[label]
-        for name in node.stage.reads:
+        for name in node.reads:
             self.run_stage(node.source_of(name)[0])
         began = time.monotonic()
         used = self.models.use() if self.models is not None else None

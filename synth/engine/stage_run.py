@@ -15,12 +15,12 @@ from synth.engine.model_executor import ModelExecutor
 from synth.engine.plan import StageNode
 from synth.engine.progress import Progress
 from synth.engine.units import REJECTED, UNITS, exact
-from synth.engine.usage import implementations, is_model_bound, model_uses
+from synth.engine.usage import is_model_bound, model_uses
 from synth.engine.views import StageView, batch_view, cut, total, view_of
 from synth.engine.work import ShardTask, Work, covering
 from synth.errors import SynthError
 from synth.schemas.reports import ModelUse
-from synth.stages.contract import CandidateStage, RowStage, ShardStage, Stage
+from synth.stages.contract import CandidateStage, RowStage, ShardStage, Stage, implementations
 from synth.store.failpoints import failpoint
 from synth.store.files import remove_folder, store_errors
 from synth.store.shards import Manifest, check_shard, read_manifest
@@ -82,7 +82,7 @@ class StageRun:
     def _inputs(self) -> StoredInputs:
         tables: dict[str, StoredTable] = {}
         arrays: dict[str, Any] = {}
-        for name in self.stage.reads:
+        for name in self.node.reads:
             label, table = self.node.source_of(name)
             view = self._engine.view(label)
             if table in view.tables:

@@ -6,23 +6,20 @@ was really paid in which run is the account's business (the store of calls).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from pydantic import BaseModel
-
 from synth.models.contract import ChatReply, ChatRequest, Model, Models, Price, Runtime, Sampling, Usage
 from synth.models.prices import PriceTable
 from synth.schemas.reports import ModelUse
-from synth.stages.contract import Implementation, RowAtHand, StageConfig
+from synth.stages.contract import Implementation, RowAtHand, StageConfig, implementations
 from synth.store.calls_values import from_nano
 
 __all__ = [
     "CallUse",
     "MeteredModels",
-    "implementations",
     "is_model_bound",
     "model_uses",
     "plain_numbers",
@@ -49,21 +46,6 @@ class CallUse:
     def of_plain(cls, plain: Sequence[Any]) -> CallUse:
         role, model, tokens = plain
         return cls(role, model, None if tokens is None else (tokens[0], tokens[1], tokens[2]))
-
-
-def implementations(value: Any, name: str = "") -> Iterator[tuple[str, Implementation]]:
-    """Every collaborator in a config, however deep, with the field that holds it."""
-    if isinstance(value, Implementation):
-        yield name, value
-    elif isinstance(value, BaseModel):
-        for field in type(value).model_fields:
-            yield from implementations(getattr(value, field), field)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from implementations(item, str(key))
-    elif isinstance(value, tuple | list | set | frozenset):
-        for item in value:
-            yield from implementations(item, name)
 
 
 def is_model_bound(config: StageConfig) -> bool:

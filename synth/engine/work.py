@@ -89,7 +89,7 @@ class Work:
             seed=self.seed,
             inputs=self.inputs,
             provenance=self.provenance,
-            generator=partial(derive_generator, self.seed, self.stage.name),
+            generator=partial(derive_generator, self.seed, self.stage.stream(self.config)),
             models=None if self.models is None else MeteredModels(self.models, self.config),
         )
         with self.named("while it was made"):

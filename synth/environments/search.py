@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -40,6 +41,7 @@ from synth.schemas.trajectories import Verdict
 __all__ = [
     "SEARCH",
     "SEARCH_TOOLS",
+    "SIMULATED_SEARCH",
     "DocumentIds",
     "DocumentTable",
     "FoundDocument",
@@ -484,3 +486,6 @@ def open_simulated_search(
     asking = AskConfig(**{name: options.pop(name) for name in AskConfig.model_fields if name in options})
     simulator = Simulator(model, Simulation.model_validate(simulated), asking)
     return open_search(inputs=inputs, simulator=simulator, **options)
+
+
+SIMULATED_SEARCH = replace(SEARCH, open=open_simulated_search)

@@ -13,11 +13,11 @@ from typing import Any
 
 from synth.annotate.critical.intervals import wilson
 from synth.engine import Engine, ModelExecutor, StageNode
-from synth.engine.usage import implementations, is_model_bound
+from synth.engine.usage import is_model_bound
 from synth.errors import InputError
 from synth.pipelines.finishing import successes
 from synth.schemas.reports import ModelUse, RunUse, StageReport
-from synth.stages.contract import CandidateStage, RowStage, Stage
+from synth.stages.contract import CandidateStage, RowStage, Stage, implementations
 
 __all__ = ["CONFIDENCE", "Estimate", "Pilot", "StageEstimate", "Success", "predict", "run_pilot"]
 
@@ -180,7 +180,7 @@ def _estimate(engine: Engine, small: Engine, label: str, tasks: int, wanted: int
 def _is_before_tasks(engine: Engine, label: str) -> bool:
     """Whether a stage run knows nothing of tasks: none of what it reads comes from them."""
     node = engine.plan.node(label)
-    sources = [node.source_of(name)[0] for name in node.stage.reads]
+    sources = [node.source_of(name)[0] for name in node.reads]
     return not issubclass(node.stage, CandidateStage) and all(_is_before_tasks(engine, source) for source in sources)
 
 

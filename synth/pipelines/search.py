@@ -110,16 +110,16 @@ def _task_nodes(recipe: Recipe) -> Iterator[StageNode]:
 
 
 def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode]:
-    prompt = load_prompt(_spec(recipe).prompt)
+    prompt, environment = load_prompt(_spec(recipe).prompt), _environment(recipe)
     yield _node(
         f"{role}-rollouts",
-        _here(recipe, "rollouts"),
+        "rollouts",
         {
             "role": role,
             "rollouts": who.rollouts,
             "limits": recipe.limits.model_copy(update=_own_limits(who)),
             "policy": _policy(recipe, role, who),
-            "environment": _environment(recipe),
+            "environment": environment,
             "management": recipe.management,
             "summaries": _summaries(recipe, role),
             "reflector": _reflector(recipe, role),
@@ -128,7 +128,7 @@ def _role_nodes(recipe: Recipe, role: RoleName, who: Role) -> Iterator[StageNode
             "prompt_sha256": prompt.ref.sha256,
         },
         tasks="tasks",
-        **_world(recipe),
+        **_world(recipe, environment),
     )
     yield _node(role, "verify", {}, rollouts=f"{role}-rollouts", tasks="tasks")
 
@@ -166,11 +166,12 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
         else:
             yield _node(f"{role}-steps", "label_steps", {}, trajectories=role, tasks="tasks")
     if searched and recipe.preferences is not None and "teacher" in recipe.roles:
+        environment = _environment(recipe)
         yield _node(
             "preferences",
-            _here(recipe, "preferences"),
+            "preferences",
             {
-                "environment": _environment(recipe),
+                "environment": environment,
                 "management": recipe.management,
                 "editor": _editor(recipe),
                 "modelled_expert": _expert_is_model(recipe),
@@ -182,7 +183,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
             policy_runs="policy:trajectories",
             steps="policy-steps",
             branches="critical-steps",
-            **_world(recipe),
+            **_world(recipe, environment),
         )
 
 
@@ -216,23 +217,23 @@ def _judging_nodes(recipe: Recipe) -> Iterator[StageNode]:
 def _critical_node(recipe: Recipe) -> StageNode:
     critical = recipe.critical
     assert critical is not None
-    who = recipe.roles["policy"]
+    who, environment = recipe.roles["policy"], _environment(recipe)
     return _node(
         "critical-steps",
-        _here(recipe, "critical_steps"),
+        "critical_steps",
         {
             "policy": _policy(recipe, "policy", who),
             "expert": _expert(recipe, critical),
             "scorer": _scorer(recipe, critical),
             "management": recipe.management,
-            "environment": _environment(recipe),
+            "environment": environment,
             "search": critical.search.model_copy(update=_own_limits(who, critical.search)),
             "successes": critical.successes,
             "share": critical.share,
         },
         trajectories="policy",
         tasks="tasks",
-        **_world(recipe),
+        **_world(recipe, environment),
     )
 
 
@@ -299,8 +300,9 @@ def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
     """Rows that a reward function judges: tasks to be solved by searching, and by reading."""
     if recipe.rl:
         # Tools and their description are the same; whoever trains says what stands behind them.
-        values = {"environment": _environment(recipe, simulated=False), **_prompt(_spec(recipe).rl_prompt)}
-        yield _node("rl", _here(recipe, "rl"), values, tasks="tasks", **_world(recipe))
+        environment = _environment(recipe, simulated=False)
+        values = {"environment": environment, **_prompt(_spec(recipe).rl_prompt)}
+        yield _node("rl", "rl", values, tasks="tasks", **_world(recipe, environment))
     wanted = recipe.contexts
     if wanted is None or recipe.distractors is None or not _spec(recipe).pages:
         return
@@ -310,16 +312,11 @@ def _reward_nodes(recipe: Recipe) -> Iterator[StageNode]:
         yield _node(f"contexts-{budget}", "contexts", values, **reads)
 
 
-def _here(recipe: Recipe, stage: str) -> str:
-    """The stage of that kind for the recipe's environment: it differs in what it reads and in nothing else."""
-    return f"{recipe.environment.kind}_{stage}"
-
-
-def _world(recipe: Recipe) -> dict[str, str]:
+def _world(recipe: Recipe, environment: Implementation) -> dict[str, str]:
     """What the environment is opened over: table or arrays -> the node that writes it."""
     made = {"documents": "documents", "index": "index", "graph": "graph", "names": "names"}
     made["entities"] = "documents" if recipe.source.kind in GRAPHS else "edges"
-    return {name: made[name] for name in _spec(recipe).needs}
+    return {name: made[name] for name in environment.needs}
 
 
 def _spec(recipe: Recipe) -> EnvironmentSpec:

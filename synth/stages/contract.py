@@ -57,6 +57,7 @@ __all__ = [
     "StageConfig",
     "Table",
     "TableStage",
+    "implementations",
 ]
 
 C = TypeVar("C", bound="StageConfig")
@@ -121,6 +122,16 @@ class Implementation(StageConfig):
         found: int | None = getattr(self._factory(), "version", None)
         return found
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Tables and arrays that its factory is given beside its options, as it states."""
+        return tuple(getattr(self._factory(), "needs", ()))
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Distributions whose version can change what it does, as its factory states."""
+        return tuple(getattr(self._factory(), "libraries", ()))
+
     def _factory(self) -> Any:
         module, _, attribute = self.factory.partition(":")
         return getattr(import_module(module), attribute)
@@ -131,6 +142,21 @@ class Implementation(StageConfig):
         if self.files:
             collaborators["files"] = self.files
         return self._factory()(**self.options, **collaborators)
+
+
+def implementations(value: Any, name: str = "") -> Iterator[tuple[str, Implementation]]:
+    """Every collaborator in a config, however deep, with the field that holds it."""
+    if isinstance(value, Implementation):
+        yield name, value
+    elif isinstance(value, BaseModel):
+        for field_name in type(value).model_fields:
+            yield from implementations(getattr(value, field_name), field_name)
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from implementations(item, str(key))
+    elif isinstance(value, tuple | list | set | frozenset):
+        for item in value:
+            yield from implementations(item, name)
 
 
 class Table(Protocol):
@@ -254,7 +280,7 @@ class Context:
     provenance: Provenance
     """Filled in by the engine for this stage run; rows that the stage makes carry it (with their own additions)."""
     generator: Callable[..., np.random.Generator]
-    """``generator(*names)`` -> a generator derived from (seed, stage name, *names)."""
+    """``generator(*names)`` -> a generator derived from (seed, the stage's :meth:`~Stage.stream`, *names)."""
     notes: Notes = field(default_factory=Notes)
     """Numbers for the stage report beyond row counts, of the row (or shard) at hand; the report has their sums."""
     notebook: Notebook = field(default_factory=Notebook)
@@ -333,6 +359,22 @@ class Stage(ABC, Generic[C]):
     def __init__(self, config: C, context: Context) -> None:
         self.config = config
         self.context = context
+
+    @classmethod
+    def reads_of(cls, config: C) -> tuple[str, ...]:
+        """``reads``, and what the collaborators in ``config`` need."""
+        return tuple(dict.fromkeys([*cls.reads, *(name for _, one in implementations(config) for name in one.needs)]))
+
+    @classmethod
+    def libraries_of(cls, config: C) -> tuple[str, ...]:
+        """``libraries``, and those of the collaborators in ``config``; sorted."""
+        return tuple(sorted({*cls.libraries, *(name for _, one in implementations(config) for name in one.libraries)}))
+
+    @classmethod
+    def stream(cls, config: C) -> str:
+        """What its random draws go by, beside the seed and the row: in another environment it draws otherwise."""
+        place = getattr(config, "environment", None)
+        return f"{place.kind}_{cls.name}" if isinstance(place, Implementation) else cls.name
 
     @classmethod
     def content_digest(cls, config: C) -> str | None:

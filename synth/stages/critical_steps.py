@@ -28,13 +28,8 @@ from synth.stages.contract import Context, Implementation, Outcome, RowStage, St
 from synth.store.lookup import RowsByKey
 
 __all__ = [
-    "AppCriticalSteps",
     "CriticalSteps",
     "CriticalStepsConfig",
-    "GraphCriticalSteps",
-    "McpCriticalSteps",
-    "SearchCriticalSteps",
-    "WebCriticalSteps",
     "action_verdict",
     "searched_row",
 ]
@@ -62,13 +57,17 @@ class CriticalStepsConfig(StageConfig):
 class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     """Every finished continuation is noted at once, so an interrupted search draws none of them again."""
 
+    name = "critical_steps"
+    version = 3
     config_type = CriticalStepsConfig
+    reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "searched": SearchedRow,
         "branches": BranchRow,
         "verdicts": VerdictRow,
     }
     over = "trajectories"
+    libraries = ("numpy",)
     looks_up = frozenset({"tasks"})
     rows_per_shard = 16
 
@@ -114,51 +113,6 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             return ()
         provenance = self.context.provenance.model_copy(update=scorer.origin() | _prompt_of(scorer))
         return tuple(action_verdict(row, one, provenance) for one in found.scored)
-
-
-class SearchCriticalSteps(CriticalSteps):
-    """In the search environment."""
-
-    name = "search_critical_steps"
-    version = 3
-    reads = ("trajectories", "tasks", "documents", "index")
-    libraries = ("numpy", "bm25s")
-
-
-class GraphCriticalSteps(CriticalSteps):
-    """In the graph environment."""
-
-    name = "graph_critical_steps"
-    version = 2
-    reads = ("trajectories", "tasks", "entities", "graph", "names")
-    libraries = ("numpy", "bm25s")
-
-
-class AppCriticalSteps(CriticalSteps):
-    """In an application."""
-
-    name = "app_critical_steps"
-    version = 2
-    reads = ("trajectories", "tasks")
-    libraries = ("numpy",)
-
-
-class McpCriticalSteps(CriticalSteps):
-    """On servers of the Model Context Protocol."""
-
-    name = "mcp_critical_steps"
-    version = 2
-    reads = ("trajectories", "tasks")
-    libraries = ("numpy",)
-
-
-class WebCriticalSteps(CriticalSteps):
-    """On a web site, in a real browser."""
-
-    name = "web_critical_steps"
-    version = 2
-    reads = ("trajectories", "tasks")
-    libraries = ("numpy",)
 
 
 def _prompt_of(scorer: Implementation) -> dict[str, str]:

@@ -26,13 +26,8 @@ from synth.stages.contract import Context, Implementation, Outcome, RowStage, St
 from synth.store.lookup import RowsByKey
 
 __all__ = [
-    "AppPreferences",
-    "GraphPreferences",
-    "McpPreferences",
     "Preferences",
     "PreferencesConfig",
-    "SearchPreferences",
-    "WebPreferences",
 ]
 
 
@@ -68,9 +63,13 @@ class PreferencesConfig(StageConfig):
 class Preferences(RowStage[PreferencesConfig, Task]):
     """Works task by task: all runs of a task, their steps and their branches belong together."""
 
+    name = "preferences"
+    version = 3
     config_type = PreferencesConfig
+    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
     writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow}
     over = "tasks"
+    libraries = ("numpy",)
     looks_up = frozenset({"teacher_runs", "policy_runs", "steps", "branches"})
 
     def __init__(self, config: PreferencesConfig, context: Context) -> None:
@@ -195,48 +194,3 @@ class Preferences(RowStage[PreferencesConfig, Task]):
 
     def _count(self, name: str) -> None:
         self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
-
-
-class SearchPreferences(Preferences):
-    """In the search environment."""
-
-    name = "search_preferences"
-    version = 3
-    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "documents", "index")
-    libraries = ("numpy", "bm25s")
-
-
-class GraphPreferences(Preferences):
-    """In the graph environment."""
-
-    name = "graph_preferences"
-    version = 2
-    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches", "entities", "graph", "names")
-    libraries = ("numpy", "bm25s")
-
-
-class AppPreferences(Preferences):
-    """In an application."""
-
-    name = "app_preferences"
-    version = 2
-    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
-    libraries = ("numpy",)
-
-
-class McpPreferences(Preferences):
-    """On servers of the Model Context Protocol."""
-
-    name = "mcp_preferences"
-    version = 2
-    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
-    libraries = ("numpy",)
-
-
-class WebPreferences(Preferences):
-    """On a web site, in a real browser."""
-
-    name = "web_preferences"
-    version = 2
-    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
-    libraries = ("numpy",)

@@ -14,7 +14,7 @@ from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
-__all__ = ["AppRlRows", "GraphRlRows", "McpRlRows", "RlRows", "RlRowsConfig", "SearchRlRows", "WebRlRows"]
+__all__ = ["RlRows", "RlRowsConfig"]
 
 
 class RlRowsConfig(StageConfig):
@@ -28,11 +28,15 @@ class RlRowsConfig(StageConfig):
 
 
 class RlRows(RowStage[RlRowsConfig, Task]):
-    """One row per task. A subclass per environment says what that environment reads."""
+    """One row per task."""
 
+    name = "rl"
+    version = 2
     config_type = RlRowsConfig
+    reads = ("tasks",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"rl": RlRow}
     over = "tasks"
+    libraries = ("numpy",)
     rows_per_shard = 256
 
     def __init__(self, config: RlRowsConfig, context: Context) -> None:
@@ -66,48 +70,3 @@ class RlRows(RowStage[RlRowsConfig, Task]):
             provenance=self._provenance,
         )
         return Outcome(kept=(made,))
-
-
-class SearchRlRows(RlRows):
-    """In the search environment."""
-
-    name = "search_rl"
-    version = 2
-    reads = ("tasks", "documents", "index")
-    libraries = ("numpy", "bm25s")
-
-
-class GraphRlRows(RlRows):
-    """In the graph environment."""
-
-    name = "graph_rl"
-    version = 2
-    reads = ("tasks", "entities", "graph", "names")
-    libraries = ("numpy", "bm25s")
-
-
-class AppRlRows(RlRows):
-    """In an application."""
-
-    name = "app_rl"
-    version = 2
-    reads = ("tasks",)
-    libraries = ("numpy",)
-
-
-class McpRlRows(RlRows):
-    """On servers of the Model Context Protocol."""
-
-    name = "mcp_rl"
-    version = 2
-    reads = ("tasks",)
-    libraries = ("numpy",)
-
-
-class WebRlRows(RlRows):
-    """On a web site, in a real browser."""
-
-    name = "web_rl"
-    version = 2
-    reads = ("tasks",)
-    libraries = ("numpy",)

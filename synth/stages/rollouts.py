@@ -28,14 +28,9 @@ from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 
 __all__ = [
-    "AppRollouts",
-    "GraphRollouts",
-    "McpRollouts",
     "Rollouts",
     "RolloutsConfig",
-    "SearchRollouts",
     "SummariesConfig",
-    "WebRollouts",
 ]
 
 
@@ -82,16 +77,16 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
     """Each sample draws from (seed, stage, task, role, sample, turn), so order and workers change nothing.
 
     A task is kept with the samples that came to an end. One that a model cut short (it refused, its reply was cut off,
-    ...) is rejected with the reason, beside them; a task of which none is left is rejected.
+    ...) is rejected with the reason, beside them; a task of which none is left is rejected."""
 
-    A subclass per environment says what that environment reads; nothing else differs.
-    """
-
+    name = "rollouts"
+    version = 2
     config_type = RolloutsConfig
+    reads = ("tasks",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"rollouts": TrajectoryRow, "injected_errors": InjectedError}
     sealed: ClassVar[frozenset[str]] = frozenset({"injected_errors"})
     over = "tasks"
-    libraries: ClassVar[tuple[str, ...]] = ("numpy", "bm25s")
+    libraries = ("numpy",)
 
     def __init__(self, config: RolloutsConfig, context: Context) -> None:
         super().__init__(config, context)
@@ -193,46 +188,3 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
 
     def _turns(self, task: Task, kind: str, number: int) -> Callable[[int], np.random.Generator]:
         return lambda turn: self.context.generator(task.id, self.config.role, kind, number, turn)
-
-
-class SearchRollouts(Rollouts):
-    """Rollouts over the search environment."""
-
-    name = "search_rollouts"
-    version = 2
-    reads = ("tasks", "documents", "index")
-
-
-class GraphRollouts(Rollouts):
-    """Rollouts over the graph environment."""
-
-    name = "graph_rollouts"
-    version = 2
-    reads = ("tasks", "entities", "graph", "names")
-
-
-class AppRollouts(Rollouts):
-    """Rollouts in an application. The tables of the build have no part in it."""
-
-    name = "app_rollouts"
-    version = 2
-    reads = ("tasks",)
-    libraries = ("numpy",)
-
-
-class McpRollouts(Rollouts):
-    """Rollouts on servers of the Model Context Protocol. The tables of the build have no part in it."""
-
-    name = "mcp_rollouts"
-    version = 2
-    reads = ("tasks",)
-    libraries = ("numpy",)
-
-
-class WebRollouts(Rollouts):
-    """On a web site, in a real browser."""
-
-    name = "web_rollouts"
-    version = 2
-    reads = ("tasks",)
-    libraries = ("numpy",)

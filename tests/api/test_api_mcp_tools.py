@@ -122,7 +122,7 @@ def test_a_server_that_ends_in_a_run_is_a_typed_rejection(
     finally:
         sys.modules.pop("unlucky_agent", None)
     dataset = synth.load(lost.path)
-    rejected = [row for row in dataset.rows("rejected") if row.stage == "mcp_rollouts"]
+    rejected = [row for row in dataset.rows("rejected") if row.stage == "rollouts"]
     assert {(row.reason, row.detail) for row in rejected} == {
         (Reason.ENVIRONMENT_ERROR, "policy, rollout 0, the server organizer is gone")
     }

@@ -232,7 +232,7 @@ def test_rollouts_that_are_cut_short_are_rejected_beside_those_that_are_kept(tmp
     with ModelServer(players, ServerOptions(faults=faults)) as server:
         there = synth.build("world-search", out=tmp_path / "there", settings={**settings, **bound(server)}, **base)
     rows = list(synth.load(there.path).rows("trajectories"))
-    rejected = [row for row in synth.load(there.path).rows("rejected") if row.stage == "search_rollouts"]
+    rejected = [row for row in synth.load(there.path).rows("rejected") if row.stage == "rollouts"]
     ended = [(row.task_id, row.role, row.rollout) for row in rows]
     ended += [(row.row_id, row.detail.split(",")[0], row.part) for row in rejected]
     wanted = {(task.id, "teacher", 0) for task in tasks} | {(t.id, "policy", n) for t in tasks for n in range(4)}

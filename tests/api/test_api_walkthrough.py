@@ -1,4 +1,4 @@
-"""The README's walk-through "Your folder, your vLLM", as it stands there, against the test server."""
+"""The manual's walk-through "Your folder, your vLLM", as it stands there, against the test server."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from synth.agents.model.wire import GAVE_UP
 from synth.cli import main
 from synth.testing.corpus import small_documents, small_tasks
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-SECTION = README.split("## Your folder, your vLLM\n")[1].split("\n## ")[0]
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "models.md").read_text(encoding="utf-8")
+SECTION = PAGE.split("## Your folder, your vLLM\n")[1].split("\n## ")[0]
 RECIPE = re.findall(r"```yaml\n(.*?)```", SECTION, re.S)[0]
 COMMANDS = [line.split("#")[0].split() for line in re.findall(r"^    (synth .*)$", SECTION, re.M)]
 MODEL = "Qwen/Qwen3-8B"
@@ -67,7 +67,7 @@ def exit_code(arguments: list[str]) -> int:
     return 0
 
 
-def test_the_walk_through_of_the_readme(
+def test_the_walk_through_of_the_manual(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

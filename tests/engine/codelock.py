@@ -51,7 +51,7 @@ DATA: dict[str, str] = {"synth.lexicon.reading": "**/*.yaml"}
 @dataclass(frozen=True)
 class CodeLock:
     name: str
-    """``stages search_rollouts``, ``environments web``: table and name in the registry."""
+    """``stages rollouts``, ``environments web``: table and name in the registry."""
     version: int
     modules: Mapping[str, str]
     """Module -> hash of its code."""

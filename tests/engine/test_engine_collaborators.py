@@ -126,7 +126,7 @@ def test_a_bump_invalidates_the_stage_runs_that_are_given_it(name: str, planned:
         # Who reads them follows, and no one else.
         reached = set(wanted)
         for node in plan.nodes:
-            reached |= {node.label for name in node.stage.reads if node.source_of(name)[0] in reached}
+            reached |= {node.label for name in node.reads if node.source_of(name)[0] in reached}
         assert all_ <= reached, factory
 
 

@@ -105,7 +105,7 @@ def test_every_task_ends_as_a_trajectory_or_a_rejection(built: Built) -> None:
     tasks = {task.id for task in built.tasks}
     for role in ROLES:
         kept = Counter(row.task_id for row in built.dataset.rows("trajectories") if row.role == role)
-        ours = [row for row in built.rejections if row.stage in ("search_rollouts", "verify")]
+        ours = [row for row in built.rejections if row.stage in ("rollouts", "verify")]
         gone = Counter(row.row_id for row in ours if row.detail.startswith(f"{role}, rollout"))
         assert kept.total() + gone.total() == len(tasks)
         assert set(kept) | set(gone) == tasks
@@ -113,7 +113,7 @@ def test_every_task_ends_as_a_trajectory_or_a_rejection(built: Built) -> None:
 
 def test_rejections_have_the_right_reason(built: Built) -> None:
     faults = {record.sample: record.fault for record in built.records if record.outcome == "delivered"}
-    rejected = [row for row in built.rejections if row.stage == "search_rollouts"]
+    rejected = [row for row in built.rejections if row.stage == "rollouts"]
     assert rejected
     for row in rejected:
         match = re.match(r"(teacher|policy), rollout (\d+), turn (\d+): ", row.detail)

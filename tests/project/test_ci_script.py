@@ -17,6 +17,8 @@ check:
 test:
 \t@echo "SKIPPED tests/a/test_a.py::test_one - needs a terminal"
 \t@echo "3 passed, 1 skipped in 4.20s"; read line && exit 9 || exit {test}
+docs:
+\t@echo built; exit {docs}
 test-extras:
 \t@echo "extras: missing embed: there is no tests/extras/embed yet, so nothing was run"
 \t@echo "2 passed, 1 skipped in 61.00s (0:01:01)"; exit {extras}
@@ -26,7 +28,7 @@ test-extras:
 def run_ci(folder: Path, **exits: int) -> tuple[int, str]:
     (folder / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", folder / ".ci" / "run")
-    (folder / "Makefile").write_text(MAKEFILE.format(**{"check": 0, "test": 0, "extras": 0, **exits}))
+    (folder / "Makefile").write_text(MAKEFILE.format(**{"check": 0, "test": 0, "docs": 0, "extras": 0, **exits}))
     done = subprocess.run(
         ["bash", ".ci/run"], cwd=folder, input="a line\n", capture_output=True, text=True, timeout=120
     )
@@ -69,11 +71,11 @@ def test_extras_that_find_no_time_are_named_and_do_not_fail(tmp_path: Path) -> N
     assert "extras: missing web" in done.stdout
 
 
-@pytest.mark.parametrize("step", ["check", "test", "extras"])
+@pytest.mark.parametrize("step", ["check", "test", "docs", "extras"])
 def test_a_step_that_fails_fails_the_run_and_the_others_run_all_the_same(tmp_path: Path, step: str) -> None:
     status, text = run_ci(tmp_path, **{step: 3})
     assert status == 1
     name = "test-extras" if step == "extras" else step
     assert f"==> failed: {name} (exit 2)" in text
-    assert text.count(": exit ") == 3
+    assert text.count(": exit ") == 4
     assert "all steps passed" not in text

@@ -83,6 +83,7 @@ PUBLIC = {
         "StageConfig",
         "Table",
         "TableStage",
+        "implementations",
     },
 }
 """The surface that others program against. Growing it is a decision: it is written down here."""

@@ -67,9 +67,9 @@ def sources() -> dict[str, ast.Module]:
 
 
 def told(modules: set[str]) -> set[Symbol]:
-    """Modules and names that the README and the cards of datasets tell users of."""
+    """Modules and names that README, manual and the cards of datasets name."""
     found: set[Symbol] = set()
-    for path in (ROOT / "README.md", *(ROOT / "data_cards").rglob("*.*")):
+    for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "data_cards").rglob("*.*")):
         for name in _NAMED.findall(path.read_text(encoding="utf-8")):
             module, _, last = name.rpartition(".")
             if name in modules:

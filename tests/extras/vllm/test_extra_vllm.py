@@ -143,7 +143,7 @@ def test_a_whole_build_runs_on_it(tiny: Tiny, tmp_path: Path) -> None:
     assert validate(done.path) == []
     dataset = synth.load(done.path)
     runs = [row for row in dataset.rows("trajectories") if row.role == "policy"]
-    lost = [row for row in dataset.rows("rejected") if row.stage == "search_rollouts"]
+    lost = [row for row in dataset.rows("rejected") if row.stage == "rollouts"]
     assert len({row.task_id for row in runs} | {row.row_id for row in lost}) == _TASKS  # nothing vanishes
     assert {(row.provenance.backend, row.model) for row in runs} == {("vllm", "tiny")}
     # What a random model does is an action that can be carried out, or is rejected for what it is.

@@ -1,0 +1,72 @@
+"""What README and manual say exists: commands parse, keys and links exist, recipes load, code compiles."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+from synth.cli.app import app
+from synth.recipe.load import load_recipe, parse_setting
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
+COMMANDS: Any = typer.main.get_command(app)
+LINES = [
+    pytest.param(line, id=f"{path.name}: {line[:60]}")
+    for path, text in TEXTS.items()
+    for line in dict.fromkeys(re.findall(r"^    (synth [^|\n]*)$", text, re.M))
+]
+GENERATED = "reference/"
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_commands_parse_and_their_keys_exist(line: str, tmp_path: Path) -> None:
+    words = [
+        str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(line, comments=True)
+    ]
+    command = COMMANDS.commands[words[1]]
+    context = command.make_context(words[1], list(words[2:]))
+    changes = context.params.get("changes") or ()
+    name = context.params.get("dataset")
+    if changes and name:
+        settings = dict(parse_setting(change) for change in changes)
+        if context.params.get("source"):
+            settings["source.path"] = str(tmp_path)
+        assert load_recipe(name, settings=settings).name == name
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", TEXTS[path]):
+        if "://" not in target and not target.startswith(GENERATED):
+            assert (path.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_code_compiles_and_recipes_load(path: Path, tmp_path: Path) -> None:
+    for code in re.findall(r"```python\n(.*?)```", TEXTS[path], re.S):
+        compile(code, str(path), "exec")
+    for text in re.findall(r"```yaml\n(.*?)```", TEXTS[path], re.S):
+        body = yaml.safe_load(text)
+        (tmp_path / "pages").mkdir(exist_ok=True)
+        (tmp_path / "pages" / "a.md").write_text("# A\n")
+        body["source"]["path"] = str(tmp_path / "pages")
+        (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(body))
+        assert load_recipe(file=tmp_path / "recipe.yaml").name == body["name"]
+
+
+def test_every_page_is_in_the_manual() -> None:
+    listed = (ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")
+    for path in PAGES[1:]:
+        assert f"- {path.relative_to(ROOT / 'docs')}\n" in listed, path
+
+
+def test_the_readme_is_short() -> None:
+    assert len(TEXTS[ROOT / "README.md"].split()) <= 900
