@@ -178,8 +178,8 @@ def _tools(
         return (), given
     names = [tool["function"]["name"] for tool in known]
     bare = [name for name in given or () if name not in names]
-    functions = [{"name": name, "description": "", "parameters": {"type": "object"}} for name in bare]
-    every = [*known, *({"type": "function", "function": function} for function in functions)]
+    unknown = [{"name": name, "description": "", "parameters": {"type": "object"}} for name in bare]
+    every = [*known, *({"type": "function", "function": function} for function in unknown)]
     return tuple(every), None if given is None and not known else (*names, *bare)
 
 

@@ -110,12 +110,12 @@ def untied(content: list[Item]) -> list[Item]:
         item["tool_call_id"] for item in content if item["class_"] in ACTIONS and item.get("tool_call_id") is not None
     )
     open_ = {name for name, times in called.items() if times == 1}
-    answered: set[str] = set()
-    seen: set[str] = set()
+    answered: set[Any] = set()
+    seen: set[Any] = set()
     for item in content:
         name = item.get("tool_call_id")
         if item["class_"] in ACTIONS:
-            seen |= {name} if name in open_ else set()
+            seen |= {name} & open_
         elif name in seen and name not in answered:
             answered.add(name)
         else:
