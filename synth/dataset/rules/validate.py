@@ -36,7 +36,7 @@ from synth.dataset.rules.distractor_checks import (
     FalsehoodPages,
     GoldPages,
 )
-from synth.dataset.rules.duplicate_checks import DuplicateCheck
+from synth.dataset.rules.duplicate_checks import DuplicateCheck, DuplicateRejections
 from synth.dataset.rules.graph_checks import EntityCheck, FactCheck
 from synth.dataset.rules.pair_checks import PairCheck
 from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
@@ -167,6 +167,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     runs = PolicyRuns()
     pairs = PairCheck(found, trajectories, steps, branches, _selection(report, found))
     listed = any(file.config == "duplicates" for file in files)
+    duplicates = DuplicateCheck(found, documents, trajectories, pairs, listed=listed)
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
         "falsehoods": falsehoods,  # before what proves or disproves them
@@ -184,8 +185,8 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
         "preferences": pairs,
         "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs),
-        "duplicates": DuplicateCheck(found, documents, trajectories, pairs, listed=listed),
-        "rejected": rejections,
+        "duplicates": duplicates,
+        "rejected": Several(rejections, DuplicateRejections(found, duplicates, listed=listed)),
     }
     known = known_of(report, mix)
     for name, check in checks.items():
