@@ -1,9 +1,8 @@
-"""The planner that teacher and policy share: which move comes next, given what was seen and settled.
+"""The planner over pages: which move comes next, given what was seen and settled.
 
-One call of ``Planner.turn`` makes one turn. It walks through the clues of the question in order; for each it reaches
-the page that the clue starts from, reads it for what answers the clue, and, where that page is silent, looks for pages
-that mention the start. What to pick among the options that are visible is left to a ``Chooser``: the teacher's knows
-the gold walk, the policy's only reads.
+It walks through the clues of the question in order; for each it reaches the page that the clue starts from, reads it
+for what answers the clue, and, where that page is silent, looks for pages that mention the start. What to pick among
+the options that are visible is left to a ``PageChooser``: the teacher's knows the gold walk, the policy's only reads.
 """
 
 from __future__ import annotations
@@ -11,25 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
-from synth.agents.contract import Turn
-from synth.agents.scripted.chooser import Chooser
-from synth.agents.scripted.course import Call, Course
+from synth.agents.scripted.choosing import PageChooser
+from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.cues import content_words, quotable, short, strip, uncapitalised
-from synth.agents.scripted.deeds import Deeds
-from synth.agents.scripted.doubts import Doubts
-from synth.agents.scripted.lists import Lists
 from synth.agents.scripted.matching import content_stems, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.state import State, Value
+from synth.agents.scripted.set_questions import SetQuestions
+from synth.agents.scripted.state import Value
+from synth.agents.scripted.turn_planner import Call, Need
 from synth.environments.shown import Hit, Passage, passages_of
 from synth.text.lists import listed
 from synth.text.words import fold
 
-__all__ = ["Planner"]
+__all__ = ["PageReader"]
 
 _IDLE = frozenset(
     """documentation documented description described module function class method exception page chapter section listed
@@ -39,33 +34,17 @@ _IDLE = frozenset(
 """Words that speak of documents and not of what is in them: finding them leads nowhere."""
 
 
-class Planner(Course):
-    """The planner over pages: searches, opens, finds."""
+class PageReader(SetQuestions):
+    """What a planner over pages does but for collecting sets: searches, opens, finds."""
 
-    chooser: Chooser
+    chooser: PageChooser
+    credibility: CredibilityCheck | None = None
 
-    def __init__(
-        self, state: State, chooser: Chooser, generator: np.random.Generator, *, patience: int, parallel: float
-    ) -> None:
-        super().__init__(state, chooser, generator, patience=patience, parallel=parallel)
-        self.doubts: Doubts | None = None
-        self._lists = Lists(self)
+    def _from_value(self, number: int, clue: Clue, name: str) -> list[Call] | None:
+        self._begin(number, f'"{clue.name}"')
+        return self._from_the_other_end(number, clue, name, None)
 
-    # One clue. A list of calls ends the turn; an empty one: a note was made, planning goes on; None: no way is left.
-
-    def _work(self, number: int) -> list[Call] | None:
-        clue = self.state.reading.clues[number]
-        if clue.every:
-            return self._lists.work(number, clue)
-        self._turn_to(number)
-        if clue.described:
-            return self._described(number, clue)
-        name, place = self.source(clue)
-        if clue.target in self.state.values:
-            return self._test(number, clue, name, place)
-        if clue.value:
-            self._begin(number, f'"{clue.name}"')
-            return self._from_the_other_end(number, clue, name, None)
+    def _follow(self, number: int, clue: Clue, name: str, place: str | None) -> list[Call] | None:
         page = self.source_page(number, name, place)
         if isinstance(page, list):
             return page
@@ -125,15 +104,15 @@ class Planner(Course):
             self.note("candidate_next", option.text)
             return []
         self.quote(option.sentence, short(page.title), option.text)
-        if self.doubts is not None:
-            self.doubts.corrects(number, option, self.thoughts)
+        if self.credibility is not None:
+            self.credibility.corrects(number, option, self.thoughts)
         if rivals:
             self.thoughts.add("candidates", titles=listed(rivals))
         self.note("candidate" if rivals else "found", option.text)
         return []
 
     def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
-        if self.doubts is None or not self.doubts.rejects(number, name, page, self.thoughts):
+        if self.credibility is None or not self.credibility.rejects(number, name, page, self.thoughts):
             self.thoughts.add(intent, name=name, title=short(page.title))
 
     # The page of the source does not say it: look for a page that mentions the source.
@@ -152,11 +131,7 @@ class Planner(Course):
                 self.thoughts.add("search_reverse", name=name)
             query, k = todo[0]
             return [("search", {"query": query} | ({"k": k} if k else {}))]
-        if clue.source is not None:
-            self.thoughts.add("dead_end", name=name)
-            self.note("dismiss", name)
-            return []
-        return None
+        return self._dead_end(clue, name)
 
     def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
         cue = uncapitalised(strip(clue.cue))
@@ -218,7 +193,7 @@ class Planner(Course):
                 best, score = text, shared
         return best
 
-    def _described(self, number: int, clue: Clue) -> list[Call] | None:
+    def _from_description(self, number: int, clue: Clue) -> list[Call] | None:
         queries = self._reverse_queries(clue, "")
         made = [s for s in self.seen.searches if (fold(s.query), s.k) in {(fold(q), k) for q, k in queries}]
         found = self._candidate(number, "", None, [hit for search in made for hit in search.hits])
@@ -235,20 +210,12 @@ class Planner(Course):
         query, k = todo[0]
         return [("search", {"query": query} | ({"k": k} if k else {}))]
 
-    # A further condition on something that is settled already: test it.
+    # Conditions.
 
-    def _test(self, number: int, clue: Clue, name: str, hint: str | None) -> list[Call]:
-        value = self.state.values[clue.target]
-        verdict = self.check(number, clue, name, hint, value)
-        if isinstance(verdict, list):
-            return verdict
-        if not verdict:
-            self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
-        self.note("confirm" if verdict else "dismiss", value.name)
-        return []
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
 
-    def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> list[Call] | bool:
-        """Whether ``value`` meets a further condition, as far as the pages tell; calls where more must be read."""
+    def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
         for document in self._tested_pages(number, name, hint, value):
             sentence = self.chooser.confirmation(number, name, value.name, document)
             if sentence is not None:
@@ -256,14 +223,14 @@ class Planner(Course):
                 return True
             if document.unread is not None and self.chooser.reads_on(number, document):
                 tested = [name] if document.document == value.document else [value.name, value.name.rsplit(".", 1)[-1]]
-                return self.read_on(number, document, tested)
+                return Need(self.read_on(number, document, tested))
         sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
         if not self.chooser.starts_with_candidate(number):
             sides.reverse()
         for side in sides:
             calls = side(number, name, hint, value)
             if calls:
-                return calls
+                return Need(calls)
         return False
 
     def _tested_pages(self, number: int, name: str, hint: str | None, value: Value) -> list[SeenDocument]:
@@ -291,24 +258,20 @@ class Planner(Course):
 
     # The end.
 
-    def _finish(self) -> Turn:
-        if self.state.reading.answer < 0:
-            answer = Deeds(self).answer()
-            return self._answer("answer", answer) if answer is not None else self._stop()
-        value = self.state.values[self.state.reading.answer]
+    def _last_look(self, value: Value) -> list[Call]:
         page = self.seen.documents.get(value.document or "")
         if self.noted and self.chooser.verifies(value):
             if value.place is not None and page is None:
                 self.thoughts.add("verify_open", name=value.name)
-                return self._act([("open", {"document": value.place})])
+                return [("open", {"document": value.place})]
             current = self.seen.documents.get(self.seen.current or "")
             shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
             if value.document is None and shown:
                 self.thoughts.add("verify_find", name=value.name)
-                return self._act([("find", {"pattern": value.name})])
+                return [("find", {"pattern": value.name})]
         if not self.noted:
             self._comment_on_check(value, page)
-        return self._answer("answer", self.chooser.answer(value, page.title if page else None))
+        return []
 
     def _comment_on_check(self, value: Value, page: SeenDocument | None) -> None:
         if page is not None and self._just_read(page):

@@ -1,4 +1,4 @@
-"""What the scripted policies of every environment share of their mistakes: how they are drawn and logged."""
+"""Mistakes of the scripted policies of every environment: how they are drawn and logged."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.deeds import extreme_of
+from synth.agents.scripted.config import PolicyConfig
 from synth.agents.scripted.matching import Lexicon
-from synth.agents.scripted.policy_config import PolicyConfig
-from synth.agents.scripted.state import State
+from synth.agents.scripted.operations import extreme_of
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.state import State, Value
 from synth.environments.contract import ToolCall
 from synth.schemas.injected import InjectedError
 from synth.tasks.values import Measure
 
-__all__ = ["Erring"]
+__all__ = ["ErrorInjection"]
 
 
-class Erring(ABC):
+class ErrorInjection(ABC):
     """Chooses for a planner, and errs. Every mistake is in ``injected``."""
 
     def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
@@ -37,6 +38,11 @@ class Erring(ABC):
         error = InjectedError(trajectory_id="unassigned", turn=self._seen.turns, mode=mode, detail=detail)
         self.injected.append(error)
 
+    def look_at(  # noqa: B027
+        self, clue: int, member: Value | None, document: SeenDocument | None = None
+    ) -> None:
+        """What it reads is the same whichever member it reads for."""
+
     def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
         if self._draw(self._config.wrong_extreme):
             self._log("wrong_extreme", "took the last for the first" if least else "took the first for the last")
@@ -50,15 +56,15 @@ class Erring(ABC):
         self._log("arithmetic_slip", f"made it {slipped} instead of {number}")
         return slipped
 
-    def spoil(self, turn: Turn) -> Turn:
+    def corrupt(self, turn: Turn) -> Turn:
         """Now and then one call goes wrong on the way out. The next turn sees the error and can mend it."""
         if not turn.calls or self._seen.last_failure is not None or not self._draw(self._config.bad_argument):
             return turn
         call = turn.calls[0]
-        spoiled = self._spoiled(call)
-        self._log("bad_argument", f"{call.name} with {spoiled.arguments} instead of {call.arguments}")
-        return turn.model_copy(update={"calls": (spoiled, *turn.calls[1:])})
+        corrupted = self._corrupted(call)
+        self._log("bad_argument", f"{call.name} with {corrupted.arguments} instead of {call.arguments}")
+        return turn.model_copy(update={"calls": (corrupted, *turn.calls[1:])})
 
     @abstractmethod
-    def _spoiled(self, call: ToolCall) -> ToolCall:
+    def _corrupted(self, call: ToolCall) -> ToolCall:
         """``call`` with a mistake that its tool refuses."""

@@ -11,55 +11,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Prompt
-from synth.agents.scripted.closed_book import closed_book
-from synth.agents.scripted.deeds import span_holds
-from synth.agents.scripted.erring import Erring
-from synth.agents.scripted.matching import Lexicon, likeness, same_name
-from synth.agents.scripted.policy_config import PolicyConfig
-from synth.agents.scripted.reading import read_task
-from synth.agents.scripted.seen import Fan, Far, Seen
-from synth.agents.scripted.state import State, Value, state_of
-from synth.agents.scripted.walker.fitting import fit_of, kind_fit
-from synth.agents.scripted.walker.planner import GraphPlanner
+from synth.agents.scripted.error_injection import ErrorInjection
+from synth.agents.scripted.graph.fitting import fit_of, kind_fit
+from synth.agents.scripted.matching import likeness, same_name
+from synth.agents.scripted.operations import span_holds
+from synth.agents.scripted.seen import Fan, Far
+from synth.agents.scripted.state import Value
 from synth.environments.answers import judge
 from synth.environments.contract import ToolCall
 from synth.environments.shown import Hit, Listed
-from synth.schemas.tasks import Task
 
-__all__ = ["GraphPolicy"]
+__all__ = ["GraphReadingChooser"]
 
 _NOTICES = 0.6
 """Share of clearly wrong relations that a policy of full skill sees through once their facts are before it."""
 
 
-class GraphPolicy:
-    """A policy (``synth.agents.contract.Policy``) for one task. It holds the task's reading, never its walk."""
-
-    privileged = False
-
-    def __init__(self, task: Task, config: PolicyConfig | None = None, lexicon: Lexicon | None = None) -> None:
-        self._config = config or PolicyConfig()
-        self._lexicon = lexicon or {}
-        self._reading = read_task(task)
-
-    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
-        if not prompt.tools:
-            return Decision(closed_book(self._reading, generator))
-        state = state_of(self._reading, history, Seen())
-        chooser = _ReadingChooser(state, self._lexicon, self._config, generator)
-        turn = GraphPlanner(state, chooser, generator, patience=self._config.patience, parallel=0.1).turn()
-        return Decision(chooser.spoil(turn), tuple(chooser.injected))
-
-
-class _ReadingChooser(Erring):
-    def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
-        super().__init__(state, lexicon, config, generator)
-        self._seen: Seen = state.seen
-
-    def look_at(self, clue: int, member: Value | None) -> None:
-        return None
-
+class GraphReadingChooser(ErrorInjection):
     # Entities.
 
     def entity(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
@@ -213,7 +181,7 @@ class _ReadingChooser(Erring):
 
     # Bad arguments.
 
-    def _spoiled(self, call: ToolCall) -> ToolCall:
+    def _corrupted(self, call: ToolCall) -> ToolCall:
         draw = int(self._generator.integers(2))
         arguments = dict(call.arguments)
         if call.name == "find_entity":

@@ -8,21 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from synth.agents.grounding.computed import measure_of
+from synth.agents.scripted.choosing import Chooser
 from synth.agents.scripted.cues import strip
+from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Bound, Deed
-from synth.agents.scripted.state import Value, key_of
+from synth.agents.scripted.state import State, Value, key_of
 from synth.schemas.documents import ValueKind
 from synth.tasks.values import Measure, difference, in_range, parse_measure, total
 from synth.text.lists import listed
 from synth.text.numbers import parse_quantity
 
-if TYPE_CHECKING:
-    from synth.agents.scripted.course import Course
-
-__all__ = ["Deeds", "extreme_of", "span_holds", "written_measure"]
+__all__ = ["Operations", "extreme_of", "span_holds", "written_measure"]
 
 
 @dataclass(frozen=True)
@@ -34,14 +32,14 @@ class _Told:
     measure: Measure
 
 
-class Deeds:
-    """Does the reading's deeds over the planner's state."""
+class Operations:
+    """Carries out the operations of the question over what was found."""
 
-    def __init__(self, planner: Course) -> None:
-        self._planner = planner
-        self._state = planner.state
-        self._chooser = planner.chooser
-        self._thoughts = planner.thoughts
+    def __init__(self, state: State, chooser: Chooser, thoughts: Thoughts) -> None:
+        self._state = state
+        self._seen = state.seen
+        self._chooser = chooser
+        self._thoughts = thoughts
 
     def answer(self) -> str | None:
         """The answer, with the thoughts that lead to it; None when something that it needs is not known."""
@@ -70,7 +68,7 @@ class Deeds:
         return self.answer() if begun and (self._state.told or self._state.members) else None
 
     def _named(self, value: Value) -> str:
-        page = self._planner.seen.documents.get(value.document or "")
+        page = self._seen.documents.get(value.document or "")
         return self._chooser.answer(value, page.title if page else None)
 
     def _do(self, deed: Deed, within: Sequence[Value] | None) -> list[Value] | None:
@@ -118,14 +116,14 @@ class Deeds:
     def _start(self, name: str) -> Value:
         return Value(name, self._state.place(name), 0)
 
-    # Deeds.
+    # Operations.
 
     def _count(self, members: Sequence[Value]) -> list[Value] | None:
         if not members:
             return None
         number = self._chooser.result(len(members))
         self._thoughts.add("counted", names=listed([value.name for value in members]), number=number)
-        return [Value(str(number), None, self._planner.seen.turns)]
+        return [Value(str(number), None, self._seen.turns)]
 
     def _filter(self, deed: Deed, told: Sequence[_Told]) -> list[Value] | None:
         assert deed.bound is not None
@@ -178,13 +176,13 @@ class Deeds:
             years = f"{number} {'year' if number == 1 else 'years'}"
             full = years if measures[0].kind == "year" else years.replace(" ", " full ", 1)
             self._thoughts.add("apart_years", early=early.value.name, late=late.value.name, number=full)
-            return [Value(years, None, self._planner.seen.turns)]
+            return [Value(years, None, self._seen.turns)]
         ordered = sorted(told, key=lambda one: -one.measure.low) if deed.kind == "difference" else told
         sign = " - " if deed.kind == "difference" else " + "
         result = f"{number:,} {unit}".strip()
         said = f"{sign.join(_trim(one.value.name) for one in ordered)} = {result}"
         self._thoughts.add("apart" if deed.kind == "difference" else "added", sum=said)
-        return [Value(result, None, self._planner.seen.turns)]
+        return [Value(result, None, self._seen.turns)]
 
 
 _DATED = ("date", "year")

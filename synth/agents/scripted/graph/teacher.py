@@ -11,62 +11,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Prompt
-from synth.agents.scripted.deeds import extreme_of
+from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.gold import GoldChooser, is_end
+from synth.agents.scripted.graph.fitting import fit_of, is_value_kind
 from synth.agents.scripted.matching import Lexicon, likeness, same_name
-from synth.agents.scripted.reading import clue_hops, read_task
-from synth.agents.scripted.seen import Fan, Far, Seen
-from synth.agents.scripted.state import State, Value, state_of
-from synth.agents.scripted.teacher_config import TeacherConfig
-from synth.agents.scripted.walker.fitting import fit_of, is_value_kind
-from synth.agents.scripted.walker.planner import GraphPlanner
+from synth.agents.scripted.seen import Fan, Far, SeenDocument
+from synth.agents.scripted.state import State, Value
 from synth.environments.answers import judge
 from synth.environments.shown import Hit, Listed
 from synth.identity import derive_generator
 from synth.schemas.tasks import Hop, Node, Task
-from synth.tasks.values import Measure
 
-__all__ = ["GraphGoldChooser", "GraphTeacher"]
+__all__ = ["GraphGoldChooser"]
 
 
 _LIKE = 0.45
 """So like the right relation must one be that is read by mistake now and then. A habit needs no reason."""
 
 
-class GraphTeacher:
-    """A policy (``synth.agents.contract.Policy``) for one task."""
-
-    privileged = True
-
-    def __init__(self, task: Task, config: TeacherConfig | None = None, lexicon: Lexicon | None = None) -> None:
-        self._task = task
-        self._config = config or TeacherConfig()
-        self._lexicon = lexicon or {}
-        self._reading = read_task(task)
-
-    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
-        state = state_of(self._reading, history, Seen())
-        chooser = GraphGoldChooser(self._task, state, self._lexicon, self._config, generator)
-        planner = GraphPlanner(
-            state, chooser, generator, patience=self._config.patience, parallel=self._config.parallel
-        )
-        planner.together = True
-        return Decision(planner.turn())
-
-
-class GraphGoldChooser:
+class GraphGoldChooser(GoldChooser):
     """Chooses what is on the walk, among what is visible."""
 
     def __init__(
         self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
     ) -> None:
-        self._task = task
-        self._state = state
-        self._seen = state.seen
-        self._lexicon = lexicon
-        self._config = config
-        self._generator = generator
-        self._behind = clue_hops(task)
+        super().__init__(task, state, lexicon, config, generator)
         self._looks_at: dict[int, Value | None] = {}
 
     def _hops(self, clue: int) -> list[Hop]:
@@ -76,11 +45,7 @@ class GraphGoldChooser:
         if member is None:
             return hops
         lists = self._state.lists(clue)
-        return [hop for hop in hops if _is_end(hop.target if lists else hop.source, member)]
-
-    def _all_hops(self, clue: int) -> list[Hop]:
-        """The hops behind a clue, whatever member is looked at."""
-        return [self._task.walk.hops[number] for number in self._behind[clue]] if clue < len(self._behind) else []
+        return [hop for hop in hops if is_end(hop.target if lists else hop.source, member)]
 
     def _draw(self, rate: float, clue: int) -> bool:
         """Whether to take a wrong turn: once per clue at most, and never on the way to each member of a set."""
@@ -89,7 +54,7 @@ class GraphGoldChooser:
             return False
         return float(self._generator.random()) < rate
 
-    def look_at(self, clue: int, member: Value | None) -> None:
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
         self._looks_at[clue] = member
 
     def entity(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
@@ -148,7 +113,7 @@ class GraphGoldChooser:
         """Whether it already is where no hop of the walk is."""
         source = self._state.reading.clues[clue].source
         value = self._state.values.get(source) if source is not None else None
-        return value is not None and not any(_is_end(hop.source, value) for hop in self._hops(clue))
+        return value is not None and not any(is_end(hop.source, value) for hop in self._hops(clue))
 
     def accepts(self, clue: int, entity: str, relation: Listed, ends: Sequence[Far], *, source: bool) -> bool:
         return self._is_gold(clue, relation, source=source)
@@ -194,33 +159,15 @@ class GraphGoldChooser:
                     and end.id in (hop.target.id, hop.target.document_id)
                 ):
                     return end
-                if not source and _is_end(hop.target, candidate):
+                if not source and is_end(hop.target, candidate):
                     return end  # a fact by the relation of the hop, whose target this is
         return None
-
-    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
-        return extreme_of(measures, least), least
-
-    def result(self, number: int) -> int:
-        return number
 
     def verifies(self, value: Value) -> bool:
         return float(self._generator.random()) < self._config.verify
 
     def answer(self, value: Value, title: str | None) -> str:
         return value.name
-
-    def early_answer(self) -> str | None:
-        return None
-
-    def guess(self) -> str | None:
-        return None
-
-
-def _is_end(node: Node, value: Value) -> bool:
-    if value.place is not None and node.document_id is not None:
-        return value.place in (node.id, node.document_id)
-    return any(same_name(value.name, name) for name in (node.name, *node.aliases))
 
 
 def _is_far(node: Node, end: Far) -> bool:

@@ -1,7 +1,7 @@
-"""How weak the scripted policy is: the rates of its mistakes.
+"""How the scripted teacher works, and how weak the scripted policy is.
 
-All rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 none is made on purpose, though reading by
-likeness of words still misleads it.
+The policy's rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 no mistake is made on purpose, though
+reading by likeness of words still misleads it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,34 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["PolicyConfig", "Systematic"]
+__all__ = ["PolicyConfig", "Systematic", "TeacherConfig"]
 
 Systematic = Literal["first_date", "first_number", "one_page"]
 """An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
+
+
+class TeacherConfig(BaseModel):
+    """How the teacher works."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    verify: float = Field(default=0.5, ge=0, le=1)
+    """Share of answers before which it looks once more."""
+    detour: float = Field(default=0.12, ge=0, le=1)
+    """Chance, per choice among results (in a graph: also among relations), to look at another plausible one first; it
+    then rejects it with a reason."""
+    habit: float = Field(default=0.0, ge=0, le=1)
+    """In a graph: share of relations, always the same ones, instead of which it reads a like one first, every time, and
+    then goes back. A systematic mistake: its runs succeed, so that choosing runs by success does not remove it."""
+    meets: int = Field(default=0, ge=0, le=10)
+    """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
+    for whenever a search shows one, before it opens the right one."""
+    rival: float = Field(default=0.4, ge=0, le=1)
+    """Chance to test another name of a list first, where a further condition tells right from wrong."""
+    parallel: float = Field(default=0.3, ge=0, le=1)
+    """Share of questions with several conditions in which it searches for all the names at once."""
+    patience: int = Field(default=20, ge=1)
+    """Turns after which it gives up."""
 
 
 class PolicyConfig(BaseModel):

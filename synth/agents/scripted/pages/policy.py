@@ -12,28 +12,21 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Prompt
-from synth.agents.scripted.closed_book import closed_book
 from synth.agents.scripted.cues import introduces_alias
-from synth.agents.scripted.deeds import span_holds
 from synth.agents.scripted.entries import about, subject
-from synth.agents.scripted.erring import Erring
-from synth.agents.scripted.matching import Lexicon, content_stems, likeness, same_name, similarity
+from synth.agents.scripted.error_injection import ErrorInjection
+from synth.agents.scripted.matching import content_stems, likeness, same_name, similarity
+from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.options import Option, options_in
-from synth.agents.scripted.planner import Planner
-from synth.agents.scripted.policy_config import PolicyConfig, Systematic
-from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.spoiling import spoiled_call
-from synth.agents.scripted.state import Value, state_of
+from synth.agents.scripted.state import Value
 from synth.environments.contract import ToolCall
 from synth.environments.shown import Hit, Passage
 from synth.schemas.documents import ValueKind
-from synth.schemas.tasks import Task
 from synth.text.words import words
 
-__all__ = ["PolicyConfig", "ScriptedPolicy", "Systematic"]
+__all__ = ["PageReadingChooser"]
 
 _MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IGNORECASE)
 """Clues that say no more than that one page names the other."""
@@ -42,26 +35,7 @@ _MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.I
 _WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
 
 
-class ScriptedPolicy:
-    """A policy (``synth.agents.contract.Policy``) for one task. It holds the task's reading, never its walk."""
-
-    privileged = False
-
-    def __init__(self, task: Task, config: PolicyConfig | None = None, lexicon: Lexicon | None = None) -> None:
-        self._config = config or PolicyConfig()
-        self._lexicon = lexicon or {}
-        self._reading = read_task(task)
-
-    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
-        if not prompt.tools:
-            return Decision(closed_book(self._reading, generator))
-        state = state_of(self._reading, history)
-        chooser = _ReadingChooser(state, self._lexicon, self._config, generator)
-        turn = Planner(state, chooser, generator, patience=self._config.patience, parallel=0.1).turn()
-        return Decision(chooser.spoil(turn), tuple(chooser.injected))
-
-
-class _ReadingChooser(Erring):
+class PageReadingChooser(ErrorInjection):
     def _noise(self) -> float:
         return float(self._generator.normal(0.0, 1.0)) * self._config.misreading * 2 * (1 - self._config.skill)
 
@@ -298,9 +272,6 @@ class _ReadingChooser(Erring):
 
     # Sets.
 
-    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None) -> None:
-        return None
-
     def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
         cue = self._state.reading.clues[clue].cue
         options = self._of_kind(cue, list(self._options(clue, name, document, "entity")))
@@ -413,8 +384,28 @@ class _ReadingChooser(Erring):
         options = list(self._options(number, "", page, self._state.reading.asked))
         return options[0].text if options else None
 
-    def _spoiled(self, call: ToolCall) -> ToolCall:
-        return spoiled_call(call, self._seen, int(self._generator.integers(3)))
+    def _corrupted(self, call: ToolCall) -> ToolCall:
+        draw = int(self._generator.integers(3))
+        arguments = dict(call.arguments)
+        if call.name == "open":
+            document = str(arguments["document"])
+            title = next((hit.title for hit in self._seen.hits() if hit.document == document), None)
+            if draw == 0 and title is not None and title != document:
+                arguments["document"] = title
+            elif draw == 1:
+                arguments["page"] = 0
+            else:
+                arguments = {"id": document}
+        elif call.name == "search":
+            if draw == 0:
+                arguments["k"] = 50
+            elif draw == 1:
+                arguments = {"q": arguments["query"]}
+            else:
+                arguments["limit"] = 5
+        elif call.name == "find":
+            arguments = {"text": arguments["pattern"]}
+        return call.model_copy(update={"arguments": arguments})
 
 
 def _context(sentence: Passage) -> str:

@@ -1,37 +1,46 @@
-"""The course of one turn that all scripted planners share: clue by clue, until there is a call to make or an answer.
+"""How a scripted agent makes one turn: clue by clue, until there is a call to make or an answer.
 
-What it takes to settle one clue is left to a planner over pages or over a graph.
+What it takes to follow one clue, or to test it, is left to a planner over pages or over a graph.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.chooser import Ender
+from synth.agents.scripted.choosing import Chooser
 from synth.agents.scripted.cues import dangling, strip
-from synth.agents.scripted.deeds import Deeds
+from synth.agents.scripted.operations import Operations
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.state import State
+from synth.agents.scripted.state import State, Value
 from synth.environments.contract import ToolCall
 
-__all__ = ["Call", "Course"]
+__all__ = ["Call", "Need", "TurnPlanner"]
 
 Call = tuple[str, dict[str, Any]]
 
 
-class Course(ABC):
+class Need(NamedTuple):
+    """Calls that must be made before planning can go on, and what is thought of them."""
+
+    calls: list[Call]
+    intent: str = ""
+    """Empty where it was said already."""
+    slots: dict[str, Any] = {}
+
+
+class TurnPlanner(ABC):
     """Makes one turn; a new one is made for each."""
 
-    chooser: Ender
+    chooser: Chooser
 
     def __init__(
-        self, state: State, chooser: Ender, generator: np.random.Generator, *, patience: int, parallel: float
+        self, state: State, chooser: Chooser, generator: np.random.Generator, *, patience: int, parallel: float
     ) -> None:
         self.state = state
         self.seen = state.seen
@@ -66,14 +75,92 @@ class Course(ABC):
                 return self._act(calls)
         return self._stop()
 
-    @abstractmethod
     def _work(self, number: int) -> list[Call] | None:
         """One clue. A list of calls ends the turn; an empty one: a note was made, planning goes on; None: no way is
         left."""
+        clue = self.state.reading.clues[number]
+        if clue.every:
+            return self._work_on_set(number, clue)
+        self._turn_to(number)
+        if clue.described:
+            return self._from_description(number, clue)
+        name, place = self.source(clue)
+        if clue.target in self.state.values:
+            return self._test(number, clue, name, place)
+        if clue.value:
+            return self._from_value(number, clue, name)
+        return self._follow(number, clue, name, place)
 
     @abstractmethod
+    def _work_on_set(self, number: int, clue: Clue) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that asks for all that fit or something of each of them."""
+
+    @abstractmethod
+    def _follow(self, number: int, clue: Clue, name: str, place: str | None) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that leads on from a thing that is known."""
+
+    def _from_description(self, number: int, clue: Clue) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that starts from what is described and not named."""
+        return None
+
+    def _from_value(self, number: int, clue: Clue, name: str) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that starts from a value. Where another condition leads, it is tested there."""
+        return None
+
+    @abstractmethod
+    def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
+        """Whether ``value`` meets a further condition, as far as was read; what must be called first."""
+
+    @abstractmethod
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        """Say that ``value`` does not meet a condition."""
+
+    def _test(self, number: int, clue: Clue, name: str, hint: str | None) -> list[Call]:
+        """A further condition on something that is settled already."""
+        value = self.state.values[clue.target]
+        verdict = self.check(number, clue, name, hint, value)
+        if isinstance(verdict, Need):
+            return self.do(verdict)
+        if not verdict:
+            self.fails(clue, name, value)
+        self.note("confirm" if verdict else "dismiss", value.name)
+        return []
+
+    def do(self, need: Need) -> list[Call]:
+        if need.intent:
+            self.thoughts.add(need.intent, **need.slots)
+        return need.calls
+
+    def _dead_end(self, clue: Clue, name: str) -> list[Call] | None:
+        """Nothing leads on from ``name``: go back to where it came from."""
+        if clue.source is None:
+            return None
+        self._say_dead_end(clue, name)
+        self.note("dismiss", name)
+        return []
+
+    def _say_dead_end(self, clue: Clue, name: str) -> None:
+        self.thoughts.add("dead_end", name=name)
+
     def _finish(self) -> Turn:
         """All clues are settled: a last look, or the answer."""
+        if self.state.reading.answer < 0:
+            answer = self._operations.answer()
+            return self._answer("answer", answer) if answer is not None else self._stop()
+        value = self.state.values[self.state.reading.answer]
+        calls = self._last_look(value)
+        if calls:
+            return self._act(calls)
+        page = self.seen.documents.get(value.document or "")
+        return self._answer("answer", self.chooser.answer(value, page.title if page else None))
+
+    @abstractmethod
+    def _last_look(self, value: Value) -> list[Call]:
+        """Calls that look once more at the answer; none, and what the last look showed is said."""
+
+    @property
+    def _operations(self) -> Operations:
+        return Operations(self.state, self.chooser, self.thoughts)
 
     def source(self, clue: Clue) -> tuple[str, str | None]:
         if clue.source is None:
@@ -83,7 +170,7 @@ class Course(ABC):
 
     def _stop(self) -> Turn:
         value = self.state.values.get(self.state.reading.answer)
-        guess = value.name if value is not None else Deeds(self).partial() or self.chooser.guess()
+        guess = value.name if value is not None else self._operations.partial() or self.chooser.guess()
         if guess is not None:
             return self._answer("answer_guess", guess)
         self.thoughts.add("give_up")

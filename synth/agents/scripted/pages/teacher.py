@@ -10,80 +10,46 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from synth.agents.contract import Decision, History, Prompt
-from synth.agents.scripted.deeds import extreme_of
-from synth.agents.scripted.doubts import Doubts
+from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.entries import names as names_it
 from synth.agents.scripted.entries import subject, term
+from synth.agents.scripted.gold import GoldChooser, is_end
 from synth.agents.scripted.matching import Lexicon, likeness, same_name, similarity
 from synth.agents.scripted.options import Option, listed_with, options_in
-from synth.agents.scripted.planner import Planner
-from synth.agents.scripted.reading import clue_hops, read_task
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.state import State, Value, state_of
-from synth.agents.scripted.teacher_config import TeacherConfig
+from synth.agents.scripted.state import State, Value
 from synth.environments.answers import judge
 from synth.environments.shown import Hit, Passage
 from synth.schemas.documents import ValueKind
-from synth.schemas.tasks import Hop, Node, Task
-from synth.tasks.values import Measure
+from synth.schemas.tasks import Hop, Task
 from synth.text.words import fold, words
 
 _WHOLE_PAGES = frozenset(("page", "module", "index"))
 """Kinds of things that a whole document is about: a link to any place in it leads to them."""
 
-__all__ = ["ScriptedTeacher", "TeacherConfig"]
+__all__ = ["PageGoldChooser"]
 
 
-class ScriptedTeacher:
-    """A policy (``synth.agents.contract.Policy``) for one task."""
-
-    privileged = True
-
-    def __init__(self, task: Task, config: TeacherConfig | None = None, lexicon: Lexicon | None = None) -> None:
-        self._task = task
-        self._config = config or TeacherConfig()
-        self._lexicon = lexicon or {}
-        self._reading = read_task(task)
-
-    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
-        state = state_of(self._reading, history)
-        chooser = _GoldChooser(self._task, state, self._lexicon, self._config, generator)
-        planner = Planner(state, chooser, generator, patience=self._config.patience, parallel=self._config.parallel)
-        planner.together = True
-        planner.doubts = Doubts(state, self._lexicon)
-        return Decision(planner.turn())
-
-
-class _GoldChooser:
+class PageGoldChooser(GoldChooser):
     def __init__(
         self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
     ) -> None:
-        self._task = task
-        self._state = state
-        self._lexicon = lexicon
-        self._config = config
-        self._generator = generator
-        self._behind = clue_hops(task)
+        super().__init__(task, state, lexicon, config, generator)
         self._looks_at: dict[int, Hop | None] = {}
-
-    def _hops(self, clue: int) -> list[Hop]:
-        """The hops behind a clue: several where it asks for all that fit."""
-        return [self._task.walk.hops[number] for number in self._behind[clue]] if clue < len(self._behind) else []
 
     def _hop(self, clue: int) -> Hop | None:
         """The hop behind a clue; of several the one that is looked at."""
         if clue in self._looks_at:
             return self._looks_at[clue]
-        return next(iter(self._hops(clue)), None)
+        return next(iter(self._all_hops(clue)), None)
 
     # Sets: which of the hops behind a clue.
 
-    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None) -> None:
-        hops = self._hops(clue)
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
+        hops = self._all_hops(clue)
         if member is not None:
             lists = self._state.lists(clue)
-            found = [hop for hop in hops if _is_end(hop.target if lists else hop.source, member)]
+            found = [hop for hop in hops if is_end(hop.target if lists else hop.source, member)]
         else:
             page = document.document if document is not None else None
             about = [hop for hop in hops if hop.target.document_id == page]
@@ -94,7 +60,7 @@ class _GoldChooser:
 
     def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
         found: list[Option] = []
-        for hop in self._hops(clue):
+        for hop in self._all_hops(clue):
             self._looks_at[clue] = hop
             option = self._option(hop, name, document)
             if option is not None and all(option != other for other in found):
@@ -105,7 +71,7 @@ class _GoldChooser:
         )
 
     def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
-        wanted = {hop.target.document_id for hop in self._hops(clue)} - {None}
+        wanted = {hop.target.document_id for hop in self._all_hops(clue)} - {None}
         gold = [hit for hit in hits if hit.document in wanted]
         folders = {hit.document.rpartition("/")[0] for hit in gold}
         alike = [hit for hit in hits[:8] if hit not in gold and hit.document.rpartition("/")[0] in folders]
@@ -114,12 +80,6 @@ class _GoldChooser:
 
     def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
         return False
-
-    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
-        return extreme_of(measures, least), least
-
-    def result(self, number: int) -> int:
-        return number
 
     def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         # Two clues may start from the same name, and a test may reach for the candidate's page: any gold page of that
@@ -387,18 +347,6 @@ class _GoldChooser:
         page = self._state.seen.documents.get(value.document or "")
         options += [name for s in page.sentences() if (name := term(s.text)) is not None] if page else []
         return next((option for option in options if option and self._right(option)), value.name)
-
-    def early_answer(self) -> str | None:
-        return None
-
-    def guess(self) -> str | None:
-        return None
-
-
-def _is_end(node: Node, value: Value) -> bool:
-    if value.document is not None and node.document_id is not None:
-        return value.document == node.document_id
-    return any(same_name(value.name, name) for name in (node.name, *node.aliases))
 
 
 def _overlaps(quote: str, sentence: str) -> bool:

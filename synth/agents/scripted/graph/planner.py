@@ -12,63 +12,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from synth.agents.contract import Turn
-from synth.agents.scripted.course import Call, Course
+from synth.agents.scripted.choosing import GraphChooser
 from synth.agents.scripted.cues import dangling, quotable, strip
-from synth.agents.scripted.deeds import Deeds
 from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.seen import Fan, Far, Seen
-from synth.agents.scripted.state import State, Value
-from synth.agents.scripted.walker.choosing import GraphChooser
-from synth.agents.scripted.walker.need import Need
-from synth.agents.scripted.walker.sets import GraphSets
+from synth.agents.scripted.seen import Fan, Far
+from synth.agents.scripted.set_questions import AT_ONCE, SetQuestions
+from synth.agents.scripted.state import Value, key_of
+from synth.agents.scripted.turn_planner import Call, Need
 from synth.environments.shown import Hit, Listed
 from synth.text.lists import listed
 from synth.text.words import fold
 
 __all__ = ["GraphPlanner"]
 
-_AT_ONCE = 4
-"""Entities that are asked in one turn."""
 _SHOWN = 6
 """Names that a thought lists."""
 
 
-class GraphPlanner(Course):
+class GraphPlanner(SetQuestions):
     """Makes one turn; a new one is made for each."""
 
     chooser: GraphChooser
-    seen: Seen
-
-    def __init__(
-        self, state: State, chooser: GraphChooser, generator: np.random.Generator, *, patience: int, parallel: float
-    ) -> None:
-        super().__init__(state, chooser, generator, patience=patience, parallel=parallel)
-        self.seen = state.seen
-        self._sets = GraphSets(self)
 
     # One clue.
 
-    def _work(self, number: int) -> list[Call] | None:
-        clue = self.state.reading.clues[number]
-        if clue.every:
-            return self._sets.work(number, clue)
-        self._turn_to(number)
-        if clue.described:
-            return None
-        name, place = self.source(clue)
-        if clue.target in self.state.values:
-            return self._test(number, clue, name, place)
-        if clue.value:
-            return None  # nothing leads on from a value; where another condition leads, it is tested there
+    def _follow(self, number: int, clue: Clue, name: str, place: str | None) -> list[Call] | None:
         entity = self.entity(number, name, place)
         if isinstance(entity, Need):
             return self.do(entity)
         if entity is None:
-            return self._dead_end(number, clue, name)
+            return self._dead_end(clue, name)
         found = self.facts(number, entity, name, source=True)
         if isinstance(found, Need):
             return self.do(found)
@@ -97,18 +71,14 @@ class GraphPlanner(Course):
                 self.thoughts.add("g_none", name=title)
                 self.note("dismiss", title)
                 return []
-        return self._dead_end(number, clue, name)
+        return self._dead_end(clue, name)
 
-    def _dead_end(self, number: int, clue: Clue, name: str) -> list[Call] | None:
-        if clue.source is None:
-            return None
+    def _say_dead_end(self, clue: Clue, name: str) -> None:
         cue = strip(clue.cue)
         if dangling(cue) or '"' in cue:
             self.thoughts.add("dead_end", name=name)
         else:
             self.thoughts.add("g_dead_end", name=name, cue=cue)
-        self.note("dismiss", name)
-        return []
 
     def _settle(self, number: int, chosen: Far, ends: Sequence[Far]) -> list[Call]:
         self.quote(chosen)
@@ -198,10 +168,10 @@ class GraphPlanner(Course):
         others = [other for other in dict.fromkeys(starts) if fold(other) != fold(name)]
         if self.seen.turns == 0 and self.independent(number):
             if others:
-                self.thoughts.add("search_name", name=listed(others[: _AT_ONCE - 1]))
-            return calls + [("find_entity", {"name": other}) for other in others[: _AT_ONCE - 1]]
+                self.thoughts.add("search_name", name=listed(others[: AT_ONCE - 1]))
+            return calls + [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]
         if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
-            calls += [("find_entity", {"name": other}) for other in others[: _AT_ONCE - 1]]
+            calls += [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]
         return calls
 
     # Facts.
@@ -279,20 +249,9 @@ class GraphPlanner(Course):
                 return None if tried or not self.chooser.shortcut(number, entity) else chosen
         return None
 
-    # A further condition on something that is settled already: test it.
-
-    def _test(self, number: int, clue: Clue, name: str, hint: str | None) -> list[Call]:
-        value = self.state.values[clue.target]
-        verdict = self.check(number, clue, name, hint, value)
-        if isinstance(verdict, Need):
-            return self.do(verdict)
-        if not verdict:
-            self.fails(clue, name, value)
-        self.note("confirm" if verdict else "dismiss", value.name)
-        return []
+    # Conditions.
 
     def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
-        """Whether ``value`` meets a further condition, as far as facts tell; what must be called first."""
         if not clue.value and not self.chooser.on_candidate(number):
             entity = self.entity(number, name, hint)
             if isinstance(entity, Need):
@@ -319,32 +278,65 @@ class GraphPlanner(Course):
 
     # The end.
 
-    def _finish(self) -> Turn:
-        if self.state.reading.answer < 0:
-            answer = Deeds(self).answer()
-            return self._answer("answer", answer) if answer is not None else self._stop()
-        value = self.state.values[self.state.reading.answer]
+    def _last_look(self, value: Value) -> list[Call]:
         if value.place is not None and value.place not in self.seen.listed:
             if self.noted and self.chooser.verifies(value):
                 self.thoughts.add("g_verify", name=value.name)
-                return self._act([("get_relations", {"entity": value.place})])
+                return [("get_relations", {"entity": value.place})]
         elif not self.noted:
             self.thoughts.add("verified_plain")
-        return self._answer("answer", self.chooser.answer(value, None))
+        return []
+
+    # Sets.
+
+    def _list(self, number: int, clue: Clue) -> list[Call] | None:
+        if clue.value or clue.described:
+            return None
+        name, place = self.source(clue)
+        self._begin_list(name)
+        self.chooser.look_at(number, None)
+        entity = self.entity(number, name, place)
+        if isinstance(entity, Need):
+            return self.do(entity)
+        found = None if entity is None else self.facts(number, entity, name, source=True)
+        if isinstance(found, Need):
+            return self.do(found)
+        self.chooser.look_at(number, None)
+        quoted = False
+        for end in self.chooser.members(number, found or ()):
+            if any(key_of(value) == (end.id or value.name) for value in self._members(clue)):
+                continue
+            if self.state.is_dismissed(number, end.name, end.id or None):
+                continue
+            if not quoted:
+                self.quote(end)
+                quoted = True
+            self.note("member", end.name)
+        return self._close(clue, name)
+
+    def _tell(self, number: int, value: Value) -> Need | bool:
+        self.chooser.look_at(number, value)
+        if value.place is None:
+            return False
+        found = self.facts(number, value.place, value.name, source=True)
+        if isinstance(found, Need):
+            return found
+        end = self.chooser.end(number, found) if found else None
+        if end is None:
+            return False
+        self.note("about", value.name)
+        self.quote(end)
+        self.note("told", end.name)
+        return True
 
     # Small things.
 
     def fails(self, clue: Clue, name: str, value: Value) -> None:
-        """Say that ``value`` does not meet a condition."""
         cue = strip(clue.cue)
         if (clue.value or not name) and '"' not in cue:
             self.thoughts.add("g_fails_value", title=value.name, cue=cue)
         else:
             self.thoughts.add("g_fails", title=value.name, name=name)
-
-    def do(self, need: Need) -> list[Call]:
-        self.thoughts.add(need.intent, **need.slots)
-        return need.calls
 
     def title(self, entity: str) -> str:
         document = self.seen.documents.get(entity)

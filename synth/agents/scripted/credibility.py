@@ -18,7 +18,7 @@ from synth.agents.scripted.state import State
 from synth.environments.shown import Passage
 from synth.text.words import fold
 
-__all__ = ["Doubt", "Doubts", "doubt_about"]
+__all__ = ["CredibilityCheck", "Doubt", "doubt_about"]
 
 _MARKS = re.compile(
     r"\b(?:edition|handbook|yearbook) of \d{4}\b|\[illegible\]|\bnot the [^.;]* of that name\b"
@@ -63,7 +63,7 @@ def doubt_about(document: SeenDocument, cue: str, name: str, lexicon: Lexicon) -
     return Doubt(sentences[at if alone else at - 1], sentences[at])
 
 
-class Doubts:
+class CredibilityCheck:
     """Puts doubts into the thoughts of a turn."""
 
     def __init__(self, state: State, lexicon: Lexicon) -> None:
