@@ -40,6 +40,7 @@ _DENIED = re.compile(
     r"|n(?:['’]| )t\b",
     re.IGNORECASE,
 )
+_REFUTED = re.compile(r"(?:or\b|(?:is|was|are|were|did|does|has|had|can|could|would) ?(?:not|n t|never)\b)")
 _OPEN = re.compile(
     r"\b(?:or|either|maybe|perhaps|possibly|might|may|could|unclear|unknown|unsure|but|however|although|though|if)\b|\?",
     re.IGNORECASE,
@@ -50,7 +51,7 @@ _TRUE, _FALSE = frozenset(("yes", "true", "correct", "yeah", "yep")), frozenset(
 _TRUTH = re.compile(r"^(\w+)(?=$|\s*[,.;:!—–-])")
 _MEASURES = re.compile(r"\b(?:half|quarters?|thirds?|dozens?|couple|pair|several|score|double|twice)\b", re.IGNORECASE)
 _NEAR = 5
-"""Words before a name, and two fewer behind it, in which a denial is one of it."""
+"""Words before a name in which a denial is one of it."""
 _LONGEST_SAYING = 40
 """Words of a sentence that may say an answer."""
 _FREE = 6
@@ -296,8 +297,8 @@ def _named(given: str, golds: Sequence[str], *, whole: bool) -> Verdict:
         before, held, after = text.partition(f" {plain} ")
         own = _content(gold)
         if held:
-            around = " ".join([*before.split()[-_NEAR:], plain, *after.split()[: _NEAR - 2]])
-            if _DENIED.search(around) or re.search(r"\bor\b", around):
+            lead = " ".join(before.split()[-_NEAR:])
+            if _DENIED.search(lead) or _REFUTED.match(after.strip()) or lead.endswith(" or"):
                 return Verdict(
                     correct=False, rule="mismatch", evidence=f"{given!r} denies {gold!r}, or leaves open which it is."
                 )
