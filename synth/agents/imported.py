@@ -37,7 +37,6 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.row import Split
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, Role, StopReason, TrajectoryRow, Verdict
-from synth.text.words import words_of
 
 __all__ = ["import_trajectory", "question_of"]
 
@@ -198,11 +197,8 @@ def _verdict(given: Any, answer: str | None, task: Task | None, environment: Env
         finally:
             episode.close()
     verdict = judge(answer, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
-    golds = [words_of(gold) for gold in (task.answer, *task.answer_aliases)]
-    if verdict.correct is False and answer is not None and any(g.strip() and g in words_of(answer) for g in golds):
-        # "It is Paris, not Lyon" and "not Paris, but Lyon" both name Paris: no rule of ours tells them apart.
-        evidence = f"The last message names {task.answer!r} among other words; give the bare answer in details.answer."
-        return Verdict(correct=None, rule="abstained", evidence=evidence)
+    if verdict.correct is None:
+        return verdict.model_copy(update={"evidence": f"{verdict.evidence} details.answer may give the bare answer."})
     return verdict
 
 

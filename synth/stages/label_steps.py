@@ -24,7 +24,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
     """By the task's evidence."""
 
     name = "label_steps"
-    version = 2
+    version = 3
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {"steps": StepRow}
@@ -60,7 +60,7 @@ class LabelSearchedSteps(LabelSteps):
     """By the task's evidence, and by what branching showed."""
 
     name = "label_searched_steps"
-    version = 2
+    version = 3
     reads = ("trajectories", "tasks", "searched")
     looks_up = frozenset({"tasks", "searched"})
 

@@ -105,7 +105,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
                 name="bad",
                 tool_errors={"c0": "bad_arguments", "c1": "bad_arguments"},
             ),
-            asked("How many books are there?", message("I counted 80,000 of them."), name="open"),
+            asked("How many books are there?", message("I counted 80,000 of them and 12 maps."), name="open"),
             asked("how many BOOKS are there", message("I counted them."), name="told", correct=True),
         ],
     )

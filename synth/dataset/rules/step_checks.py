@@ -22,6 +22,7 @@ __all__ = ["BranchCheck", "StepCheck", "Tally", "link_problems", "measured", "ow
 
 _LABELS: Mapping[LabelReason, int | None] = {
     LabelReason.SUPPORTED_ANSWER: 1,
+    LabelReason.RIGHT_ANSWER: 1,
     LabelReason.UNMEASURED: None,
     LabelReason.NEUTRAL: 0,
     LabelReason.TOOL_FAILURE: 0,
