@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from synth.agents.imported import import_trajectory, question_of
@@ -30,14 +29,14 @@ from synth.filtering.decontamination.benchmarks import Benchmarks, given_benchma
 from synth.filtering.dedup.levels import RUNS
 from synth.filtering.dedup.text import text_hash
 from synth.identity import digest
-from synth.inputs import input_lines, open_input, parse_json, read_input
 from synth.pipelines.recorded import Tasks, read_tasks, refused
+from synth.pipelines.run_files import NoJson, Spool, hash_of, objects_in, run_files
 from synth.schemas.adp import Trajectory, error_lines
-from synth.schemas.arrow import arrow_schema, to_arrow, trajectory_of
+from synth.schemas.arrow import to_arrow, trajectory_of
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport, StageReport
-from synth.schemas.row import SCHEMA_VERSION, Row
+from synth.schemas.row import SCHEMA_VERSION
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.store import check_destination, staged
@@ -63,8 +62,6 @@ _COLUMNS = (
     "source",
 )
 """Keys of ``details`` that become columns."""
-_BATCH = 500
-_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson", ".traj"))
 _EVERY = 1000
 """Progress is told once per so many objects."""
 _EXAMPLES = 1000
@@ -143,8 +140,8 @@ def import_file(
     """
     if out is not None:
         check_destination(out, marker=IMPORT_FILE)
-    files = _files(file)
-    sha = _sha(files)
+    files = run_files(file)
+    sha = hash_of(files)
     provenance = Provenance(
         dataset=file.stem,
         stage=STAGE,
@@ -158,7 +155,7 @@ def import_file(
     known, rejected = read_tasks(tasks, provenance, licence) if tasks is not None else (None, [])
     screen, looked_at = given_benchmarks(benchmarks)
     work = _Work(importer, provenance, known, all_correct, licence, screen, distinct)
-    values = _told(_values(files, importer), work, progress)
+    values = _told(objects_in(files, importer), work, progress)
     if out is None:
         for _ in work.rows(values, lambda rejection: None):
             pass
@@ -166,7 +163,7 @@ def import_file(
     with ExitStack() as stack:
         staging = stack.enter_context(staged(out, marker=IMPORT_FILE))
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".synth-import-", dir=staging.parent)))
-        runs, refusals = _Spool(scratch / "runs", TrajectoryRow), _Spool(scratch / "rejected", Rejection)
+        runs, refusals = Spool(scratch / "runs", TrajectoryRow), Spool(scratch / "rejected", Rejection)
         for one in rejected:
             refusals.add(one.model_copy(update={"stage": QUESTIONS}))
         for row in work.rows(values, refusals.add):
@@ -204,34 +201,6 @@ def _told(
         yield value
         if progress is not None and number % _EVERY == 0:
             progress(number, work.taken)
-
-
-class _Spool:
-    """Rows that wait on disk until all were seen."""
-
-    def __init__(self, path: Path, row_type: type[Row]) -> None:
-        self._path, self._type = path, row_type
-        self._waiting: list[Row] = []
-        self._writer = pa.OSFile(str(path), "wb")
-        self._stream = pa.ipc.new_stream(self._writer, arrow_schema(row_type))
-
-    def add(self, row: Row) -> None:
-        self._waiting.append(row)
-        if len(self._waiting) == _BATCH:
-            self._flush()
-
-    def _flush(self) -> None:
-        for batch in to_arrow(self._waiting, self._type).to_batches():
-            self._stream.write_batch(batch)
-        self._waiting = []
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """All of them, once; nothing can be added then."""
-        self._flush()
-        self._stream.close()
-        self._writer.close()
-        with pa.OSFile(str(self._path), "rb") as source, pa.ipc.open_stream(source) as stream:
-            yield from stream
 
 
 class _Work:
@@ -334,7 +303,7 @@ class _Work:
         self._refuse(refused(place, reason, detail).model_copy(update={"stage": STAGE}))
 
     def _row(self, value: Any) -> TrajectoryRow:
-        if isinstance(value, _NoJson):
+        if isinstance(value, NoJson):
             raise ValueError(value.why)
         if not isinstance(value, Mapping):
             raise ValueError("not an object")
@@ -445,76 +414,5 @@ def _cause(detail: str) -> str:
     return re.sub(r"\d+", "N", told)[:160]
 
 
-@dataclass(frozen=True)
-class _NoJson:
-    why: str
-
-
 def _reason(value: Any) -> Reason:
-    return Reason.MALFORMED if isinstance(value, _NoJson) else Reason.INVALID_TRAJECTORY
-
-
-_MEND = "give a file of JSON Lines, or of one JSON list"
-
-
-def _files(place: Path) -> list[Path]:
-    """The files to read, in their order.
-
-    Raises:
-        InputError: a folder holds none.
-    """
-    if not place.is_dir():
-        return [place]
-    found = sorted(path for path in place.rglob("*") if path.is_file() and path.suffix.lower() in _SUFFIXES)
-    if not found:
-        raise InputError(f"no file of the folder ends in {', '.join(sorted(_SUFFIXES))}", where=str(place), mend=_MEND)
-    return found
-
-
-def _sha(files: Sequence[Path]) -> str:
-    """Of one file its own; of several that of theirs."""
-    hashes: list[str] = []
-    for file in files:
-        with open_input(file, mend=_MEND, most=None) as opened:
-            hashes.append(hashlib.file_digest(opened, "sha256").hexdigest())
-    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
-
-
-def _values(files: Sequence[Path], importer: Importer) -> Iterator[tuple[str, Any]]:
-    """(place, object) of the files, in order.
-
-    Raises:
-        InputError: one can't be read.
-    """
-    for file in files:
-        lead = f"{file.name}: " if len(files) > 1 else ""
-        read = _lines(file) if file.suffix.lower() in (".jsonl", ".ndjson", ".txt", "") else _whole(file, importer)
-        for place, value in read:
-            yield f"{lead}{place}", value
-
-
-def _lines(file: Path) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(input_lines(file, mend=_MEND), start=1):
-        if line.strip():
-            yield f"line {number}", _decoded(line)
-
-
-def _whole(file: Path, importer: Importer) -> Iterator[tuple[str, Any]]:
-    value = _decoded(read_input(file, mend=_MEND).decode("utf-8-sig", errors="replace"))
-    values = value if isinstance(value, list) else [value]
-    if importer.name in ("auto", "openhands") and values and all(_is_event(one) for one in values):
-        values = [{"events": values, "id": file.stem}]
-    for number, one in enumerate(values, start=1):
-        yield f"object {number}", one
-
-
-def _is_event(value: Any) -> bool:
-    """Whether it is one event of a log that is a single run."""
-    return isinstance(value, Mapping) and "source" in value and ("action" in value or "observation" in value)
-
-
-def _decoded(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except ValueError as error:
-        return _NoJson(f"no JSON: {error}")
+    return Reason.MALFORMED if isinstance(value, NoJson) else Reason.INVALID_TRAJECTORY
