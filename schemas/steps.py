@@ -53,8 +53,6 @@ class LabelReason(StrEnum):
     """New evidence of the task came into view, or a right answer was given."""
     SUPPORTED_ANSWER = "supported_answer"
     """The answer is right and was read."""
-    RIGHT_ANSWER = "right_answer"
-    """The answer is right; whether what was read supports it could not be seen."""
     VERIFIED = "verified"
     """Nothing new, but something was checked that the answer rests on."""
     CORRECTED = "corrected"

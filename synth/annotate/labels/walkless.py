@@ -79,7 +79,7 @@ def _spoken(given: Judged, correct: bool | None, *, shown: bool) -> Judged:
         return given
     if shown:
         return 1, LabelReason.SUPPORTED_ANSWER, "right, and a result states it"
-    return 1, LabelReason.RIGHT_ANSWER, "right by its verdict; no result states it word for word"
+    return 1, LabelReason.PROGRESS, "right by its verdict; no result states it word for word"
 
 
 class _Seen:

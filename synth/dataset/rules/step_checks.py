@@ -22,7 +22,6 @@ __all__ = ["BranchCheck", "StepCheck", "Tally", "link_problems", "measured", "ow
 
 _LABELS: Mapping[LabelReason, int | None] = {
     LabelReason.SUPPORTED_ANSWER: 1,
-    LabelReason.RIGHT_ANSWER: 1,
     LabelReason.UNMEASURED: None,
     LabelReason.NEUTRAL: 0,
     LabelReason.TOOL_FAILURE: 0,
