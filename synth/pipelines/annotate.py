@@ -106,9 +106,7 @@ class Annotated:
             )
             for role in sorted({role for role, _, _ in runs})
         ]
-        notes = (
-            "Runs were recorded elsewhere; labels say what they rest on, and are null where nothing was measured.",
-        )
+        notes = ("Runs were recorded elsewhere. Labels say what they rest on; null: nothing was measured.",)
         return runs_report(self.provenance, [stage], roles, command="synth.annotate(RUNS, QUESTIONS)", notes=notes)
 
 
