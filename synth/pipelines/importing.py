@@ -21,22 +21,23 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from synth.agents.imported import import_trajectory, question_of
+from synth.annotate.labels.label import label
 from synth.dataset.layout import write_dataset
-from synth.distribution import version
 from synth.errors import InputError
 from synth.export.importing.contract import Importer
 from synth.filtering.decontamination.benchmarks import Benchmarks, given_benchmarks
 from synth.filtering.dedup.levels import RUNS
 from synth.filtering.dedup.text import text_hash
 from synth.identity import digest
-from synth.pipelines.recorded import Tasks, read_tasks, refused
+from synth.pipelines.recorded import Tasks, read_tasks, refused, role_of_runs, runs_report
 from synth.pipelines.run_files import NoJson, Spool, hash_of, objects_in, run_files
 from synth.schemas.adp import Trajectory, error_lines
 from synth.schemas.arrow import to_arrow, trajectory_of
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.reports import BuildReport, RoleReport, SourceReport, StageReport
+from synth.schemas.reports import BuildReport, RoleReport, StageReport
 from synth.schemas.row import SCHEMA_VERSION
+from synth.schemas.steps import StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.store import check_destination, staged
@@ -166,12 +167,16 @@ def import_file(
         runs, refusals = Spool(scratch / "runs", TrajectoryRow), Spool(scratch / "rejected", Rejection)
         for one in rejected:
             refusals.add(one.model_copy(update={"stage": QUESTIONS}))
+        steps = Spool(scratch / "steps", StepRow)
         for row in work.rows(values, refusals.add):
             runs.add(row)
+            for step in work.steps(row):
+                steps.add(step)
         report = _report(work, file, sha, looked_at)
         tables = {
             "tasks": to_arrow(work.used(), Task).to_batches(),
             "trajectories": runs.batches(),
+            "steps": steps.batches(),
             "rejected": refusals.batches(),
         }
 
@@ -271,6 +276,12 @@ class _Work:
         given = row.details.get("given")
         details = {**row.details, "given": {**(given if isinstance(given, dict) else {}), "id": row.id}}
         return row.model_copy(update={"id": f"{row.id}-{number}", "details": details})
+
+    def steps(self, row: TrajectoryRow) -> Iterator[StepRow]:
+        """The labels of a run on a question whose answer is known."""
+        if self._known is not None:
+            for step in label(row, self._known.find(row.task_id)):
+                yield step.row(self._provenance)
 
     def _unclean(self, row: TrajectoryRow) -> tuple[Reason, str] | None:
         """That it overlaps with a benchmark."""
@@ -372,35 +383,22 @@ class _Work:
             rejected = {Reason.MALFORMED.value: questions} if questions else {}
             about = {"label": QUESTIONS, "stage": QUESTIONS, "kept": read, "rejected": rejected}
             stages.insert(0, imported.model_copy(update={**about, "rows_in": read + questions}))
-        name = re.sub(r"[^\w.-]+", "-", self._provenance.dataset).strip("-.") or "runs"
         judged = ", ".join(f"{count:,} {what}" for what, count in done.judged.items()) or "none"
-        return BuildReport(
-            dataset=name,
-            title=f"Runs of {name}",
-            synth_version=version(),
-            seed=0,
-            benchmarks=done.benchmarks,
-            source=SourceReport(
-                name=self._provenance.source,
-                kind="runs",
-                sha256=done.sha256,
-                description=f"Runs that somebody else recorded, read as {done.format}.",
-            ),
-            roles=tuple(self._role(role) for role in sorted({role for role, _ in self._roles})),
-            stages=tuple(stages),
+        report = runs_report(
+            self._provenance,
+            stages,
+            tuple(self._role(role) for role in sorted({role for role, _ in self._roles})),
             command=f"synth import RUNS --from {done.format} --out DATASET",
             notes=(
                 f"Runs were recorded elsewhere and are here as they were: {judged} of {done.trajectories:,}.",
                 "Nobody replayed them: what tools answered is what the record says.",
             ),
         )
+        return report.model_copy(update={"benchmarks": done.benchmarks})
 
     def _role(self, role: str) -> RoleReport:
-        models = {model for one, model in self._roles if one == role}
         most = max(len(taken) for (_, one, _), taken in self._numbers.items() if one == role)
-        return RoleReport(
-            role=role, backend="recorded", model=models.pop() if len(models) == 1 else None, rollouts_per_task=most
-        )
+        return role_of_runs(role, {model for one, model in self._roles if one == role}, most)
 
 
 def _hash(text: str) -> bytes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from synth.agents.imported import import_trajectory, question_of
 from synth.agents.trajectory import history_of
+from synth.distribution import version
 from synth.environments.contract import Environment
 from synth.errors import InputError
 from synth.identity import digest
@@ -16,13 +18,24 @@ from synth.inputs import parse_json, read_input
 from synth.schemas.adp import AdpError, Trajectory, parse
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.reports import BuildReport, RoleReport, SourceReport, StageReport
 from synth.schemas.row import Row
 from synth.schemas.tasks import Difficulty, Task, Walk
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.tasks.draft import Draft, task_id
 from synth.tasks.given import GivenQuestion, answer_kind_of, read_given
 
-__all__ = ["STAGE", "Recorded", "Tasks", "read_rows", "read_tasks", "read_values", "refused"]
+__all__ = [
+    "STAGE",
+    "Recorded",
+    "Tasks",
+    "read_rows",
+    "read_tasks",
+    "read_values",
+    "refused",
+    "role_of_runs",
+    "runs_report",
+]
 
 STAGE = "annotate"
 Recorded: TypeAlias = TrajectoryRow | Trajectory | Mapping[str, Any]
@@ -207,3 +220,41 @@ def _plain(value: Recorded | Rejection) -> Any:
 
 def refused(row_id: str, reason: Reason, detail: str) -> Rejection:
     return Rejection(stage=STAGE, row_id=row_id, reason=reason, detail=detail[:1000])
+
+
+def runs_report(
+    provenance: Provenance,
+    stages: Sequence[StageReport],
+    roles: Sequence[RoleReport],
+    *,
+    command: str,
+    notes: tuple[str, ...],
+) -> BuildReport:
+    """The report of a dataset of runs that were recorded elsewhere, before its rows were counted."""
+    name = re.sub(r"[^\w.-]+", "-", provenance.dataset).strip("-.") or "runs"
+    return BuildReport(
+        dataset=name,
+        title=f"Runs of {name}",
+        synth_version=version(),
+        seed=provenance.seed,
+        source=SourceReport(
+            name=provenance.source,
+            kind="runs",
+            sha256=provenance.source_sha256,
+            description="Runs that somebody else recorded.",
+        ),
+        roles=tuple(roles),
+        stages=tuple(stages),
+        command=command,
+        notes=notes,
+    )
+
+
+def role_of_runs(role: str, models: Collection[str | None], most: int) -> RoleReport:
+    """Who acted in a role of such runs.
+
+    Args:
+        most: Runs of one task at most.
+    """
+    named = sorted(model for model in models if model is not None)
+    return RoleReport(role=role, backend=RECORDED, model=", ".join(named) or None, rollouts_per_task=most)

@@ -25,6 +25,7 @@ from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels import label
+from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.adp import dump
@@ -133,6 +134,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
     assert (task.shape, task.checks) == ("given", ())
 
     saved = synth.load(found.save(tmp_path / "out"))
+    assert validate(tmp_path / "out") == []
     assert list(saved.rows("steps", "train")) == list(found.steps)
     assert list(saved.rows("trajectories", "train")) == list(found.trajectories)
     with pytest.raises(synth.StoreError, match="not empty"):

@@ -205,7 +205,10 @@ def test_what_is_taken_is_a_dataset(tmp_path: Path) -> None:
     ]
     assert report.tables["trajectories"] == {"train": 4}
     assert "Made by the recipe" not in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert every_config_opens(tmp_path / "out", tmp_path / "cache") == {"tasks", "trajectories", "rejected"}
+    assert every_config_opens(tmp_path / "out", tmp_path / "cache") == {"tasks", "trajectories", "steps", "rejected"}
+    labels = [(step.label, step.label_reason) for step in synth.load(tmp_path / "out").rows("steps")]
+    assert labels[:2] == [(1, "progress"), (1, "supported_answer")]
+    assert synth.export(tmp_path / "out", "prm", tmp_path / "prm").report.exported == 4
     card_runs(tmp_path / "out")
 
 

@@ -59,7 +59,7 @@ def measured_by_results(
         last = number == len(history) - 1
         made = given if given[0] is not None else seen.judge(step) or given
         if not step.turn.calls:
-            made = _spoken(given, correct, shown=seen.answered) if last else _NOT_LAST
+            made = _spoken(given, correct) if last else _NOT_LAST
         elif harmed is not None and correct is False and made[0] == 1 and not seen.leads:
             told = f"{made[2]}; step {harmed} had brought nothing, and the run ends wrong"
             made = (-1, LabelReason.PROPAGATED, told)
@@ -73,13 +73,11 @@ def measured_by_results(
 _NOT_LAST: Judged = (None, LabelReason.UNMEASURED, "speaks on the way; nothing says what that was good for")
 
 
-def _spoken(given: Judged, correct: bool | None, *, shown: bool) -> Judged:
-    """The last message: its verdict, and whether what was read states the answer."""
-    if correct is not True:
-        return given
-    if shown:
-        return 1, LabelReason.SUPPORTED_ANSWER, "right, and a result states it"
-    return 1, LabelReason.PROGRESS, "right by its verdict; no result states it word for word"
+def _spoken(given: Judged, correct: bool | None) -> Judged:
+    """The last message: by its verdict, and by whether what was read states the answer where it would state it."""
+    if given[0] is None and correct is True:
+        return 1, LabelReason.PROGRESS, "right by its verdict; what was read need not state it word for word"
+    return given
 
 
 class _Seen:
