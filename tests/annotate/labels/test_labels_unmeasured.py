@@ -102,9 +102,6 @@ def test_words_on_the_way_have_no_label() -> None:
     value = openai("Jon Maak", *PAGES)
     words = [{"role": "assistant", "content": "Of which century?"}, {"role": "user", "content": "Any."}]
     value = {"messages": [*value["messages"][:1], *words, *value["messages"][1:]]}  # type: ignore[index,misc]
-        {"role": "assistant", "content": "Of which century?"},
-        {"role": "user", "content": "Any."},
-    ]  # type: ignore[index]
     row = import_trajectory(find("importers", "openai").read(value), GIVEN, provenance=PROVENANCE)
     first, *_, end = label(row, GIVEN)
     assert (first.label, first.label_reason, end.label) == (None, LabelReason.UNMEASURED, 1)
