@@ -234,7 +234,7 @@ def scan(folder: str | Path) -> Scan:
         for batch in batches_in(file.path, size=_BATCH):
             seen: dict[tuple[str, str, PrivateKind], set[int]] = {}
             for name, array in zip(batch.schema.names, batch.columns, strict=True):
-                for column, row, text in _texts(name, array):
+                for column, row, text in _values(name, array):
                     for one in find_private(text):
                         seen.setdefault((file.config, column, one.kind), set()).add(row)
             for key, places in seen.items():
@@ -255,7 +255,7 @@ def scan(folder: str | Path) -> Scan:
     return Scan(held=tuple(held), rows=total)
 
 
-def _texts(path: str, array: pa.Array) -> Iterator[tuple[str, int, str]]:
+def _values(path: str, array: pa.Array) -> Iterator[tuple[str, int, str]]:
     """Dotted path, row and text of every string in a column, however deep it stands."""
     yield from _leaves(path, array, list(range(len(array))))
 
