@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from synth.pipelines.importing import Imported
     from synth.pipelines.pilot import Pilot
     from synth.publish import Pushed
-    from synth.publish.withholding import Restored
+    from synth.publish.rehydration import Rehydrated
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
     from synth.store.calls_values import Account
@@ -43,7 +43,7 @@ __all__ = [
     "mix",
     "prepare",
     "push",
-    "restore",
+    "rehydrate",
 ]
 
 ProgressName = Literal["auto", "quiet"]
@@ -373,10 +373,10 @@ def import_file(
     )
 
 
-def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
-    """Put text that was withheld from a published dataset back into it, from a copy that you may use.
+def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated:
+    """Put text that was redacted from a published dataset back into it, from a copy that you may use.
 
-        synth.restore("downloaded", "docs/html", "out/whole")
+        synth.rehydrate("downloaded", "docs/html", "out/whole")
 
     Args:
         path: The edition.
@@ -388,10 +388,10 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
         SynthError: its line says what, where and how to mend it.
     """
     from synth.dataset.files import REPORT_FILE
-    from synth.publish.withholding import restore as put_back
+    from synth.publish.rehydration import rehydrate as put_back
 
-    refuse_remote(copy, "restore")
-    refuse_remote(out, "restore")
+    refuse_remote(copy, "rehydrate")
+    refuse_remote(out, "rehydrate")
     dataset, place = load(path), Path(copy)
     if (place / REPORT_FILE).is_file():
         return put_back(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)
@@ -399,12 +399,12 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
 
     import yaml
 
-    with tempfile.TemporaryDirectory(prefix="synth-restore-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="synth-rehydrate-") as scratch:
         recipe = Path(scratch) / "recipe.yaml"
         # Of its recipe, only how files are read: a dataset must not say what is imported or started here.
         source = dataset.report.recipe.get("source")
         given = source if isinstance(source, dict) else {}
-        kept = {"name": "restore", "source": given, "questions": {"kind": "docs"}, "tasks": 1}
+        kept = {"name": "rehydrate", "source": given, "questions": {"kind": "docs"}, "tasks": 1}
         recipe.write_text(yaml.safe_dump(kept), encoding="utf-8")
         request = BuildRequest(recipe=recipe, source=place, store=Path(scratch) / "store", out=Path(scratch) / "out")
         prepared = prepare(request, progress="quiet")
