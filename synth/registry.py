@@ -20,13 +20,14 @@ __all__ = [
     "ENCODERS",
     "ENVIRONMENTS",
     "EXPERTS",
+    "EXPLORERS",
     "EXTENSIBLE",
     "FORMATS",
     "IMPORTERS",
-    "PROPOSERS",
     "RATERS",
     "SCORERS",
     "SCREENS",
+    "SOURCES",
     "STAGES",
     "choices",
     "factory_of",
@@ -38,50 +39,44 @@ STAGES: Mapping[str, str] = {
     "read_docs": "synth.stages.read_docs:ReadDocs",
     "read_triples": "synth.stages.read_triples:ReadTriples",
     "read_records": "synth.stages.read_records:ReadRecords",
-    "extract_triples": "synth.stages.extract:ExtractTriples",
-    "add_triples": "synth.stages.extract:AddTriples",
-    "extract_written": "synth.stages.extract_written:ExtractWritten",
-    "gather_triples": "synth.stages.extract_written:GatherTriples",
-    "add_written_triples": "synth.stages.extract_written:AddWrittenTriples",
-    "sketch_documents": "synth.stages.duplicates:SketchDocuments",
+    "sketch": "synth.stages.duplicates:Sketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
-    "unique_records": "synth.stages.duplicates:UniqueRecords",
-    "sketch_runs": "synth.stages.duplicates:SketchRuns",
-    "mark_runs": "synth.stages.duplicates:MarkRuns",
-    "sketch_pairs": "synth.stages.duplicates:SketchPairs",
-    "unique_pairs": "synth.stages.duplicates:UniquePairs",
+    "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
+    "read_text": "synth.stages.extract:ReadText",
+    "extract_triples": "synth.stages.extract:ExtractTriples",
     "link_documents": "synth.stages.link_documents:LinkDocuments",
-    "link_records": "synth.stages.link_documents:LinkRecords",
     "graph": "synth.stages.graph:BuildGraph",
     "index": "synth.stages.index:BuildIndex",
     "names": "synth.stages.index:BuildNames",
     "world_tasks": "synth.stages.world_tasks:WorldTasks",
     "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
+    "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
-    "app_tasks": "synth.stages.reverse_tasks:AppTasks",
-    "mcp_tasks": "synth.stages.reverse_tasks:McpTasks",
-    "web_tasks": "synth.stages.reverse_tasks:WebTasks",
     "modelled_world_tasks": "synth.stages.modelled_tasks:ModelledWorldTasks",
     "modelled_docs_tasks": "synth.stages.modelled_tasks:ModelledDocsTasks",
     "modelled_given_tasks": "synth.stages.modelled_tasks:ModelledGivenTasks",
-    "modelled_app_tasks": "synth.stages.modelled_reverse:ModelledAppTasks",
-    "modelled_mcp_tasks": "synth.stages.modelled_reverse:ModelledMcpTasks",
-    "modelled_web_tasks": "synth.stages.modelled_reverse:ModelledWebTasks",
     "rollouts": "synth.stages.rollouts:Rollouts",
     "verify": "synth.stages.verify:Verify",
     "closed_book": "synth.stages.difficulty:ClosedBook",
     "difficulty": "synth.stages.difficulty:Difficulties",
     "critical_steps": "synth.stages.critical_steps:CriticalSteps",
     "label_steps": "synth.stages.label_steps:LabelSteps",
-    "label_searched_steps": "synth.stages.label_steps:LabelSearchedSteps",
     "preferences": "synth.stages.preferences:Preferences",
     "judge_pairs": "synth.stages.judge_pairs:JudgePairs",
     "judge_runs": "synth.stages.judge_runs:JudgeRuns",
     "embed_documents": "synth.stages.distractors:EmbedDocuments",
-    "search_distractors": "synth.stages.distractors:SearchDistractors",
+    "distractors": "synth.stages.distractors:Distractors",
     "rl": "synth.stages.rl:RlRows",
     "contexts": "synth.stages.contexts:Contexts",
-    "world_distractors": "synth.stages.distractors:WorldDistractors",
+}
+SOURCES: Mapping[str, str] = {
+    "world": "synth.recipe.sources:WORLD",
+    "triples": "synth.recipe.sources:TRIPLES",
+    "docs": "synth.recipe.sources:DOCS",
+    "records": "synth.recipe.sources:RECORDS",
+    "app": "synth.recipe.sources:APP",
+    "mcp": "synth.recipe.sources:MCP",
+    "web": "synth.recipe.sources:WEB",
 }
 ENVIRONMENTS: Mapping[str, str] = {
     "graph": "synth.environments.graph:GRAPH",
@@ -90,11 +85,12 @@ ENVIRONMENTS: Mapping[str, str] = {
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
 }
-PROPOSERS: Mapping[str, str] = {
-    "app": "synth.exploration.app.proposer:app_proposer",
-    "mcp": "synth.exploration.mcp.proposer:mcp_proposer",
-    "web": "synth.exploration.web.proposer:web_proposer",
+EXPLORERS: Mapping[str, str] = {
+    "app": "synth.exploration.app.explorer:app_explorer",
+    "mcp": "synth.exploration.mcp.explorer:mcp_explorer",
+    "web": "synth.exploration.web.explorer:web_explorer",
 }
+"""How an environment of that name is explored, so that tasks can be derived from it."""
 ENCODERS: Mapping[str, str] = {
     "hashed": "synth.retrieval.encoder:hashed_encoder",
     "sentence-transformers": "synth.retrieval.encoder:sentence_encoder",
@@ -159,12 +155,13 @@ IMPORTERS: Mapping[str, str] = {
 
 _TABLES = {
     "stages": STAGES,
+    "sources": SOURCES,
     "assistants": ASSISTANTS,
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
     "encoders": ENCODERS,
     "experts": EXPERTS,
-    "proposers": PROPOSERS,
+    "explorers": EXPLORERS,
     "raters": RATERS,
     "scorers": SCORERS,
     "screens": SCREENS,
@@ -172,7 +169,7 @@ _TABLES = {
     "importers": IMPORTERS,
 }
 COLLABORATORS: Mapping[str, Mapping[str, str]] = {
-    name: table for name, table in _TABLES.items() if name not in ("stages", "formats", "importers")
+    name: table for name, table in _TABLES.items() if name not in ("stages", "sources", "formats", "importers")
 }
 """The tables of what stages are given: each entry states its version (:func:`synth.identity.versioned`)."""
 EXTENSIBLE = frozenset({"backends", "encoders", "environments", "experts", "formats", "importers", "scorers"})
