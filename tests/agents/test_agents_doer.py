@@ -13,7 +13,8 @@ from synth.agents.plan_view import ASK, PlanView, plan_of, reread, stands_in
 from synth.agents.scripted.doer.config import DoerPolicyConfig, DoerTeacherConfig
 from synth.agents.scripted.doer.policy import DoerPolicy
 from synth.agents.scripted.doer.teacher import DoerTeacher
-from synth.environments.app.environment import AppEnvironment, Failures, open_app
+from synth.environments.app.environment import AppEnvironment, open_app
+from synth.environments.app.tools import Failures
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.identity import derive_generator
 from synth.schemas.plans import Given, Plan, PlannedCall, UserFact
