@@ -111,8 +111,6 @@ class EvidenceAudit:
         for _, _, batch in raw(dataset, "facts", names, 10_000):
             columns = [column.to_pylist() for column in batch.columns]
             for row, span in enumerate(zip(*columns[4:], strict=True)):
-                if span[0] in self._pages and columns[2][row] is not None:
-                    self._documentation.link(span[0], columns[2][row])
                 if span in open_:
                     subject, relation, target, value = (column[row] for column in columns[:4])
                     key = target if target is not None else value_key(value or "")
