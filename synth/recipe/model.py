@@ -17,7 +17,7 @@ from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
 from synth.environments.search import Search
 from synth.environments.simulated import Simulation
-from synth.environments.web.config import WebPages
+from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
 from synth.recipe.questions import DocsQuestions, GivenQuestions, ReverseQuestions, WorldQuestions
