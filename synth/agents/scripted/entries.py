@@ -51,7 +51,7 @@ def about(sentences: Iterable[Passage], name: str) -> list[Passage]:
         found = [s for s in known if any(match(line, name) for line in (s.text, *s.parents))]
         if found:
             return found
-    return []
+    return [s for s in known if s.heading and names(s.heading.split(" ", 1)[0], name)]
 
 
 def _whole(line: str, name: str) -> bool:
