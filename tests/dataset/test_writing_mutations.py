@@ -106,7 +106,7 @@ def always(**changes: Any) -> Any:
 
 MUTATIONS: dict[str, tuple[Break, str, str]] = {
     "another task": (edit(WORDINGS, 1, always(task_id="task-0")), "wordings/", "there is no task task-0"),
-    "another split": (edit(WORDINGS, 1, always(split="test")), "wordings/", "split: test; the task is of train"),
+    "another split": (edit(WORDINGS, 1, always(split="test")), "wordings/", "split: test, but its task is of train"),
     "other words than the task's": (
         edit(WORDINGS, 1, always(question="Who else?", parts=())),
         "wordings/",
@@ -147,7 +147,11 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
         "the second reader did not confirm it",
     ),
     "a check of another task": (edit(CHECKS, 0, always(task_id="task-0")), "task_checks/", "there is no task task-0"),
-    "a check twice": (edit(CHECKS, 1, always(check="closed_book", claims=())), "task_checks/", "has two rows"),
+    "a check twice": (
+        edit(CHECKS, 1, always(check="closed_book", claims=())),
+        "task_checks/",
+        "another task check has",
+    ),
     "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_checks/", "2 right, 1 answered"),
     "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_checks/", "1 replies, 0 samples"),
     "a sample of which nothing is said": (edit(CHECKS, 0, always(missing=())), "task_checks/", "missing: 0 told of, 1"),
