@@ -17,7 +17,7 @@ from synth.cli import main
 from synth.dataset.audit import audit
 from synth.dataset.files import REPORT_FILE
 from synth.dataset.reader import load
-from synth.environments.explored import EXPLORED, explored_options
+from synth.environments.stateful import STATEFUL, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.pipelines.reopen import reopen
@@ -134,7 +134,7 @@ def test_with_trust_or_an_environment_of_the_users_it_opens(little: Callable[[],
 def test_what_ships_needs_no_trust(name: str) -> None:
     recipe = load_recipe(name)
     source, place = recipe.source.model_dump(mode="json"), recipe.environment.model_dump(mode="json")
-    options = explored_options(source, place) if source["kind"] in EXPLORED else place
+    options = stateful_options(source, place) if source["kind"] in STATEFUL else place
     assert untrusted({**options, "kind": place["kind"]}) is None
 
 
