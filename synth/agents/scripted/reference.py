@@ -148,9 +148,9 @@ def values_in(text: str, cue: str) -> list[str]:
     label that it names, else versions, paths, platforms, defaults, audit events."""
     if (left := left_out(text, cue)) is not None:
         return [left]
-    if (field := _FIELD.fullmatch(text.strip())) is not None:
-        named = set(words(field["label"])) <= set(words(cue))
-        return [field["value"].strip().strip('"“”').rstrip(".")] if named else []
+    field = _FIELD.fullmatch(text.strip())
+    if field is not None and set(words(field["label"])) <= set(words(cue)):
+        return [field["value"].strip().strip('"“”').rstrip(".")]
     for asked, pattern in _VALUES:
         if asked.search(cue.lower()):
             return list(dict.fromkeys(match.group().strip() for match in pattern.finditer(text)))
