@@ -156,7 +156,7 @@ class PageReadingChooser(ErrorInjection):
         cue = self._state.reading.clues[clue].cue
         told = {s: values for s in sentences if (values := values_in(s.text, cue))} if kind in _WORDED else {}
         for sentence in told or sentences:  # where a value is told in so many words, no other sentence is looked at
-            values = told.get(sentence, ())
+            values = told.get(sentence, [])
             for option in [Option(value, sentence) for value in values] or options_in(sentence, kind):
                 new = option.document != document.document and not any(same_name(option.text, n) for n in known)
                 if new and not self._state.is_dismissed(clue, option.text, option.document):
