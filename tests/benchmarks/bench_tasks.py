@@ -23,6 +23,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from synth.graph.graph import Graph
+from synth.registry import names
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.rejections import Rejection
 from synth.sources.world.config import WorldConfig
@@ -30,7 +31,7 @@ from synth.sources.world.source import shard_count, shard_tables
 from synth.tasks.contract import Checked
 from synth.tasks.draft import same_question
 from synth.tasks.index_search import IndexSearch
-from synth.tasks.world.config import SHAPE_NAMES, WorldTasksConfig
+from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.propose import WorldProposer
 from synth.tasks.world.words import world_words
 
@@ -196,7 +197,7 @@ def main() -> int:
     parser.add_argument("--entities", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--candidates", type=int, default=200, help="per shape")
-    parser.add_argument("--shapes", nargs="+", default=list(SHAPE_NAMES), choices=SHAPE_NAMES)
+    parser.add_argument("--shapes", nargs="+", default=list(names("shapes")), choices=names("shapes"))
     parser.add_argument("--mix", type=int, nargs="+", default=None, help="counts of candidates of the default mix")
     parser.add_argument("--reach", type=int, default=None, help="make the default mix until so many tasks")
     parser.add_argument("--limit", type=float, default=None, help="greatest ratio of the cost per task, for --mix")

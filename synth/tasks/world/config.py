@@ -6,22 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.tasks.contract import CheckConfig
 
-__all__ = ["SHAPE_NAMES", "WorldTasksConfig"]
-
-SHAPE_NAMES = (
-    "comparison",
-    "composition",
-    "computation",
-    "conjunction",
-    "count",
-    "cycle",
-    "intersection",
-    "parallel",
-    "superlative",
-    "temporal",
-)
-"""Shapes that can be asked about the world; each but composition and conjunction is a module of
-``synth.tasks.world.shapes``."""
+__all__ = ["WorldTasksConfig"]
 
 
 class WorldTasksConfig(BaseModel):

@@ -12,6 +12,7 @@ from small_world import SmallWorld
 from stand_ins.row_audit import Auditor
 
 from synth.identity import derive_generator
+from synth.registry import names
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.provenance import Provenance
@@ -21,7 +22,6 @@ from synth.sources.world.schema import HUB_TYPES
 from synth.tasks.contract import Checked
 from synth.tasks.draft import finish, same_question
 from synth.tasks.values import Measure, difference, in_range, parse_measure, parse_range, total
-from synth.tasks.world.config import SHAPE_NAMES
 from synth.tasks.world.measures import End
 from synth.tasks.world.shapes import SHAPES
 from synth.tasks.world.words import world_words
@@ -56,7 +56,7 @@ def value(hop_kind: str, text: str) -> Measure:
 
 
 def test_every_shape_that_can_be_asked_has_a_maker() -> None:
-    assert set(SHAPE_NAMES) == {*SHAPES, "composition", "conjunction"}
+    assert set(names("shapes")) == {*SHAPES, "composition", "conjunction"}
     assert set(OURS) <= set(SHAPES)
 
 
