@@ -19,9 +19,8 @@ from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
 from synth.engine.plan import StageNode
-from synth.environments.contract import EnvironmentSpec
+from synth.environments.contract import STATEFUL, EnvironmentSpec
 from synth.environments.simulated import SIMULATE_PROMPT
-from synth.environments.stateful import STATEFUL
 from synth.pipelines.duplicates import accepting_of, document_nodes, row_nodes
 from synth.pipelines.explored import made_of, task_values
 from synth.pipelines.modelled_tasks import extraction, modelled

@@ -12,12 +12,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from synth.agents.scripted.cues import introduces_alias
-from synth.agents.scripted.entries import about, subject
 from synth.agents.scripted.error_injection import ErrorInjection
-from synth.agents.scripted.matching import content_stems, likeness, same_name, similarity
+from synth.agents.scripted.matching import content_stems, introduces_alias, likeness, same_name, similarity
 from synth.agents.scripted.operations import span_holds
-from synth.agents.scripted.options import Option, options_in
+from synth.agents.scripted.options import Option, about, options_in, subject
 from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
@@ -334,26 +332,15 @@ class PageReadingChooser(ErrorInjection):
 
     # The answer.
 
-    def verifies(self, value: Value) -> bool:
-        return float(self._generator.random()) < 0.4 * self._config.skill
-
     def answer(self, value: Value, title: str | None) -> str:
         # The page may have the fuller name ("The Lamp (1904 play)"); an entry on a page goes by its own.
         own = "#" not in (value.place or "")
         return title if title is not None and own and same_name(title, value.name) else value.name
 
-    def early_answer(self) -> str | None:
-        reading, number = self._state.reading, self._state.open_clue()
-        if number is None or self._seen.turns < 2:
-            return None
-        value = self._state.values.get(reading.answer)
+    def _early_guess(self, number: int) -> str | None:
+        reading = self._state.reading
         if reading.answer < 0:
             return self._early_member()
-        if value is not None:
-            if not self._draw(self._config.skipped_check / 2):
-                return None
-            self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
-            return value.name
         page = self._seen.documents.get(self._seen.current or "")
         if page is None or not self._draw(self._config.early_stop):
             return None
