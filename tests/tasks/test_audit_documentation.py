@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from stand_ins.row_audit import facts_of
 from task_examples import chain
 
+from synth.dataset.audit.documentation import Documentation
+from synth.dataset.audit.facts import Entity
 from synth.schemas.provenance import Provenance
 from synth.schemas.tasks import CheckResult, Evidence, Hop, Node
-from synth.tasks.audit.documentation import Documentation
-from synth.tasks.audit.graph import FactGraph, Thing
 from synth.tasks.draft import finish
 
 PROVENANCE = Provenance(
@@ -20,18 +21,17 @@ OTHER = "framesail oid (references kite_sail.oid) The sail on it"
 
 
 def judged(cue: str, text: str) -> list[tuple[str, str]]:
-    graph = FactGraph()
-    for name in ("kite_frame", "kite_cord", "kite_sail"):
-        graph.add_thing(Thing(name, name, "page", (), PAGE, "train"))
-    for target in ("kite_cord", "kite_sail"):
-        graph.add("kite_frame", "references", target, "entity", None)
-    graph.freeze()
+    names = ("kite_frame", "kite_cord", "kite_sail")
+    facts = facts_of(
+        [("kite_frame", "references", target) for target in names[1:]],
+        [Entity(name, name, "page", (), PAGE, "train") for name in names],
+    )
     nodes = [Node(id=name, name=name, kind="page", document_id=PAGE) for name in ("kite_frame", "kite_cord")]
     evidence = Evidence(document_id=PAGE, start=0, end=len(LINE), quote=LINE)
     hop = Hop(source=nodes[0], target=nodes[1], relation="references", forward=True, evidence=evidence, cue=cue)
     sound = finish(chain(), [CheckResult(check="all", outcome="passed")], PROVENANCE, 0)
     task = sound.model_copy(update={"walk": sound.walk.model_copy(update={"hops": (hop,)})})
-    audited = Documentation(graph)
+    audited = Documentation(facts)
     assert audited.pages(task) == {PAGE}
     audited.read(PAGE, text)
     return [problem for problem in audited.judge(task)[0] if problem[0] == "unique"]
@@ -52,12 +52,9 @@ def test_a_column_that_is_named_tells_catalogs_apart(cue: str, text: str, clear:
 
 @pytest.mark.parametrize("stranger", [False, True])
 def test_a_pair_is_not_unique_when_both_pages_name_a_function_without_an_entry(stranger: bool) -> None:
-    graph = FactGraph()
-    for page in ("kites.html", "sails.html"):
-        graph.add_thing(Thing(page, page, "page", (), page, "train"))
-    for name in ("knots.tie", "knots.cut", "knots.dye"):
-        graph.add_thing(Thing(name, name, "function", (), "knots.html", "train"))
-    graph.freeze()
+    pages = [Entity(page, page, "page", (), page, "train") for page in ("kites.html", "sails.html")]
+    named = ("knots.tie", "knots.cut", "knots.dye")
+    facts = facts_of([], [*pages, *(Entity(name, name, "function", (), "knots.html", "train") for name in named)])
     target = Node(id="knots.tie", name="knots.tie", kind="function", document_id="knots.html")
     texts = {"kites.html": "Call tie() or cut() first.", "sails.html": "Here tie() follows dye()."}
     if stranger:
@@ -75,7 +72,7 @@ def test_a_pair_is_not_unique_when_both_pages_name_a_function_without_an_entry(s
     )
     sound = finish(chain(), [CheckResult(check="all", outcome="passed")], PROVENANCE, 0)
     walk = sound.walk.model_copy(update={"hops": hops, "shape": "conjunction"})
-    audited = Documentation(graph)
+    audited = Documentation(facts)
     task = sound.model_copy(update={"walk": walk, "shape": "conjunction"})
     assert audited.pages(task) == set(texts)
     for page, text in texts.items():

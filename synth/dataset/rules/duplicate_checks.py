@@ -90,7 +90,7 @@ class DuplicateRejections:
     """Rows of ``rejected`` against ``duplicates``: a duplicate that left its table is rejected as the
     duplicate of a row that it was found to be like."""
 
-    _STAGES = ("unique_documents", "unique_records", "unique_pairs")
+    _STAGES = ("unique_documents", "mark_duplicates")
 
     def __init__(self, found: Problems, duplicates: DuplicateCheck, *, listed: bool) -> None:
         """``listed``: there is the table ``duplicates``."""

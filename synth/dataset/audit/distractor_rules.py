@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from synth.dataset.audit.facts import Facts, Key, key_of, text_of, value_key
 from synth.dataset.audit.findings import Findings
-from synth.dataset.audit.reading import raw
+from synth.dataset.audit.loading import raw
+from synth.dataset.audit.values import measure, span_of
 from synth.dataset.reader import Dataset
 from synth.schemas.tasks import Hop, Task
-from synth.tasks.audit.graph import FactGraph, Key, key_of, value_key
-from synth.tasks.audit.measures import measure, span_of
 
-__all__ = ["LURE_RULES", "Lures"]
+__all__ = ["DISTRACTOR_RULES", "DistractorAudit"]
 
-LURE_RULES: Mapping[str, str] = {
+DISTRACTOR_RULES: Mapping[str, str] = {
     "distractor": "No distractor is gold, and no fact of its page is a hop of the task that it leads astray.",
     "context": "Every gold document stands in a context once; no fact of another document in it is a hop of its task.",
 }
 _Pair = tuple[Key, Key]
 
 
-class Lures:
+class DistractorAudit:
     """Remembers the two ends of every hop, then reads facts, distractors and contexts."""
 
-    def __init__(self, found: Findings, graph: FactGraph) -> None:
+    def __init__(self, found: Findings, facts: Facts) -> None:
         self._found = found
-        self._graph = graph
+        self._facts = facts
         self._hops: dict[str, tuple[_Pair, ...]] = {}
         self._gold: dict[str, tuple[str, ...]] = {}
         self._relations: dict[_Pair, set[str]] = defaultdict(set)
@@ -34,7 +34,7 @@ class Lures:
     def see(self, task: Task) -> None:
         pairs: dict[_Pair, None] = {}
         for hop in task.walk.hops:
-            if hop.relation in self._graph.relations:
+            if hop.relation in self._facts.relations:
                 for pair in self._ends(hop):
                     pairs[pair] = None
                     self._relations[pair].add(hop.relation)
@@ -47,8 +47,8 @@ class Lures:
             yield (source, target) if source <= target else (target, source)
             return
         span = span_of(hop.source.id)
-        for key in self._graph.step(target, hop.relation, not hop.forward):
-            value = measure(key.removeprefix("\0"))
+        for key in self._facts.step(target, hop.relation, not hop.forward):
+            value = measure(text_of(key))
             if span is not None and value is not None and span.holds(value):
                 yield (key, target) if key <= target else (target, key)
 
@@ -85,7 +85,7 @@ class Lures:
     def _says(self, task: str, pairs: set[_Pair] | None) -> str:
         for pair in self._hops[task] if pairs else ():
             if pairs is not None and pair in pairs:
-                return f"how {self._graph.name(pair[0])} and {self._graph.name(pair[1])} are joined"
+                return f"how {self._facts.name(pair[0])} and {self._facts.name(pair[1])} are joined"
         return ""
 
     def _stated(self, dataset: Dataset) -> dict[str, set[_Pair]]:
@@ -98,6 +98,6 @@ class Lures:
                 key = target if target is not None else value_key(value or "")
                 pair = (subject, key) if subject <= key else (key, subject)
                 relations = self._relations.get(pair)
-                if relations is not None and any(self._graph.same(relation, other) for other in relations):
+                if relations is not None and any(self._facts.same(relation, other) for other in relations):
                     found[page].add(pair)
         return found

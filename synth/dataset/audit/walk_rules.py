@@ -1,16 +1,115 @@
-"""What a task's row must say of itself, whatever the facts are: walk, cues, answer, names, gold, leaks."""
+"""One task at a time: what its row must say of itself, and what the facts say of it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from synth.dataset.audit.facts import VALUE_KINDS, Facts, Undecided, forms, key_of
+from synth.dataset.audit.solving import Solving
+from synth.dataset.audit.values import contains, measure, normalized, squeezed
+from synth.dataset.audit.walks import Reading, Unreadable
 from synth.schemas.tasks import Hop, Node, Task
-from synth.tasks.audit.graph import VALUE_KINDS, Thing, key_of
-from synth.tasks.audit.measures import measure
-from synth.tasks.audit.reading import Reading, Unreadable
-from synth.tasks.audit.words import contains, forms, plain, squeezed
 
-__all__ = ["aliases", "answer", "answer_nodes", "cues", "gold", "leaks", "names", "walk"]
+__all__ = ["WALK_RULES", "TaskAudit"]
+
+WALK_RULES: Mapping[str, str] = {
+    "walk": "The walk hangs together, its checks are recorded and passed, its difficulty is that of its hops.",
+    "cue": "The words of every hop and operation stand in the question.",
+    "answer": "The answer is what the walk ends at.",
+    "alias": "Whatever is accepted in place of the answer is a name of it.",
+    "name": "Every entity of the walk exists, under that name and on that page.",
+    "leak": "Neither the answer nor a bridge or member stands in the question, in whatever form.",
+    "unique": "All facts together give this answer and no other.",
+    "members": "Sets are complete, and every member is measured as the facts say.",
+    "operation": "Counts, extremes, filters, differences and sums come out as stated.",
+    "shortcut": "Without any one of its constraints the question has another answer, or several.",
+    "gold": "Gold entities and documents are those of the walk.",
+    "split": "Gold belongs to the split of the task, unless it is exempt.",
+}
+"""Rules that a task and the graph decide; a sentence each."""
+
+
+@dataclass
+class TaskAudit:
+    """Tasks, one by one, against the facts."""
+
+    facts: Facts
+    exempt: Collection[str]
+    """Ids of entities that no split owns."""
+    partitions: Mapping[str, str]
+    """Split of every document; may be empty, then documents are not asked for theirs."""
+    checked: Counter[str] = field(default_factory=Counter)
+    """Rule -> tasks that it judged."""
+    undecided: dict[str, tuple[int, str]] = field(default_factory=dict)
+    """Rule -> tasks that it could not judge, and why not."""
+
+    def audit(self, task: Task, *, known: bool = True, solve: bool = True) -> list[tuple[str, str]]:
+        """(rule, what is wrong) of a task, but for its evidence.
+
+        Args:
+            known: whether there are facts to ask.
+            solve: whether the relations of the walk are those of the facts, so that a query can answer it.
+        """
+        checks: dict[str, Callable[[], Iterator[str]]] = {
+            "walk": lambda: walk(task),
+            "cue": lambda: cues(task),
+            "answer": lambda: answer(task),
+            "alias": lambda: aliases(task, self.facts),
+            "leak": lambda: leaks(task),
+            "gold": lambda: gold(task),
+        }
+        if known:
+            checks |= {"name": lambda: names(task, self.facts), "split": lambda: self._split(task)}
+        found = [(rule, what) for rule, check in checks.items() for what in check()]
+        self.checked.update(list(checks))
+        if not known:
+            self.leave(["name", "split", "unique", "shortcut"], "the dataset holds no facts")
+        elif solve and task.walk.hops:
+            found += self._solved(task)
+        return found
+
+    def leave(self, rules: Iterable[str], why: str) -> None:
+        """Say that a task can't be judged by these rules."""
+        for rule in rules:
+            self.undecided[rule] = (self.undecided.get(rule, (0, ""))[0] + 1, why)
+
+    def _solved(self, task: Task) -> list[tuple[str, str]]:
+        rules = ["unique", "shortcut"]
+        reading = Reading(task.walk)
+        try:
+            rules += ["members"] if reading.sets else []
+            rules += ["operation"] if task.walk.operations else []
+            problems = Solving(self.facts, reading).run()
+        except Unreadable:
+            return []  # the rule ``walk`` says so
+        except Undecided:
+            self.leave(rules, "the search for other answers took too many steps")
+            return [("unique", "the search for other answers took too many steps: not proven")]
+        self.checked.update(rules)
+        return problems
+
+    def _split(self, task: Task) -> Iterator[str]:
+        for name in task.gold_entities:
+            if name in self.exempt:
+                continue
+            entity = self.facts.entity(name)
+            if entity is None:
+                yield f"nobody owns {name!r}"
+            elif entity.partition != task.split:
+                yield f"entity {name!r} belongs to {entity.partition}, the task to {task.split}"
+        pages = {
+            entity.document_id for name in self._ends(task) & set(self.exempt) if (entity := self.facts.entity(name))
+        }
+        for name in task.gold_documents if self.partitions else ():
+            owner = self.partitions.get(name)
+            if owner is not None and owner != task.split and name not in pages:
+                yield f"document {name!r} belongs to {owner}, the task to {task.split}"
+
+    @staticmethod
+    def _ends(task: Task) -> set[str]:
+        return {key_of(node) for hop in task.walk.hops for node in (hop.source, hop.target)}
 
 
 def walk(task: Task) -> Iterator[str]:
@@ -96,7 +195,7 @@ def answer(task: Task) -> Iterator[str]:
         if (stated != wanted) if task.answer_ordered else (sorted(stated) != sorted(wanted)):
             yield f"the walk ends at {', '.join(wanted)}; the parts of the answer are {', '.join(stated)}"
         for part, text in zip(task.answer_parts, stated, strict=True):
-            if text and not contains(plain(task.answer), [part.answer]):
+            if text and not contains(normalized(task.answer), [part.answer]):
                 yield f"the answer {task.answer!r} lacks its part {part.answer!r}"
         return
     if len(ends) != 1:
@@ -114,7 +213,7 @@ def _same_value(text: str, node: Node) -> bool:
     return node.kind in VALUE_KINDS and squeezed(text) in {squeezed(form) for form in forms(node)}
 
 
-def aliases(task: Task, things: Mapping[str, Thing]) -> Iterator[str]:
+def aliases(task: Task, facts: Facts) -> Iterator[str]:
     """Whatever is accepted in place of the answer means the answer."""
     ends = answer_nodes(task)
     accepted = [(part.answer, part.aliases) for part in task.answer_parts] or [(task.answer, task.answer_aliases)]
@@ -123,8 +222,8 @@ def aliases(task: Task, things: Mapping[str, Thing]) -> Iterator[str]:
         if node is None:
             continue
         known = {squeezed(form) for form in forms(node)}
-        if (thing := things.get(node.id)) is not None:
-            known |= {squeezed(name) for name in (thing.name, *thing.aliases)}
+        if (entity := facts.entity(node.id)) is not None:
+            known |= {squeezed(name) for name in (entity.name, *entity.aliases)}
         for alias in others:
             if squeezed(alias) not in known and not _same_number(alias, node):
                 yield f"{alias!r} is no name of {node.name!r}"
@@ -137,7 +236,7 @@ def _same_number(alias: str, node: Node) -> bool:
     return one is not None and two is not None and one.number == two.number and one.unit in ("", two.unit)
 
 
-def names(task: Task, things: Mapping[str, Thing]) -> Iterator[str]:
+def names(task: Task, facts: Facts) -> Iterator[str]:
     """Every entity of the walk is there, under the name and on the page that the walk says."""
     nodes = [node for hop in task.walk.hops for node in (hop.source, hop.target)]
     seen: set[tuple[str, str]] = set()
@@ -147,15 +246,15 @@ def names(task: Task, things: Mapping[str, Thing]) -> Iterator[str]:
         if (node.id, node.name) in seen:
             continue
         seen.add((node.id, node.name))
-        thing = things.get(node.id)
-        if thing is None:
+        entity = facts.entity(node.id)
+        if entity is None:
             yield f"there is no entity {node.id!r}"
-        elif thing.name != node.name:
-            yield f"{node.id} is called {thing.name!r}, the walk says {node.name!r}"
-        elif thing.document_id != node.document_id:
-            yield f"the page of {node.id} is {thing.document_id}, the walk says {node.document_id}"
-        elif not set(node.aliases) <= set(thing.aliases):
-            yield f"{sorted(set(node.aliases) - set(thing.aliases))[0]!r} is no alias of {node.name!r}"
+        elif entity.name != node.name:
+            yield f"{node.id} is called {entity.name!r}, the walk says {node.name!r}"
+        elif entity.document_id != node.document_id:
+            yield f"the page of {node.id} is {entity.document_id}, the walk says {node.document_id}"
+        elif not set(node.aliases) <= set(entity.aliases):
+            yield f"{sorted(set(node.aliases) - set(entity.aliases))[0]!r} is no alias of {node.name!r}"
 
 
 def leaks(task: Task) -> Iterator[str]:
@@ -163,9 +262,9 @@ def leaks(task: Task) -> Iterator[str]:
 
     What the question names itself, as a comparison names the things that it compares, is no secret.
     """
-    question = plain(task.question)
+    question = normalized(task.question)
     named = {key_of(hop.source) for hop in task.walk.hops if not hop.needs}
-    spoken = {plain(hop.source.name) for hop in task.walk.hops if not hop.needs}
+    spoken = {normalized(hop.source.name) for hop in task.walk.hops if not hop.needs}
     sought: dict[str, None] = {}
     targets = [hop.target for hop in task.walk.hops] + [n for op in task.walk.operations for n in op.result]
     for node in targets:
@@ -179,11 +278,11 @@ def leaks(task: Task) -> Iterator[str]:
         sought |= dict.fromkeys([task.answer, *task.answer_aliases])
         sought |= dict.fromkeys(form for part in task.answer_parts for form in (part.answer, *part.aliases))
     for form in sought:
-        if plain(form) not in spoken and contains(question, [form]):
+        if normalized(form) not in spoken and contains(question, [form]):
             yield f"the question holds {form!r}"
 
 
-def gold(task: Task, hub: Collection[str] = ()) -> Iterator[str]:
+def gold(task: Task) -> Iterator[str]:
     """``gold_entities`` and ``gold_documents`` are those of the walk."""
     sought = {hop.target.id: None for hop in task.walk.hops if hop.target.document_id is not None}
     allowed = {**sought, **{node.id: None for node in answer_nodes(task)}}

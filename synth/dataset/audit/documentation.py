@@ -12,8 +12,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from synth.dataset.audit.facts import VALUE_KINDS, Facts, Key, key_of, text_of
 from synth.schemas.tasks import Hop, Task
-from synth.tasks.audit.graph import VALUE_KINDS, FactGraph, Key, key_of
 
 __all__ = ["Documentation"]
 
@@ -45,11 +45,11 @@ _SMALL = frozenset(
 class Documentation:
     """The facts of a documentation and, page by page, its words."""
 
-    def __init__(self, graph: FactGraph) -> None:
-        self._graph = graph
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
         self._by_kind: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for thing in graph.things.values():
-            self._by_kind[thing.kind].append((thing.id, thing.name.rpartition(".")[2]))
+        for entity in facts.entities():
+            self._by_kind[entity.kind].append((entity.id, entity.name.rpartition(".")[2]))
         self._linked: dict[str, set[str]] = defaultdict(set)
         self._words: dict[str, frozenset[str]] = {}
         self._columns: dict[str, Counter[str]] = {}
@@ -128,7 +128,7 @@ class Documentation:
             return
         together = set.intersection(*(found for _, found in sets))
         if answer not in together:
-            problems.append(("unique", f"{self._graph.name(answer)} does not satisfy the question"))
+            problems.append(("unique", f"{self._facts.name(answer)} does not satisfy the question"))
         elif len(together) > 1 and "unique" not in unsure:
             problems.append(("unique", f"{self._named(together - {answer})} fits as well"))
         if "shortcut" in unsure:
@@ -142,19 +142,19 @@ class Documentation:
 
     def candidates(self, hop: Hop) -> set[Key] | None:
         """Everything of the target's kind that the hop fits, from its source; None where that can't be told."""
-        graph, source = self._graph, key_of(hop.source)
+        facts, source = self._facts, key_of(hop.source)
         relation = _SAME.get(hop.relation, hop.relation)
         if hop.relation == "named_on":
             return self._named_on(hop)
-        if relation not in graph.relations:
+        if relation not in facts.relations:
             return None
-        found = set(graph.step(source, relation, hop.forward))
+        found = set(facts.step(source, relation, hop.forward))
         if not hop.forward and relation in _PARTLY:
-            found |= set(graph.step(source, _PARTLY[relation], False))
+            found |= set(facts.step(source, _PARTLY[relation], False))
         if hop.target.kind in VALUE_KINDS and hop.target.document_id is None:
             return found
-        kind = graph.kind(key_of(hop.target))
-        found = {key for key in found if graph.kind(key) == kind}
+        kind = facts.kind(key_of(hop.target))
+        found = {key for key in found if facts.kind(key) == kind}
         if relation == "references" and hop.forward and len(found) > 1 and self._column(hop):
             return found & {key_of(hop.target)}
         return None if relation in _CONDITIONAL and len(found) > 1 else found
@@ -164,7 +164,7 @@ class Documentation:
         page = hop.source.document_id
         if hop.relation not in _NAMED or page is None or page not in self._texts:
             return set()
-        form = _LIKE.get(self._graph.kind(key_of(hop.target)))
+        form = _LIKE.get(self._facts.kind(key_of(hop.target)))
         names = set(re.findall(form, self._texts[page])) if form else set()
         parts = {name.rpartition(".")[2] for name in names}
         return {f"name:{part}" for part in parts if part and part not in self._explained}
@@ -184,7 +184,7 @@ class Documentation:
         words, linked = self._words[page], self._linked[page]
         return {
             name
-            for name, last in self._by_kind[self._graph.kind(key_of(hop.target))]
+            for name, last in self._by_kind[self._facts.kind(key_of(hop.target))]
             if last in words or name in linked
         }
 
@@ -202,7 +202,7 @@ class Documentation:
             if not fits:
                 return
         goal = key_of(hop.target)
-        others = {key for key in fits or () if key != goal and self._graph.kind(key) == self._graph.kind(goal)}
+        others = {key for key in fits or () if key != goal and self._facts.kind(key) == self._facts.kind(goal)}
         if others:
             yield f"{hop.source.name!r} is said of {self._named(others)} too"
 
@@ -211,14 +211,14 @@ class Documentation:
         if self._told is None:
             self._told = defaultdict(set)
             for relation in _DESCRIBED:
-                for thing in self._graph.starts(relation, True):
-                    for text in self._graph.step(thing, relation, True):
-                        for word in _words(text):
-                            self._told[word].add(thing)
+                for name in self._facts.starts(relation):
+                    for text in self._facts.step(name, relation, True):
+                        for word in _words(text_of(text)):
+                            self._told[word].add(name)
         return self._told
 
     def _named(self, keys: Iterable[Key]) -> str:
-        shown = sorted(self._graph.name(key) for key in keys)
+        shown = sorted(self._facts.name(key) for key in keys)
         return ", ".join(shown[:5]) + (" and more" if len(shown) > 5 else "") if shown else "nothing"
 
 

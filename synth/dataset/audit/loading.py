@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
 
+from synth.dataset.audit.facts import Entity, Facts, value_key
 from synth.dataset.audit.findings import Place
 from synth.dataset.reader import Dataset
 from synth.schemas.arrow import RowError, from_arrow, row_adapter, to_plain
 from synth.schemas.row import Row
-from synth.tasks.audit.graph import FactGraph, Thing, value_key
 
-__all__ = ["graph_of", "raw", "rows"]
+__all__ = ["facts_of", "raw", "rows"]
 
 
 def rows(dataset: Dataset, config: str, row_type: type[Row]) -> Iterator[tuple[Place, Any]]:
@@ -49,21 +49,22 @@ def raw(
             continue
 
 
-def graph_of(dataset: Dataset) -> FactGraph:
+def facts_of(dataset: Dataset) -> Facts:
     """All entities and facts of the dataset."""
-    graph = FactGraph()
+    facts = Facts()
     names = ["id", "name", "kind", "aliases", "document_id", "partition"]
     for _, _, batch in raw(dataset, "entities", names, 10_000):
-        for id_, name, kind, aliases, page, split in zip(
-            *(column.to_pylist() for column in batch.columns), strict=True
-        ):
-            graph.add_thing(Thing(id_, name, kind, tuple(aliases or ()), page, split))
+        columns = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        facts.add_entities(
+            Entity(id_, name, kind, tuple(aliases or ()), page, split)
+            for id_, name, kind, aliases, page, split in columns
+        )
     names = ["subject", "relation", "inverse", "object", "value", "value_kind"]
     for _, _, batch in raw(dataset, "facts", names, 10_000):
-        for subject, relation, inverse, target, value, kind in zip(
-            *(column.to_pylist() for column in batch.columns), strict=True
-        ):
-            key = target if target is not None else value_key(value or "")
-            graph.add(subject, relation, key, kind, inverse)
-    graph.freeze()
-    return graph
+        columns = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        facts.add_facts(
+            (subject, relation, target if target is not None else value_key(value or ""), kind, inverse)
+            for subject, relation, inverse, target, value, kind in columns
+        )
+    facts.freeze()
+    return facts

@@ -11,10 +11,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
+from synth.dataset.audit.facts import Constraint, Key, Term, Variable, key_of
+from synth.dataset.audit.values import span_of
 from synth.schemas.tasks import Hop, Node, Walk
-from synth.tasks.audit.graph import Key, key_of
-from synth.tasks.audit.measures import span_of
-from synth.tasks.audit.query import Constraint, Term, Variable
 
 __all__ = ["Reading", "Unreadable"]
 

@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from synth.dataset.audit.facts import Constraint, Facts, Key, Variable, key_of, text_of, value_key
+from synth.dataset.audit.values import Measure, difference, measure, span_of
+from synth.dataset.audit.walks import Reading
 from synth.schemas.tasks import Operation
-from synth.tasks.audit.graph import FactGraph, Key, key_of
-from synth.tasks.audit.measures import Measure, difference, measure, span_of
-from synth.tasks.audit.query import Constraint, Variable, ends
-from synth.tasks.audit.reading import Reading
 
 __all__ = ["Solving"]
 
@@ -23,9 +22,9 @@ _SINGLE = frozenset(("composition", "conjunction", "cycle"))
 
 @dataclass
 class Solving:
-    """One walk against one graph. ``problems`` fills as ``run`` goes: (rule, what)."""
+    """One walk against the facts. ``problems`` fills as ``run`` goes: (rule, what)."""
 
-    graph: FactGraph
+    facts: Facts
     reading: Reading
     problems: list[tuple[str, str]] = field(default_factory=list)
 
@@ -66,28 +65,35 @@ class Solving:
         names = reading.variable.values() if reading.walk.operations else (reading.variable[n] for n in reading.ends)
         return [name for name in dict.fromkeys(names) if name not in reading.sets and name not in derived]
 
+    def _constrained(self, name: Variable) -> bool:
+        """False of what only follows from a member of a set."""
+        return any(name in constraint.variables for constraint in self._constraints)
+
     def _named(self, keys: Collection[Key]) -> str:
-        shown = ", ".join(self.graph.name(key) for key in list(keys)[:_SHOWN])
+        shown = ", ".join(self.facts.name(key) for key in list(keys)[:_SHOWN])
         return f"{shown} and more" if len(keys) > _SHOWN else shown
 
     # -- what the facts give -----------------------------------------------------------------------------------------
 
     def _unique(self, name: Variable) -> None:
         target = self._target[name]
-        found = ends(self.graph, self._constraints, name, limit=_SHOWN + 1)
+        found = self.facts.ends(self._constraints, name, limit=_SHOWN + 1)
         if found == [target]:
             return
         if not found:
-            self._add("unique", f"nothing satisfies the question; {self.graph.name(target)} does not")
+            self._add("unique", f"nothing satisfies the question; {self.facts.name(target)} does not")
         elif target not in found:
-            self._add("unique", f"the facts give {self._named(found)}, not {self.graph.name(target)}")
+            self._add("unique", f"the facts give {self._named(found)}, not {self.facts.name(target)}")
         else:
             others = [key for key in found if key != target]
-            self._add("unique", f"{self._named(others)} fits as well as {self.graph.name(target)}")
+            self._add("unique", f"{self._named(others)} fits as well as {self.facts.name(target)}")
 
     def _members(self, name: Variable, members: Sequence[Key]) -> None:
-        kinds = {self.graph.kind(key) for key in members}
-        found = ends(self.graph, self._constraints, name, kinds=kinds, limit=_SET)
+        if not self._constrained(name):
+            self._add("members", "no hop of the question says what belongs to the set")
+            return
+        kinds = {self.facts.kind(key) for key in members}
+        found = self.facts.ends(self._constraints, name, kinds=kinds, limit=_SET)
         if missing := sorted(set(found) - set(members)):
             self._add("members", f"the walk leaves out {self._named(missing)}")
         if surplus := sorted(set(members) - set(found)):
@@ -95,7 +101,7 @@ class Solving:
 
     def _derived(self, number: int) -> None:
         hop = self.reading.walk.hops[number]
-        found = self.graph.step(key_of(hop.source), hop.relation, hop.forward)
+        found = self.facts.step(key_of(hop.source), hop.relation, hop.forward)
         if list(found) != [key_of(hop.target)]:
             given = self._named(list(found)) if found else "nothing"
             self._add("members", f"{hop.relation} of {hop.source.name!r} is {given}, the walk says {hop.target.name!r}")
@@ -123,8 +129,8 @@ class Solving:
     def _compare(self, number: int, operation: Operation, result: list[Key]) -> None:
         stated = [key_of(node) for node in operation.result]
         if operation.kind in ("count", "difference", "sum"):
-            said = measure(stated[0].removeprefix("\0")) if len(stated) == 1 else None
-            computed = [measure(key.removeprefix("\0")) for key in result]
+            said = measure(text_of(stated[0])) if len(stated) == 1 else None
+            computed = [measure(text_of(key)) for key in result]
             if said is None or not any(
                 one is not None
                 and abs(one.number - said.number) < 1e-9
@@ -160,15 +166,16 @@ class Solving:
             if len(names) != 1:
                 raise _Impossible("is not over the members of one set")
             (name,) = names
-            members = ends(
-                self.graph,
+            if not self._constrained(name):
+                raise _Impossible("is over a set that no hop of the question leads to")
+            members = self.facts.ends(
                 self._constraints,
                 name,
-                kinds={self.graph.kind(key) for key in reading.sets.get(name, ())},
+                kinds={self.facts.kind(key) for key in reading.sets.get(name, ())},
                 limit=_SET,
             )
             kept = [key for key in members if allowed is None or key in allowed]
-            return kept if operation.kind == "list" else [f"\0{len(kept)}"]
+            return kept if operation.kind == "list" else [value_key(str(len(kept)))]
         measures = self._measures(operation, allowed)
         if operation.kind == "filter":
             return list(measures) if idle else self._filtered(operation, measures)
@@ -180,8 +187,8 @@ class Solving:
         if operation.kind == "difference":
             if len(values) != 2:
                 raise _Impossible(f"is the difference of {len(values)} values")
-            return [f"\0{number:g} {_unit(values[0])}".strip() for number in sorted(difference(*values))]
-        return [f"\0{sum(value.number for value in values):.12g} {_unit(values[0])}".strip()]
+            return [value_key(f"{number:g} {_unit(values[0])}".strip()) for number in sorted(difference(*values))]
+        return [value_key(f"{sum(value.number for value in values):.12g} {_unit(values[0])}".strip())]
 
     def _measures(self, operation: Operation, allowed: Sequence[Key] | None) -> dict[Key, Measure]:
         """Candidate -> its value as the facts state it. All members of a set that is measured must be there."""
@@ -194,12 +201,12 @@ class Solving:
             if number in reading.derived and hop.needs:
                 variable = reading.variable[hop.needs[0]]
                 whole |= set(reading.sets.get(variable, ()))
-            values = self.graph.step(candidate, hop.relation, hop.forward)
+            values = self.facts.step(candidate, hop.relation, hop.forward)
             if len(values) != 1:
-                raise _Impossible(f"{self.graph.name(candidate)} has {len(values)} values of {hop.relation}")
-            value = measure(next(iter(values)).removeprefix("\0"))
+                raise _Impossible(f"{self.facts.name(candidate)} has {len(values)} values of {hop.relation}")
+            value = measure(text_of(values[0]))
             if value is None:
-                raise _Impossible(f"{hop.relation} of {self.graph.name(candidate)} has no order")
+                raise _Impossible(f"{hop.relation} of {self.facts.name(candidate)} has no order")
             # Two measures of one thing (born, died) are two operands.
             found[candidate if candidate not in found else f"{candidate}\0{number}"] = value
         wanted = whole if allowed is None else set(allowed)
@@ -215,7 +222,7 @@ class Solving:
         for key, value in measures.items():
             holds = span.holds(value)
             if holds is None:
-                raise _Impossible(f"whether {self.graph.name(key)} lies in the bound can not be told")
+                raise _Impossible(f"whether {self.facts.name(key)} lies in the bound can not be told")
             if holds:
                 kept.append(key)
         return kept
@@ -243,8 +250,8 @@ class Solving:
                 if name not in _downstream(self._constraints, constraint.target):
                     continue
                 members = reading.sets.get(name, [self._target[name]])
-                kinds = {self.graph.kind(key) for key in members} if name in reading.sets else None
-                if len(ends(self.graph, rest, name, kinds=kinds, limit=len(members) + 1)) <= len(members):
+                kinds = {self.facts.kind(key) for key in members} if name in reading.sets else None
+                if len(self.facts.ends(rest, name, kinds=kinds, limit=len(members) + 1)) <= len(members):
                     self._add("shortcut", f"without hop {hops[0]} ({constraint.relation}) the answer is the same")
                     break
         for what in self._direct(last):
@@ -272,7 +279,7 @@ class Solving:
         beside = {key_of(hop.source) for n, hop in enumerate(reading.walk.hops) if reading.variable[n] == answer}
         for key, node in reading.named.items():
             if key not in beside and node.kind != "range":
-                for relation in self.graph.joining(key, self._target[answer]):
+                for relation in self.facts.joining(key, self._target[answer]):
                     yield f"one fact ({relation}) joins {node.name!r} to the answer"
                     break
 

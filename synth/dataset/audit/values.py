@@ -1,11 +1,23 @@
-"""Values as the audit compares, subtracts and finds them in words. Written apart from what the proposers use."""
+"""Values and words as the audit reads them. Written apart from what the proposers use."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-__all__ = ["Measure", "Span", "difference", "measure", "said_forms", "span_of"]
+__all__ = [
+    "Measure",
+    "Span",
+    "contains",
+    "difference",
+    "measure",
+    "normalized",
+    "said_forms",
+    "span_of",
+    "squeezed",
+]
 
 _DATE = re.compile(r"(-?\d{1,4})-(\d\d)-(\d\d)")
 _NUMBER = re.compile(r"([-−]?\d[\d,]*(?:\.\d+)?)(?:\s+([^\W\d_].*))?")
@@ -57,6 +69,11 @@ class Span:
 
     least: Measure | None
     greatest: Measure | None
+    text: str = field(compare=False)
+    """As a walk writes it."""
+
+    def __str__(self) -> str:
+        return self.text
 
     def holds(self, value: Measure) -> bool | None:
         """None where it can not be told."""
@@ -77,7 +94,7 @@ def span_of(text: str) -> Span | None:
         return None
     if any(end is None and part.strip() for end, part in zip(ends, (low, high), strict=True)):
         return None
-    return Span(ends[0], ends[1])
+    return Span(ends[0], ends[1], text)
 
 
 def difference(one: Measure, two: Measure) -> set[float]:
@@ -107,3 +124,31 @@ def said_forms(value: str, kind: str, name: str = "") -> list[str]:
         if 0 <= number < len(_WORDS):
             forms.append(f"{_WORDS[number]} {found.unit}".strip())
     return list(dict.fromkeys(form for form in forms if form))
+
+
+def normalized(text: str) -> str:
+    """Lower-case words joined by single blanks; possessive endings, accents, punctuation and the commas of numbers
+    gone."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKD", text)
+        text = "".join(char for char in text if not unicodedata.combining(char))
+    text = text.casefold()
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    text = re.sub(r"['’]s\b", "", text)
+    words = re.sub(r"[^\w.'’]+|_", " ", text)
+    return " ".join(word.strip(".'’") for word in words.split() if word.strip(".'’"))
+
+
+def contains(text: str, names: Iterable[str]) -> str | None:
+    """The first of ``names`` that stands in ``text`` as whole words. ``text`` is :func:`normalized` already."""
+    padded = f" {text} "
+    for name in names:
+        words = re.sub(r"^(?:the|an?) (?=\S)", "", normalized(name))
+        if words and f" {words} " in padded:
+            return name
+    return None
+
+
+def squeezed(text: str) -> str:
+    """Letters and digits alone, case folded: equal for questions that ask in the same words."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
