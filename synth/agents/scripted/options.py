@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from synth.agents.scripted.matching import FUNCTION_WORDS, same_name
+from synth.agents.scripted.matching import FUNCTION_WORDS, content_stems, same_name
 from synth.environments.shown import Passage
 from synth.schemas.documents import ValueKind
 from synth.text.dates import DATE, YEAR
 from synth.text.numbers import NUMBER
 from synth.text.words import fold
 
-__all__ = ["Option", "about", "listed_with", "names", "options_in", "subject", "term"]
+__all__ = ["Option", "about", "context_of", "folder_words", "listed_with", "names", "options_in", "subject", "term"]
 
 _MARKS = frozenset(
     "class exception coroutine async classmethod staticmethod property abstractmethod final static".split()
@@ -144,3 +144,14 @@ def listed_with(option: Option) -> list[str]:
             runs.append([name])
         at = previous_end = start + len(name)
     return next((run for run in runs if option.text in run and len(run) > 1), [])
+
+
+def context_of(sentence: Passage) -> str:
+    """A sentence with the heading and the labels ("See also:") that it stands under."""
+    labels = " ".join(line for line in sentence.parents if line.endswith(":"))
+    return f"{sentence.heading}: {labels} {sentence.text}"
+
+
+def folder_words(document: str | None) -> frozenset[str]:
+    """What the folder of a document says about the kind of thing that it is about."""
+    return content_stems((document or "").rpartition("/")[0])
