@@ -12,8 +12,8 @@ from synth.environments.app.build import empty_database, in_sql, tables_of
 from synth.environments.app.checking_requests import check_requests
 from synth.environments.app.database import Database, Mode, TooMuchWork
 from synth.environments.app.definition import Definition, Listing, Rule
+from synth.environments.app.saying import names_in
 from synth.environments.app.tools import CompiledTool, Rules
-from synth.environments.app.words import names_in
 from synth.errors import InputError
 
 __all__ = ["check_definition"]

@@ -11,7 +11,7 @@ from typing import Any
 from synth.environments.app.arguments import bound, page_argument, parameters, problem_with
 from synth.environments.app.database import Database, TooMuchWork
 from synth.environments.app.definition import Argument, Listing, Rule, Step, Tool
-from synth.environments.app.words import fill, one_line
+from synth.environments.app.saying import fill, one_line
 from synth.environments.contract import ToolError, ToolSchema
 
 __all__ = ["CompiledTool", "Observation", "Refused", "Rules", "carry_out", "compile_tool"]

@@ -33,8 +33,6 @@ from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
 from synth.environments.web.application import Application, ApplicationFailed, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
-from synth.environments.web.calls import Refused, read_call
-from synth.environments.web.config import WebConfig, read_config
 from synth.environments.web.definition import SiteStart, load_site
 from synth.environments.web.server import Folder, SiteServer, forward
 from synth.environments.web.session import Seen, Session
@@ -50,7 +48,7 @@ from synth.environments.web.storage import (
     stored,
     without,
 )
-from synth.environments.web.tools import web_tools
+from synth.environments.web.tools import Refused, WebConfig, read_call, read_config, web_tools
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned
 from synth.schemas.plans import Wanted

@@ -20,9 +20,7 @@ from urllib.parse import urlsplit
 from synth.environments.contract import WebPage
 from synth.environments.suspicion import clean
 from synth.environments.web.browser import Browser, BrowserGone
-from synth.environments.web.calls import Refused, is_inside, read_call, short
-from synth.environments.web.config import WebConfig
-from synth.environments.web.tools import KEYS
+from synth.environments.web.tools import KEYS, Refused, WebConfig, is_inside, read_call, short
 from synth.environments.web.tree import Page, parse, read_page
 
 __all__ = ["Seen", "Session"]

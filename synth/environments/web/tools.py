@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+from urllib.parse import urljoin, urlsplit
 
-from synth.environments.contract import ToolSchema
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-__all__ = ["KEYS", "web_tools"]
+from synth.environments.contract import ToolError, ToolSchema
+from synth.environments.suspicion import clean
+from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
+from synth.errors import InputError
+
+__all__ = ["KEYS", "Refused", "Wanted", "WebConfig", "is_inside", "read_call", "read_config", "short", "web_tools"]
 
 KEYS = ("Enter", "Escape", "Tab", "Space", "Backspace", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown")
 _REF = {
@@ -79,3 +87,162 @@ def _tool(
     if needed:
         parameters["required"] = needed
     return ToolSchema(name=name, description=description, parameters=parameters)
+
+
+Argument = Annotated[str, Field(min_length=1, max_length=16_384)]
+Pixels = Annotated[int, Field(ge=200, le=4000)]
+
+
+class WebConfig(BaseModel):
+    """The environment ``web``: a folder of pages, or a local application, in a real browser."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    site: str = Field(default="library", min_length=1)
+    """A shipped site, or a folder of pages (with a ``site.yaml``, if there is more to know)."""
+    command: tuple[Argument, ...] = ()
+    """Program and arguments of an application that serves HTTP, started anew for each rollout: ``{port}`` in an
+    argument stands for the port of 127.0.0.1 that it must listen on, ``{workspace}`` for the copy of ``site``, the
+    folder that it begins in. Empty: the pages of the folder are served as they are."""
+    state_path: str | None = Field(default=None, pattern=r"^/")
+    """Of a command: an address in the application that answers GET with its state as JSON. It counts to the state of
+    a task, and agents can't open it."""
+    replay_safe: bool = True
+    """Of a command: False = calls must not be made again, so there are no branches and no critical steps."""
+    executable: str | None = None
+    """Chromium's program; None = the first of chromium-headless-shell (the fastest), chromium, chromium-browser,
+    google-chrome that is there."""
+    sandbox: bool | None = None
+    """Chromium's own sandbox; None = on, except for root, as whom it does not start with it."""
+    viewport: tuple[Pixels, Pixels] = (1000, 700)
+    """Width and height of the window in pixels."""
+    html: bool = True
+    """Keep the markup of every page shown, in the web observations."""
+    screenshots: bool = False
+    """Keep a picture of the window of every page shown, in the web observations as ``data:image/png;base64,...``."""
+    now: str = Field(default="2026-03-02T09:00:00Z", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+    """The time on the site's clock when a rollout begins (UTC); each call takes a second of it."""
+    seed: int = 0
+    """Seed of ``Math.random`` and the like in the pages."""
+    max_chars: int = Field(default=8_000, ge=500)
+    """Characters of an accessibility tree that are shown at once; a longer one comes in parts."""
+    element_seconds: float = Field(default=3.0, gt=0, le=60)
+    """How long an element may take to become usable."""
+    call_seconds: float = Field(default=30.0, gt=0, le=600)
+    """How long a call may take; a page that takes longer is given up for the rest of the rollout."""
+
+    @model_validator(mode="after")
+    def _together(self) -> Self:
+        if not self.command and self.state_path is not None:
+            raise ValueError("state_path goes with a command")
+        if not self.command and not self.replay_safe:
+            raise ValueError("replay_safe: false goes with a command: pages of a folder can always be opened again")
+        return self
+
+
+def read_config(options: Mapping[str, Any]) -> WebConfig:
+    """The options of a recipe.
+
+    Raises:
+        InputError: a key is wrong.
+    """
+    try:
+        return WebConfig.model_validate(dict(options))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in ("environment", *first["loc"]))
+        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
+
+
+class Refused(Exception):
+    """A call that can't be carried out, in words for the agent."""
+
+    def __init__(self, words: str, error: ToolError = "refused") -> None:
+        super().__init__(words)
+        self.words = words
+        self.error: ToolError = error
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a call is about."""
+
+    url: str = ""
+    """Of ``open``: the whole address."""
+    element: Element | None = None
+    """Of ``click``, ``select`` and ``type``."""
+    option: str = ""
+    """Of ``select``: as the page writes it."""
+
+
+def read_call(tool: str, arguments: Mapping[str, Any], tree: Page | None, here: str, address: str) -> Wanted:
+    """
+    Args:
+        tree: The page as it was last seen; None where none is open.
+        here: Its address.
+        address: The site's, without a slash at its end.
+
+    Raises:
+        Refused: the call can't be carried out on that page, whatever the browser would do.
+    """
+    if tool == "open":
+        return Wanted(url=_target(str(arguments["url"]), here, address))
+    if tool not in ("click", "select", "type"):
+        return Wanted()
+    element = _element(str(arguments["ref"]), tree)
+    if tool == "select":
+        return Wanted(element=element, option=_option(element, str(arguments["option"])))
+    if tool == "type" and element.role not in TEXT_BOXES:
+        raise Refused(f"{element.ref} is a {element.role}: text goes into a text box.")
+    return Wanted(element=element)
+
+
+def is_inside(url: str, address: str) -> bool:
+    """Whether ``url`` is one of the site's."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}" == address
+
+
+def _target(given: str, here: str, address: str) -> str:
+    before = here if is_inside(here, address) else f"{address}/"
+    odd = any(character.isspace() or not character.isprintable() or character == "\\" for character in given)
+    try:
+        url = "" if odd else urljoin(before, given)
+        inside = bool(url) and is_inside(url, address)
+    except ValueError:
+        inside = False
+    if not inside:
+        raise Refused(f"{short(given)} is no address in this site. Its addresses begin with {address}/.")
+    return url
+
+
+def _element(ref: str, tree: Page | None) -> Element:
+    found = tree.element(ref) if tree is not None else None
+    if found is None:
+        count = len(tree.elements) if tree is not None else 0
+        known = f"They are e1 to e{count}" if count else "It has none"
+        words = f"There is no element {short(ref, 20)} on this page. {known}; numbers are those of the last view."
+        raise Refused(words, "not_found")
+    if "disabled" in found.marks:
+        raise Refused(f'{found.ref} ({found.role} "{found.name}") is disabled.')
+    return found
+
+
+def _option(element: Element, wanted: str) -> str:
+    if element.role not in CHOICES:
+        raise Refused(f"{element.ref} is a {element.role}: it has no options. A {element.role} is clicked or typed in.")
+    if not element.options:
+        raise Refused(f"{element.ref} shows its options only when it is clicked.")
+    same = [option for option in element.options if option.casefold() == wanted.strip().casefold()]
+    if wanted in element.options:
+        return wanted
+    if len(same) != 1:
+        words = f"{element.ref} has no option {short(wanted, 60)}. It has: {', '.join(element.options)}."
+        raise Refused(words, "not_found")
+    return same[0]
+
+
+def short(text: str, most: int = 100) -> str:
+    """A text of the agent's or of the page's, in one line that is not too long."""
+    shown = clean(text).replace("\n", " ")
+    return shown if len(shown) <= most else f"{shown[:most]}..."

@@ -15,7 +15,7 @@ from typing import Literal
 from synth.environments.app.definition import Definition, Table
 from synth.environments.app.environment import Goal
 from synth.environments.app.requests import Harm
-from synth.environments.app.words import one_line
+from synth.environments.app.saying import one_line
 from synth.errors import InputError
 from synth.exploration.app.checklist import checklist_of
 from synth.exploration.app.solution import AppSolution
