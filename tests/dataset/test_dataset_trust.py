@@ -143,7 +143,7 @@ def test_a_key_that_is_not_listed_takes_trust(kind: str) -> None:
     assert untrusted({"kind": kind, "a_new_key": 1}) == "set environment.a_new_key"
 
 
-def test_restoring_imports_nothing_that_a_dataset_names(
+def test_rehydrating_imports_nothing_that_a_dataset_names(
     little: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "stranger.py").write_text(
@@ -155,8 +155,8 @@ def test_restoring_imports_nothing_that_a_dataset_names(
     pages = tmp_path / "pages"
     pages.mkdir()
     (pages / "a.md").write_text("# A page\n\nIt is not one of the edition's.\n")
-    with pytest.raises(InputError, match="nothing is withheld"):  # said after the pages were read
-        api.restore(folder, pages, tmp_path / "back")
+    with pytest.raises(InputError, match="nothing is redacted"):  # said after the pages were read
+        api.rehydrate(folder, pages, tmp_path / "back")
     assert not (tmp_path / "ran").exists()
 
 

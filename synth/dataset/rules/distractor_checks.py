@@ -64,13 +64,13 @@ class FalsehoodCheck:
 class FalsehoodPages:
     """Re-reads the spans of falsehoods in the documents."""
 
-    def __init__(self, falsehoods: FalsehoodCheck, *, withheld: bool = False) -> None:
+    def __init__(self, falsehoods: FalsehoodCheck, *, redacted: bool = False) -> None:
         self.falsehoods = falsehoods
-        self.withheld = withheld
+        self.redacted = redacted
 
     def see(self, file: DataFile, row: int, document: Document) -> None:
         for place, name, evidence in self.falsehoods.quotes.pop(document.id, ()):
-            stated = stated_there(document, evidence.start, evidence.end, withheld=self.withheld)
+            stated = stated_there(document, evidence.start, evidence.end, redacted=self.redacted)
             if stated != evidence.quote:
                 words = f"{document.id} says {stated[:80]!r} there, not {evidence.quote[:80]!r}"
                 self.falsehoods.found.add(*place, f"{name}: {words}")
