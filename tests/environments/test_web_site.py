@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from synth.environments.web.application import Application, folder_digest
-from synth.environments.web.definition import load_site
+from synth.environments.web.definition import load_site, read_config
 from synth.environments.web.server import Folder, Reply, Request, SiteServer
-from synth.environments.web.tools import read_config
 from synth.errors import InputError
 
 

@@ -1,4 +1,4 @@
-"""The tools that servers list, as the agent sees them; and what is wrong with them.
+"""The tools that servers list and what they answer, as the agent sees it; and what is wrong with the tools.
 
 A description is written by whoever wrote the server, and it is read by a model: it may give orders (tool poisoning).
 It is shown as it stands, without invisible characters, and a warning goes with every run. A tool whose schema can't be

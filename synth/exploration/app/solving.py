@@ -13,7 +13,7 @@ from typing import Any
 from synth.environments.app.definition import Argument
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Look, Question
-from synth.environments.app.saying import money, one_line
+from synth.environments.app.words import money, one_line
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.phrases import Said, said_in
 from synth.exploration.app.requests import AppRequests, Form, Values
