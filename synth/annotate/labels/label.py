@@ -17,7 +17,7 @@ from synth.annotate.labels.findings import Finding, findings_of
 from synth.annotate.labels.masks import mask_of, wrong_names
 from synth.annotate.labels.matching import gold_matches
 from synth.annotate.labels.walkless import Judged, Measured, measured_by_results
-from synth.environments.final_answer import final_answer
+from synth.environments.answers import final_answer
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import NonEmpty, Row, Split
 from synth.schemas.steps import Behaviour, Criticality, FailureClass, LabelReason, StepRow
