@@ -13,7 +13,7 @@ from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import Row, Split
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictRow
@@ -68,8 +68,8 @@ CONFIGS: tuple[Config, ...] = (
         "One agent turn each: its label and why, what it gained, what hangs on it, and whether it may be a target.",
     ),
     Config(
-        "branches",
-        BranchRow,
+        "continuations",
+        ContinuationRow,
         None,
         200,
         "Continuations that were tried from a step of a trajectory, with the recorded action or another one.",

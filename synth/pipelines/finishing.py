@@ -116,7 +116,7 @@ def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.Record
     if "difficulty" in labels:
         tables["difficulty"] = _batches(engine.table("difficulty", "difficulty"))
     if "critical-steps" in labels:
-        tables["branches"] = _batches(engine.table("critical-steps", "branches"))
+        tables["continuations"] = _batches(engine.table("critical-steps", "continuations"))
     if "preferences" in labels:
         judged = "judged-pairs" in labels
         pairs = engine.table("judged-pairs", "judged") if judged else engine.table("preferences", "preferences")

@@ -182,7 +182,7 @@ def _step_nodes(recipe: Recipe) -> Iterator[StageNode]:
             teacher_runs="teacher:trajectories",
             policy_runs="policy:trajectories",
             steps="policy-steps",
-            branches="critical-steps",
+            continuations="critical-steps",
             **_world(recipe, environment),
         )
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management
-from synth.annotate.critical.branching import Continuation, branch_row
+from synth.annotate.critical.branching import Continuation, continuation_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Expert, Scorer
 from synth.annotate.critical.firsterror import FirstError
@@ -20,7 +20,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.searched import SearchedRow, SearchedStep
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictKind, VerdictRow
@@ -63,7 +63,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "searched": SearchedRow,
-        "branches": BranchRow,
+        "continuations": ContinuationRow,
         "verdicts": VerdictRow,
     }
     over = "trajectories"
@@ -101,9 +101,10 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         )
         for name, count in found.counts.items():
             self.context.notes[name] = self.context.notes.get(name, 0.0) + count
-        branches = tuple(branch_row(one, row, self._provenance) for one in found.continuations)
+        continuations = tuple(continuation_row(one, row, self._provenance) for one in found.continuations)
         return Outcome(
-            kept=(searched_row(row, found),), side={"branches": branches, "verdicts": self._verdicts(row, found)}
+            kept=(searched_row(row, found),),
+            side={"continuations": continuations, "verdicts": self._verdicts(row, found)},
         )
 
     def _verdicts(self, row: TrajectoryRow, found: Searched) -> tuple[VerdictRow, ...]:

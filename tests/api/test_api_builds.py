@@ -62,7 +62,7 @@ def test_the_same_build_again_runs_nothing(small: BuildResult, small_store: Path
     assert hashes(again.path) == hashes(small.path)
 
 
-GROWING = ("tasks", "trajectories", "steps", "branches", "preferences", "distractors", "rl", "contexts")
+GROWING = ("tasks", "trajectories", "steps", "continuations", "preferences", "distractors", "rl", "contexts")
 """Tables that keep every row when more tasks are asked for; ``difficulty`` is a fit over all of them."""
 
 

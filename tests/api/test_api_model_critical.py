@@ -30,7 +30,7 @@ from synth.environments.search import SearchEnvironment
 from synth.errors import InputError
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.reports import StageReport
-from synth.schemas.steps import BranchRow, PreferenceRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow
 from synth.testing.corpus import ListTable
 
 LEAN: dict[str, Any] = {
@@ -156,21 +156,21 @@ def test_branches_keep_tokens_and_probabilities_of_who_continued_and_who_propose
         there = build(folder, "tokens", settings)
     assert validate(there.path) == []
     runs = {row.id: row for row in synth.load(there.path).rows("trajectories")}
-    branches: list[BranchRow] = list(synth.load(there.path).rows("branches"))
-    assert branches
-    for row in branches:
+    continuations: list[ContinuationRow] = list(synth.load(there.path).rows("continuations"))
+    assert continuations
+    for row in continuations:
         assert len(row.model_turns) == row.turns - (row.step >= 0)
         assert (row.proposal is not None) == (row.side == "alternative")
         for one in (*row.model_turns, *([row.proposal] if row.proposal else [])):
             assert one.token_ids
             assert one.logprobs is not None
             assert len(one.token_ids) == len(one.logprobs) == one.completion_tokens
-    proposals = [row for row in branches if row.proposal is not None]
+    proposals = [row for row in continuations if row.proposal is not None]
     assert {runs[row.trajectory_id].success for row in proposals} == {True, False}, "the policy's own proposals too"
-    drawn = [one.call for row in branches for one in row.model_turns]
+    drawn = [one.call for row in continuations for one in row.model_turns]
     recorded = {one["call"] for row in runs.values() for one in row.details.get("model_turns", ())}
     assert not recorded & set(drawn), "continuations draw samples of their own"
-    assert all(row.proposal is None and not row.model_turns for row in synth.load(here.path).rows("branches"))
+    assert all(row.proposal is None and not row.model_turns for row in synth.load(here.path).rows("continuations"))
 
 
 def test_a_scorer_that_likes_everything_finds_nothing_to_try(folder: Path, here: BuildResult) -> None:

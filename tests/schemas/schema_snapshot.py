@@ -30,7 +30,7 @@ from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.schemas.searched import SearchedRow
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.verdicts import VerdictRow
@@ -40,7 +40,7 @@ __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
 ROW_TYPES: dict[str, type[Row]] = {
     "adp_trajectory": Trajectory,
-    "branches": BranchRow,
+    "continuations": ContinuationRow,
     "closed_book": ClosedBookRow,
     "contexts": ContextRow,
     "difficulty": DifficultyRow,

@@ -8,7 +8,7 @@ from synth.dataset.audit.findings import Findings
 from synth.dataset.audit.reading import rows
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 
@@ -38,7 +38,7 @@ def answers_of(task: Task) -> Task:
 
 def judge_runs(dataset: Dataset, tasks: Mapping[str, Task], found: Findings) -> None:
     """``tasks``: by id, as ``answers_of`` leaves them."""
-    for config, row_type in (("trajectories", TrajectoryRow), ("branches", BranchRow)):
+    for config, row_type in (("trajectories", TrajectoryRow), ("continuations", ContinuationRow)):
         for place, row in rows(dataset, config, row_type):
             task = tasks.get(row.task_id)
             if task is None:

@@ -25,7 +25,7 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
         "first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
         "label_reason", "label_detail", "failure", "behaviours", "information_gain", "progress", "train_reason",
     ),
-    "branches": ("verdict.rule", "verdict.evidence"),
+    "continuations": ("verdict.rule", "verdict.evidence"),
     "preferences": ("provenance.backend", "difference", "why", "strength.low", "strength.confidence"),
     "verdicts": (
         "id", "alternative", "value", "parts", "cites", "reason", "abstained", "calls", "provenance.model_revision",

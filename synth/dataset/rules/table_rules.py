@@ -16,7 +16,7 @@ from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.model_turns import ModelTurns
 from synth.schemas.rl import RlRow, Verifier
 from synth.schemas.row import Row
-from synth.schemas.steps import BranchRow, PairKind, PreferenceRow
+from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow
 from synth.schemas.summaries import Shown
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
@@ -143,7 +143,7 @@ def _run(row: TrajectoryRow, known: Known) -> Iterator[str]:
         yield f"system_prompt: is not that of the other runs of the {row.role}"
 
 
-def _branch(row: BranchRow, known: Known) -> Iterator[str]:
+def _branch(row: ContinuationRow, known: Known) -> Iterator[str]:
     body = [item.model_dump(mode="json") for item in row.content]
     yield from _hashed(row, digest("branch", row.trajectory_id, row.step, row.side, row.alternative, row.sample, body))
 
@@ -299,7 +299,7 @@ RULES: tuple[Rule, ...] = (
         _of_task("licence", "environment"),
         text=False,
     ),
-    Rule("branch", "branches", ("id", "content[]"), "The id is the hash of place and content.", _branch),
+    Rule("branch", "continuations", ("id", "content[]"), "The id is the hash of place and content.", _branch),
     Rule(
         "pair",
         "preferences",

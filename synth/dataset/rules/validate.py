@@ -1,7 +1,7 @@
 """Does a finished dataset hold what it says? Reads everything back from the files and trusts nothing.
 
 Rows stream; memory holds ids (tasks, documents, entities), gold entities, the quotes of the tasks, and, where there are
-steps, branches or pairs, digests of the trajectories that these refer to.
+steps, continuations or pairs, digests of the trajectories that these refer to.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from synth.dataset.rules.graph_checks import EntityCheck, FactCheck
 from synth.dataset.rules.pair_checks import PairCheck
 from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.dataset.rules.rules import RuleCheck, known_of
-from synth.dataset.rules.step_checks import BranchCheck, StepCheck
+from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
 from synth.dataset.rules.table_rules import rules_of
 from synth.dataset.rules.verdict_checks import VerdictCheck
 from synth.dataset.rules.writing_checks import ModelCheckCheck, WordingCheck
@@ -137,7 +137,7 @@ class _Counted:
             "tasks": (self.outcomes.see_tasks, self.yields.see_tasks),
             "trajectories": (self.outcomes.see_trajectories, self.criticals.see_trajectories),
             "steps": (self.criticals.see_steps,),
-            "branches": (self.criticals.see_branches,),
+            "continuations": (self.criticals.see_continuations,),
             "preferences": (self.criticals.see_pairs,),
             "rejected": (self.yields.see_rejected,),
             "difficulty": (self.difficulty.see,),
@@ -155,17 +155,17 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
     documents = DocumentCheck(found, tasks)
     entities = EntityCheck(found, documents)
-    derived = any(file.config in ("steps", "branches", "preferences", "verdicts") for file in files)
+    derived = any(file.config in ("steps", "continuations", "preferences", "verdicts") for file in files)
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
-    branches = BranchCheck(found, trajectories, steps)
+    continuations = ContinuationCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
     truths = TaskTruths(withheld=withheld)
     contexts = ContextCheck(found, tasks, truths)
     trained = any(file.config in ("rl", "contexts") for file in files)
     gold, falsehoods = GoldPages(), FalsehoodCheck(found)
     runs = PolicyRuns()
-    pairs = PairCheck(found, trajectories, steps, branches, _selection(report, found))
+    pairs = PairCheck(found, trajectories, steps, continuations, _selection(report, found))
     listed = any(file.config == "duplicates" for file in files)
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
@@ -180,7 +180,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "wordings": WordingCheck(found, tasks),
         "task_checks": ModelCheckCheck(found, tasks),
         "steps": steps,
-        "branches": branches,
+        "continuations": continuations,
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
         "preferences": pairs,
         "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs),
@@ -308,7 +308,7 @@ def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
         found.add(REPORT_FILE, None, "labels: the steps give other counts of labels by role")
     if report.critical != counted.criticals.critical():
         found.add(
-            REPORT_FILE, None, "critical: the steps and branches give other counts of what was searched and found"
+            REPORT_FILE, None, "critical: the steps and continuations give other counts of what was searched and found"
         )
     if report.pairs != counted.criticals.pairs():
         found.add(REPORT_FILE, None, "pairs: the preferences give other counts by kind and family")

@@ -15,7 +15,7 @@ from synth.schemas.documents import Document
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import Row
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Hop, Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import turn_ranges
@@ -59,7 +59,7 @@ def render_row(
         return render_task(row)
     if isinstance(row, StepRow):
         return render_step(row, trajectory, full=full)
-    if isinstance(row, BranchRow):
+    if isinstance(row, ContinuationRow):
         return render_branch(row, trajectory, full=full)
     if isinstance(row, PreferenceRow):
         return render_pair(row, full=full)
