@@ -58,7 +58,7 @@ def _by_id(dataset: Any, row_id: str) -> Any:
         "preferences",
         "continuations",
         "steps",
-        "verdicts",
+        "judgments",
         "rl",
         "contexts",
         "documents",

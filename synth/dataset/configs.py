@@ -10,13 +10,13 @@ from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
+from synth.schemas.judgments import JudgmentRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import Row, Split
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictRow
 from synth.schemas.writing import TaskCheckRow, WordingRow
 
 __all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
@@ -82,8 +82,8 @@ CONFIGS: tuple[Config, ...] = (
         "Pairs of actions, or of runs, that share their prefix: what is preferred, why, and on what evidence.",
     ),
     Config(
-        "verdicts",
-        VerdictRow,
+        "judgments",
+        JudgmentRow,
         None,
         2_000,
         "What a scorer or judge said of actions, pairs, answers and whole runs, with its words, its model and its "

@@ -123,8 +123,8 @@ def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.Record
         tables["preferences"] = without(_batches(pairs), "id", pairs_left_out(engine))
     judging = [label for label in JUDGING if label in labels]
     if judging:
-        verdicts = _batches(*(engine.table(label, "verdicts") for label in judging))
-        tables["verdicts"] = without(verdicts, "pair_id", pairs_left_out(engine))
+        verdicts = _batches(*(engine.table(label, "judgments") for label in judging))
+        tables["judgments"] = without(verdicts, "pair_id", pairs_left_out(engine))
     if "rl" in labels:
         tables["rl"] = _batches(engine.table("rl", "rl"))
     budgets = recipe.contexts.budgets if recipe.contexts is not None else ()

@@ -16,6 +16,7 @@ from synth.annotate.critical.firsterror import FirstError
 from synth.annotate.critical.search import Scored, Searched, search_trajectory
 from synth.environments.contract import Environment
 from synth.identity import digest
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
@@ -23,14 +24,13 @@ from synth.schemas.searched import SearchedRow, SearchedStep
 from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
 __all__ = [
     "CriticalSteps",
     "CriticalStepsConfig",
-    "action_verdict",
+    "action_judgment",
     "searched_row",
 ]
 
@@ -64,7 +64,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "searched": SearchedRow,
         "continuations": ContinuationRow,
-        "verdicts": VerdictRow,
+        "judgments": JudgmentRow,
     }
     over = "trajectories"
     libraries = ("numpy",)
@@ -104,16 +104,16 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         continuations = tuple(continuation_row(one, row, self._provenance) for one in found.continuations)
         return Outcome(
             kept=(searched_row(row, found),),
-            side={"continuations": continuations, "verdicts": self._verdicts(row, found)},
+            side={"continuations": continuations, "judgments": self._verdicts(row, found)},
         )
 
-    def _verdicts(self, row: TrajectoryRow, found: Searched) -> tuple[VerdictRow, ...]:
+    def _verdicts(self, row: TrajectoryRow, found: Searched) -> tuple[JudgmentRow, ...]:
         """What a model scored. The embedded scorer's words follow from the rows and can be made again at any time."""
         scorer = self.config.scorer
         if scorer.kind == "evidence":
             return ()
         provenance = self.context.provenance.model_copy(update=scorer.origin() | _prompt_of(scorer))
-        return tuple(action_verdict(row, one, provenance) for one in found.scored)
+        return tuple(action_judgment(row, one, provenance) for one in found.scored)
 
 
 def _prompt_of(scorer: Implementation) -> dict[str, str]:
@@ -121,13 +121,13 @@ def _prompt_of(scorer: Implementation) -> dict[str, str]:
     return {"prompt": told[0]} if told else {}
 
 
-def action_verdict(row: TrajectoryRow, scored: Scored, provenance: Provenance) -> VerdictRow:
-    """The row of ``verdicts`` for the score of one action."""
+def action_judgment(row: TrajectoryRow, scored: Scored, provenance: Provenance) -> JudgmentRow:
+    """The row of ``judgments`` for the score of one action."""
     score = scored.score
     silent = score.value is None
-    return VerdictRow(
-        id=f"verdict-{digest('verdict', VerdictKind.ACTION, row.id, scored.step, scored.alternative)[:16]}",
-        kind=VerdictKind.ACTION,
+    return JudgmentRow(
+        id=f"verdict-{digest('verdict', JudgmentKind.ACTION, row.id, scored.step, scored.alternative)[:16]}",
+        kind=JudgmentKind.ACTION,
         task_id=row.task_id,
         trajectory_id=row.id,
         step=scored.step,

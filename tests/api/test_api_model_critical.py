@@ -122,14 +122,14 @@ def test_models_that_do_as_the_embedded_ones_give_the_same_verified_pairs(
     assert validate(there.path) == []
     mine, theirs = report_of(here).numbers, report_of(there).numbers
     assert theirs == mine
-    verdicts = list(synth.load(there.path).rows("verdicts"))
+    verdicts = list(synth.load(there.path).rows("judgments"))
     scored = [row for row in verdicts if row.verdict == "scored"]
     assert len(scored) > 30
     assert len(verdicts) - len(scored) == theirs["abstentions"]
     assert {(row.provenance.backend, row.provenance.model) for row in verdicts} == {("openai", "toy-prm")}
     assert all((row.provenance.prompt or "").startswith("critical/score/v1@") for row in verdicts)
     assert all(row.calls for row in verdicts)
-    assert "verdicts" not in synth.load(here.path).configs, "nobody but rules judged"
+    assert "judgments" not in synth.load(here.path).configs, "nobody but rules judged"
     assert {(use.role, use.model) for use in report_of(there).models} == {("prm", "toy-prm"), ("expert", "toy-expert")}
     card = (there.path / "README.md").read_text()
     assert "The role prm, played by toy-prm, scored actions" in card
@@ -185,7 +185,7 @@ def test_a_scorer_that_likes_everything_finds_nothing_to_try(folder: Path, here:
     assert "proposed" not in numbers or numbers["proposed"] == 0, "the expert is not asked where the step is fine"
     assert pairs(there) == []
     assert validate(there.path) == []
-    values = [row.value for row in synth.load(there.path).rows("verdicts")]
+    values = [row.value for row in synth.load(there.path).rows("judgments")]
     assert values
     assert set(values) == {1.0}
 
@@ -202,7 +202,7 @@ def test_a_scorer_that_talks_nonsense_abstains_and_is_counted(folder: Path, here
     assert (numbers["candidates"], numbers["continuations"], numbers["verified"]) == (0, 0, 0)
     assert pairs(there) == []
     assert all(step.score is None for step in steps), "never a 0"
-    verdicts = list(synth.load(there.path).rows("verdicts"))
+    verdicts = list(synth.load(there.path).rows("judgments"))
     assert {(row.verdict, row.value, row.abstained) for row in verdicts} == {("abstains", None, "malformed")}
     assert len(verdicts) == len(steps)
     assert validate(there.path) == []

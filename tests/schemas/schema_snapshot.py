@@ -26,6 +26,7 @@ from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.extracted import ExtractedRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.injected import InjectedError
+from synth.schemas.judgments import JudgmentRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, Row
@@ -33,7 +34,6 @@ from synth.schemas.searched import SearchedRow
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictRow
 from synth.schemas.writing import TaskCheckRow, WordingRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
@@ -62,7 +62,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "task_checks": TaskCheckRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
-    "verdicts": VerdictRow,
+    "judgments": JudgmentRow,
     "wordings": WordingRow,
 }
 """Every table, and the ADP object."""

@@ -27,7 +27,7 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
     ),
     "continuations": ("verdict.rule", "verdict.evidence"),
     "preferences": ("provenance.backend", "difference", "why", "strength.low", "strength.confidence"),
-    "verdicts": (
+    "judgments": (
         "id", "alternative", "value", "parts", "cites", "reason", "abstained", "calls", "provenance.model_revision",
     ),
     "wordings": (

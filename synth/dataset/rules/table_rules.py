@@ -13,6 +13,7 @@ from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.distractors import Distractor, Falsehood
 from synth.schemas.documents import Document
 from synth.schemas.facts import EntityRow, FactRow
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.model_turns import ModelTurns
 from synth.schemas.rl import RlRow, Verifier
 from synth.schemas.row import Row
@@ -20,7 +21,6 @@ from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow
 from synth.schemas.summaries import Shown
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.tasks.difficulty import fold_of
 
 __all__ = ["RULES", "rules_of"]
@@ -153,10 +153,10 @@ def _pair(row: PreferenceRow, known: Known) -> Iterator[str]:
     yield from _hashed(row, digest("preference", row.kind, row.family, row.trajectory_id, row.step, sides))
 
 
-def _verdict(row: VerdictRow, known: Known) -> Iterator[str]:
+def _verdict(row: JudgmentRow, known: Known) -> Iterator[str]:
     about: tuple[Any, ...] = {
-        VerdictKind.ACTION: (row.trajectory_id, row.step, row.alternative),
-        VerdictKind.PAIR: (row.pair_id,),
+        JudgmentKind.ACTION: (row.trajectory_id, row.step, row.alternative),
+        JudgmentKind.PAIR: (row.pair_id,),
     }.get(row.kind, (row.trajectory_id,))
     yield from _hashed(row, digest("verdict", row.kind, *about))
     if row.provenance.model is None and row.calls:
@@ -308,7 +308,7 @@ RULES: tuple[Rule, ...] = (
         _pair,
     ),
     Rule(
-        "verdict", "verdicts", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict
+        "verdict", "judgments", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict
     ),
     Rule(
         "difficulty of the task",

@@ -38,12 +38,12 @@ from synth.dataset.rules.distractor_checks import (
 )
 from synth.dataset.rules.duplicate_checks import DuplicateCheck
 from synth.dataset.rules.graph_checks import EntityCheck, FactCheck
+from synth.dataset.rules.judgment_checks import JudgmentCheck
 from synth.dataset.rules.pair_checks import PairCheck
 from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.dataset.rules.rules import RuleCheck, known_of
 from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
 from synth.dataset.rules.table_rules import rules_of
-from synth.dataset.rules.verdict_checks import VerdictCheck
 from synth.dataset.rules.writing_checks import ModelCheckCheck, WordingCheck
 from synth.dataset.sealing import RowHash, check_files, split_hashes
 from synth.errors import DatasetError
@@ -155,7 +155,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
     documents = DocumentCheck(found, tasks)
     entities = EntityCheck(found, documents)
-    derived = any(file.config in ("steps", "continuations", "preferences", "verdicts") for file in files)
+    derived = any(file.config in ("steps", "continuations", "preferences", "judgments") for file in files)
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
     continuations = ContinuationCheck(found, trajectories, steps)
@@ -183,7 +183,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "continuations": continuations,
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
         "preferences": pairs,
-        "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs),
+        "judgments": JudgmentCheck(found, trajectories.recorded, steps.scores, pairs),
         "duplicates": DuplicateCheck(found, documents, trajectories, pairs, listed=listed),
         "rejected": rejections,
     }

@@ -9,10 +9,10 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, NonEmpty, Row, Split
 
-__all__ = ["VerdictKind", "VerdictRow"]
+__all__ = ["JudgmentKind", "JudgmentRow"]
 
 
-class VerdictKind(StrEnum):
+class JudgmentKind(StrEnum):
     """What is judged."""
 
     ACTION = "action"
@@ -25,14 +25,14 @@ class VerdictKind(StrEnum):
     """How good a whole run is, 1 to 5 (OS-Genesis, arXiv 2412.19723)."""
 
 
-class VerdictRow(Row):
+class JudgmentRow(Row):
     """One verdict, or why there is none. It stands beside what the rules found and changes nothing of it."""
 
-    table: ClassVar[str | None] = "verdicts"
+    table: ClassVar[str | None] = "judgments"
 
     id: NonEmpty
     """Hash of what is judged, and as what."""
-    kind: VerdictKind
+    kind: JudgmentKind
     """What is judged."""
     task_id: NonEmpty
     """The task of it."""
