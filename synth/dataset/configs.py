@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import DifficultyRow
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
@@ -111,8 +111,8 @@ CONFIGS: tuple[Config, ...] = (
         "Pages that lead astray from a task: opened and not needed, returned and never opened, or near the evidence.",
     ),
     Config(
-        "falsehoods",
-        Falsehood,
+        "planted_misinformation",
+        PlantedMisinformation,
         "corpus",
         2_000,
         "What the pages that were written to mislead say, how a reader can tell, and where the truth stands.",

@@ -134,7 +134,7 @@ def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.Record
     if "distractors" in labels:
         tables["distractors"] = _batches(engine.table("distractors", "distractors"))
     if recipe.source.kind == "world":
-        tables["falsehoods"] = _batches(engine.table("documents", "falsehoods"))
+        tables["planted_misinformation"] = _batches(engine.table("documents", "planted_misinformation"))
     return tables
 
 

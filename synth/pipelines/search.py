@@ -291,7 +291,7 @@ def _distractor_nodes(recipe: Recipe) -> Iterator[StageNode]:
     }
     stage = "search_distractors"
     if recipe.source.kind == "world":
-        stage, reads = "world_distractors", reads | {"falsehoods": "documents"}
+        stage, reads = "world_distractors", reads | {"planted_misinformation": "documents"}
     values = {"encoder": encoder, "index": wanted.index, "bm25": wanted.bm25, "embedding": wanted.embedding}
     yield _node("distractors", stage, values, **reads)
 

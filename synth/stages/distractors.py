@@ -175,11 +175,11 @@ class WorldDistractors(SearchDistractors):
 
     name = "world_distractors"
     version = 2
-    reads: ClassVar[tuple[str, ...]] = (*SearchDistractors.reads, "falsehoods")
+    reads: ClassVar[tuple[str, ...]] = (*SearchDistractors.reads, "planted_misinformation")
 
     def __init__(self, config: SearchDistractorsConfig, context: Context) -> None:
         super().__init__(config, context)
-        table = context.inputs.table("falsehoods").arrow
+        table = context.inputs.table("planted_misinformation").arrow
         self._written = dict(zip(table["document_id"].to_pylist(), table["id"].to_pylist(), strict=True))
 
     def _falsehoods(self) -> Mapping[str, str]:

@@ -20,7 +20,7 @@ from synth.schemas.adp import Trajectory
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.extracted import ExtractedRow
@@ -51,7 +51,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "entities": Entity,
     "extracted": ExtractedRow,
     "facts": FactRow,
-    "falsehoods": Falsehood,
+    "planted_misinformation": PlantedMisinformation,
     "injected_errors": InjectedError,
     "preferences": PreferenceRow,
     "published_entities": EntityRow,

@@ -40,7 +40,7 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
     ),
     "contexts": ("documents[].names_answer", "licence"),
     "distractors": ("role", "step", "runs", "query", "rank", "score", "checks[].detail"),
-    "falsehoods": ("id", "stated_object", "value_kind", "partition"),
+    "planted_misinformation": ("id", "stated_object", "value_kind", "partition"),
     "documents": ("text", "sections[].end", "links[].end"),
     "facts": ("relation", "value", "start", "end"),
     "rejected": ("row_id", "reason", "part", "preview"),

@@ -10,7 +10,7 @@ from synth.dataset.rules.rules import Known, Rule, TaskFacts
 from synth.identity import digest
 from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import DifficultyRow
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
@@ -214,7 +214,7 @@ _LEVELS = {
 }
 
 
-def _falsehood(row: Falsehood, known: Known) -> Iterator[str]:
+def _falsehood(row: PlantedMisinformation, known: Known) -> Iterator[str]:
     if (row.level, row.cue) != _LEVELS[row.kind]:
         yield f"level, cue: {row.level}, {row.cue}, but the kind is {row.kind}"
     if not known.same(("value kind", row.relation), row.value_kind):
@@ -377,7 +377,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "falsehood",
-        "falsehoods",
+        "planted_misinformation",
         ("level", "kind", "cue"),
         "A kind of falsehood has one level and one hint.",
         _falsehood,

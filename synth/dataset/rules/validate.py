@@ -31,10 +31,10 @@ from synth.dataset.rules.context_checks import ContextCheck, ContextPages, RlChe
 from synth.dataset.rules.difficulty_checks import DifficultyCheck, PolicyRuns
 from synth.dataset.rules.distractor_checks import (
     DistractorCheck,
-    FalsehoodCheck,
-    FalsehoodFacts,
-    FalsehoodPages,
     GoldPages,
+    MisinformationCheck,
+    MisinformationFacts,
+    MisinformationPages,
 )
 from synth.dataset.rules.duplicate_checks import DuplicateCheck
 from synth.dataset.rules.graph_checks import EntityCheck, FactCheck
@@ -163,18 +163,20 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     truths = TaskTruths(withheld=withheld)
     contexts = ContextCheck(found, tasks, truths)
     trained = any(file.config in ("rl", "contexts") for file in files)
-    gold, falsehoods = GoldPages(), FalsehoodCheck(found)
+    gold, falsehoods = GoldPages(), MisinformationCheck(found)
     runs = PolicyRuns()
     pairs = PairCheck(found, trajectories, steps, continuations, _selection(report, found))
     listed = any(file.config == "duplicates" for file in files)
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
-        "falsehoods": falsehoods,  # before what proves or disproves them
+        "planted_misinformation": falsehoods,  # before what proves or disproves them
         "rl": RlCheck(found, tasks, truths),
         "contexts": contexts,
-        "documents": Several(documents, ContextPages(found, contexts), FalsehoodPages(falsehoods, withheld=withheld)),
+        "documents": Several(
+            documents, ContextPages(found, contexts), MisinformationPages(falsehoods, withheld=withheld)
+        ),
         "entities": entities,
-        "facts": Several(FactCheck(found, documents, entities), FalsehoodFacts(falsehoods)),
+        "facts": Several(FactCheck(found, documents, entities), MisinformationFacts(falsehoods)),
         "trajectories": Several(trajectories, runs),
         "difficulty": DifficultyCheck(found, tasks, runs, targets),
         "wordings": WordingCheck(found, tasks),
