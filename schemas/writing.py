@@ -8,7 +8,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import NonEmpty, Row, Split
 
-__all__ = ["Claim", "ModelCheck", "TaskCheckRow", "WordedPart", "WordingRow"]
+__all__ = ["Claim", "ModelCheck", "QuestionRewriteRow", "TaskCheckRow", "WordedPart"]
 
 ModelCheck = Literal["closed_book", "alternatives", "answerable"]
 """``closed_book``: answered without looking anything up (ASearcher, arXiv 2508.07976; TaskCraft); ``alternatives``: a
@@ -25,10 +25,10 @@ class WordedPart(Row):
     """The stretch of the new one that says the same."""
 
 
-class WordingRow(Row):
+class QuestionRewriteRow(Row):
     """One attempt of a model to word a question anew."""
 
-    table: ClassVar[str | None] = "wordings"
+    table: ClassVar[str | None] = "question_rewrites"
 
     task_id: NonEmpty
     """Id of the task in ``tasks``."""

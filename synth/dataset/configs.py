@@ -17,7 +17,7 @@ from synth.schemas.row import Row, Split
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
 
 __all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
 
@@ -118,8 +118,8 @@ CONFIGS: tuple[Config, ...] = (
         "What the pages that were written to mislead say, how a reader can tell, and where the truth stands.",
     ),
     Config(
-        "wordings",
-        WordingRow,
+        "question_rewrites",
+        QuestionRewriteRow,
         None,
         1_000,
         "How a model worded the questions anew: what was accepted, what was refused and why.",

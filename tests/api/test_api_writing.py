@@ -81,7 +81,7 @@ def test_a_good_writer_words_every_question_and_the_tasks_are_the_same(plain: Bu
     assert again.reused
     before, after = rows(plain, "tasks"), rows(built, "tasks")
     assert [task.answer for task in after] == [task.answer for task in before]
-    told = {row.task_id: row for row in rows(built, "wordings") if row.accepted}
+    told = {row.task_id: row for row in rows(built, "question_rewrites") if row.accepted}
     for old, new in zip(before, after, strict=True):
         if new.id not in told:
             assert new == old.model_copy(update={"provenance": new.provenance})
@@ -163,7 +163,7 @@ def test_what_a_bad_writer_writes_is_recorded_and_every_task_keeps_its_words(
         built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
     after = rows(built, "tasks")
     assert [(task.id, task.question, task.walk) for task in after] == [(t.id, t.question, t.walk) for t in before]
-    tried = rows(built, "wordings")
+    tried = rows(built, "question_rewrites")
     assert [row.task_id for row in tried] == [task.id for task in after]
     assert {row.reason for row in tried} <= reasons
     assert not any(row.accepted for row in tried)
@@ -210,7 +210,7 @@ def test_a_writer_of_ones_own_takes_the_role(
         built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
     finally:
         sys.modules.pop("my_writer", None)
-    accepted = [row for row in rows(built, "wordings") if row.accepted]
+    accepted = [row for row in rows(built, "question_rewrites") if row.accepted]
     assert len(accepted) >= TASKS - 2
     assert all(row.question == f"Tell me, please: {row.before}" for row in accepted)
     assert {(row.model, row.provenance.backend) for row in accepted} == {(None, "my_writer:make")}

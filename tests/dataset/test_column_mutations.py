@@ -21,7 +21,7 @@ from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.judgments import JudgmentRow
 from synth.schemas.tasks import Task
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
 
 DATASETS: dict[str, dict[str, Any]] = {
     "world-search": {
@@ -55,7 +55,7 @@ def written_by_models(folder: Path) -> None:
     tables = dict(whole_tables(TASKS))
     tasks = from_arrow(tables["tasks"], Task)
     tables["judgments"] = to_arrow(verdicts(), JudgmentRow)
-    tables["wordings"] = to_arrow([row for task in tasks for row in wordings(task)], WordingRow)
+    tables["question_rewrites"] = to_arrow([row for task in tasks for row in wordings(task)], QuestionRewriteRow)
     tables["task_checks"] = to_arrow([row for task in tasks for row in checks(task)], TaskCheckRow)
     write_dataset(folder, tables, sample_report(tables))
 

@@ -34,7 +34,7 @@ from synth.schemas.searched import SearchedRow
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
@@ -63,7 +63,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "tasks": Task,
     "trajectories": TrajectoryRow,
     "judgments": JudgmentRow,
-    "wordings": WordingRow,
+    "question_rewrites": QuestionRewriteRow,
 }
 """Every table, and the ADP object."""
 

@@ -30,7 +30,7 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
     "judgments": (
         "id", "alternative", "value", "parts", "cites", "reason", "abstained", "calls", "provenance.model_revision",
     ),
-    "wordings": (
+    "question_rewrites": (
         "before", "question", "reason", "detail", "model", "prompt", "confirmed_by", "confirm_prompt", "calls",
         "parts[].before",
     ),

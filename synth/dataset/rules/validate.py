@@ -44,7 +44,7 @@ from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowChe
 from synth.dataset.rules.rules import RuleCheck, known_of
 from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
 from synth.dataset.rules.table_rules import rules_of
-from synth.dataset.rules.writing_checks import ModelCheckCheck, WordingCheck
+from synth.dataset.rules.writing_checks import ModelCheckCheck, QuestionRewriteCheck
 from synth.dataset.sealing import RowHash, check_files, split_hashes
 from synth.errors import DatasetError
 from synth.schemas.adp import error_lines
@@ -179,7 +179,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "facts": Several(FactCheck(found, documents, entities), MisinformationFacts(falsehoods)),
         "trajectories": Several(trajectories, runs),
         "difficulty": DifficultyCheck(found, tasks, runs, targets),
-        "wordings": WordingCheck(found, tasks),
+        "question_rewrites": QuestionRewriteCheck(found, tasks),
         "task_checks": ModelCheckCheck(found, tasks),
         "steps": steps,
         "continuations": continuations,

@@ -1,16 +1,16 @@
-"""Rules of the tables ``wordings`` and ``task_checks``: tied to their tasks, and consistent in themselves."""
+"""Rules of the tables ``question_rewrites`` and ``task_checks``: tied to their tasks, and consistent in themselves."""
 
 from __future__ import annotations
 
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.rules.row_checks import TaskCheck
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
 
-__all__ = ["ModelCheckCheck", "WordingCheck"]
+__all__ = ["ModelCheckCheck", "QuestionRewriteCheck"]
 
 
-class WordingCheck:
+class QuestionRewriteCheck:
     """An accepted wording is the task's question, says every part, and is the last attempt; a refused one says why."""
 
     def __init__(self, found: Problems, tasks: TaskCheck) -> None:
@@ -18,14 +18,14 @@ class WordingCheck:
         self.attempts: dict[tuple[str, str], int] = {}
         self.accepted: set[tuple[str, str]] = set()
 
-    def see(self, file: DataFile, row: int, value: WordingRow) -> None:
+    def see(self, file: DataFile, row: int, value: QuestionRewriteRow) -> None:
         for what in (*_tied(self.tasks, file, value), *self._problems(value)):
             self.found.add(file.label, row, what)
         self.attempts[value.task_id, value.kind] = value.attempt
         if value.accepted:
             self.accepted.add((value.task_id, value.kind))
 
-    def _problems(self, row: WordingRow) -> list[str]:
+    def _problems(self, row: QuestionRewriteRow) -> list[str]:
         wrong = []
         if row.attempt != self.attempts.get((row.task_id, row.kind), -1) + 1:
             wrong.append(f"attempt: {row.attempt} does not follow the one before")
@@ -84,7 +84,7 @@ class ModelCheckCheck:
         """Nothing is left open."""
 
 
-def _tied(tasks: TaskCheck, file: DataFile, row: WordingRow | TaskCheckRow) -> list[str]:
+def _tied(tasks: TaskCheck, file: DataFile, row: QuestionRewriteRow | TaskCheckRow) -> list[str]:
     split = tasks.splits.get(row.task_id)
     if split is None:
         return [f"task_id: there is no task {row.task_id}"]
