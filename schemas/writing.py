@@ -8,7 +8,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import NonEmpty, Row, Split
 
-__all__ = ["Claim", "ModelCheck", "QuestionRewriteRow", "TaskCheckRow", "WordedPart"]
+__all__ = ["Claim", "ModelCheck", "QuestionRewriteRow", "TaskReviewRow", "WordedPart"]
 
 ModelCheck = Literal["closed_book", "alternatives", "answerable"]
 """``closed_book``: answered without looking anything up (ASearcher, arXiv 2508.07976; TaskCraft); ``alternatives``: a
@@ -82,10 +82,10 @@ class Claim(Row):
     against it."""
 
 
-class TaskCheckRow(Row):
+class TaskReviewRow(Row):
     """What a model's check of a task found."""
 
-    table: ClassVar[str | None] = "task_checks"
+    table: ClassVar[str | None] = "task_reviews"
 
     task_id: NonEmpty
     """Id of the task in ``tasks``."""

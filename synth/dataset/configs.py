@@ -17,7 +17,7 @@ from synth.schemas.row import Row, Split
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 __all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
 
@@ -125,8 +125,8 @@ CONFIGS: tuple[Config, ...] = (
         "How a model worded the questions anew: what was accepted, what was refused and why.",
     ),
     Config(
-        "task_checks",
-        TaskCheckRow,
+        "task_reviews",
+        TaskReviewRow,
         None,
         1_000,
         "What a model found that was asked to answer each task without searching, from its evidence, or otherwise.",

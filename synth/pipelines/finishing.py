@@ -110,7 +110,7 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
 def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
     labels = {node.label for node in engine.plan.nodes}
     tables = {"steps": _batches(*(engine.table(f"{role}-steps", "steps") for role in ROLES if role in recipe.roles))}
-    for name in ("question_rewrites", "task_checks"):
+    for name in ("question_rewrites", "task_reviews"):
         if name in engine.plan.node("tasks").stage.writes:
             tables[name] = _batches(engine.table("tasks", name))
     if "difficulty" in labels:
@@ -312,6 +312,6 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
     if "checker" in recipe.roles:
         notes.append(
-            f"Tasks and wordings were checked by {_who(recipe, 'checker')} (`task_checks`, `question_rewrites`)."
+            f"Tasks and wordings were checked by {_who(recipe, 'checker')} (`task_reviews`, `question_rewrites`)."
         )
     return tuple(notes)

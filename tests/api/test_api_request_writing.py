@@ -190,7 +190,7 @@ def test_a_plan_counts_the_calls_of_the_writer(
 @pytest.mark.parametrize(
     ("more", "line"),
     [
-        ({"task_checks.closed_book": 2}, "task_checks: these ask about pages"),
+        ({"task_reviews.closed_book": 2}, "task_reviews: these ask about pages"),
         (
             {"roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
             "roles.checker: nobody asks it: it reads what roles.writer wrote",

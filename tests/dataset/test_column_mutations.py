@@ -21,7 +21,7 @@ from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.judgments import JudgmentRow
 from synth.schemas.tasks import Task
-from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 DATASETS: dict[str, dict[str, Any]] = {
     "world-search": {
@@ -56,7 +56,7 @@ def written_by_models(folder: Path) -> None:
     tasks = from_arrow(tables["tasks"], Task)
     tables["judgments"] = to_arrow(verdicts(), JudgmentRow)
     tables["question_rewrites"] = to_arrow([row for task in tasks for row in wordings(task)], QuestionRewriteRow)
-    tables["task_checks"] = to_arrow([row for task in tasks for row in checks(task)], TaskCheckRow)
+    tables["task_reviews"] = to_arrow([row for task in tasks for row in checks(task)], TaskReviewRow)
     write_dataset(folder, tables, sample_report(tables))
 
 

@@ -14,10 +14,10 @@ from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
-from synth.schemas.writing import Claim, QuestionRewriteRow, TaskCheckRow, WordedPart
+from synth.schemas.writing import Claim, QuestionRewriteRow, TaskReviewRow, WordedPart
 
 WORDINGS = "question_rewrites/train-00000-of-00001.parquet"
-CHECKS = "task_checks/train-00000-of-00001.parquet"
+CHECKS = "task_reviews/train-00000-of-00001.parquet"
 
 
 def wordings(task: Task) -> list[QuestionRewriteRow]:
@@ -53,7 +53,7 @@ def wordings(task: Task) -> list[QuestionRewriteRow]:
     return [refused, accepted, described]
 
 
-def checks(task: Task) -> list[TaskCheckRow]:
+def checks(task: Task) -> list[TaskReviewRow]:
     common: dict[str, Any] = {
         "task_id": task.id,
         "prompt": "tasks/closed_book/v1@0",
@@ -61,7 +61,7 @@ def checks(task: Task) -> list[TaskCheckRow]:
         "provenance": PROVENANCE,
     }
     claim = Claim(answer="Nobody", why="", quote="", verdict="unsupported")
-    memory = TaskCheckRow(
+    memory = TaskReviewRow(
         **common,
         check="closed_book",
         outcome="passed",
@@ -72,7 +72,7 @@ def checks(task: Task) -> list[TaskCheckRow]:
         answers=("Nobody",),
         missing=("refusal: no",),
     )
-    other = TaskCheckRow(
+    other = TaskReviewRow(
         **common,
         check="alternatives",
         outcome="passed",
@@ -91,7 +91,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables = sample_tables()
     tasks = from_arrow(tables["tasks"], Task)
     tables["question_rewrites"] = to_arrow([row for task in tasks for row in wordings(task)], QuestionRewriteRow)
-    tables["task_checks"] = to_arrow([row for task in tasks for row in checks(task)], TaskCheckRow)
+    tables["task_reviews"] = to_arrow([row for task in tasks for row in checks(task)], TaskReviewRow)
     write_dataset(folder, tables, sample_report(tables))
     return folder
 
@@ -150,21 +150,25 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
         "question_rewrites/",
         "the second reader did not confirm it",
     ),
-    "a check of another task": (edit(CHECKS, 0, always(task_id="task-0")), "task_checks/", "there is no task task-0"),
-    "a check twice": (edit(CHECKS, 1, always(check="closed_book", claims=())), "task_checks/", "has two rows"),
-    "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_checks/", "2 right, 1 answered"),
-    "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_checks/", "1 replies, 0 samples"),
-    "a sample of which nothing is said": (edit(CHECKS, 0, always(missing=())), "task_checks/", "missing: 0 told of, 1"),
-    "an abstention with replies": (edit(CHECKS, 0, always(outcome="abstained")), "task_checks/", "abstained with 1"),
+    "a check of another task": (edit(CHECKS, 0, always(task_id="task-0")), "task_reviews/", "there is no task task-0"),
+    "a check twice": (edit(CHECKS, 1, always(check="closed_book", claims=())), "task_reviews/", "has two rows"),
+    "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_reviews/", "2 right, 1 answered"),
+    "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_reviews/", "1 replies, 0 samples"),
+    "a sample of which nothing is said": (
+        edit(CHECKS, 0, always(missing=())),
+        "task_reviews/",
+        "missing: 0 told of, 1",
+    ),
+    "an abstention with replies": (edit(CHECKS, 0, always(outcome="abstained")), "task_reviews/", "abstained with 1"),
     "a pass without replies": (
         edit(CHECKS, 0, always(replies=0, answered=0, answers=(), missing=("a", "b"))),
-        "task_checks/",
+        "task_reviews/",
         "passed with 0 replies",
     ),
-    "an answer too many": (edit(CHECKS, 0, always(answers=("a", "b"))), "task_checks/", "2, and 1 answered"),
+    "an answer too many": (edit(CHECKS, 0, always(answers=("a", "b"))), "task_reviews/", "2, and 1 answered"),
     "a claim that stands and fails nothing": (
         edit(CHECKS, 1, always(claims=(Claim(answer="B", why="", quote="", verdict="open"),))),
-        "task_checks/",
+        "task_reviews/",
         "does not follow from the claims",
     ),
 }

@@ -34,7 +34,7 @@ from synth.schemas.searched import SearchedRow
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
@@ -59,7 +59,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "rl": RlRow,
     "searched": SearchedRow,
     "steps": StepRow,
-    "task_checks": TaskCheckRow,
+    "task_reviews": TaskReviewRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
     "judgments": JudgmentRow,

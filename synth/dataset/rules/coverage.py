@@ -34,7 +34,7 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
         "before", "question", "reason", "detail", "model", "prompt", "confirmed_by", "confirm_prompt", "calls",
         "parts[].before",
     ),
-    "task_checks": (
+    "task_reviews": (
         "right", "answers", "claims[].answer", "claims[].why", "claims[].quote", "missing", "documents", "model",
         "prompt", "calls",
     ),

@@ -40,11 +40,11 @@ from synth.dataset.rules.duplicate_checks import DuplicateCheck
 from synth.dataset.rules.graph_checks import EntityCheck, FactCheck
 from synth.dataset.rules.judgment_checks import JudgmentCheck
 from synth.dataset.rules.pair_checks import PairCheck
-from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
+from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskReview, TrajectoryCheck
 from synth.dataset.rules.rules import RuleCheck, known_of
 from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
 from synth.dataset.rules.table_rules import rules_of
-from synth.dataset.rules.writing_checks import ModelCheckCheck, QuestionRewriteCheck
+from synth.dataset.rules.writing_checks import QuestionRewriteCheck, TaskReviewCheck
 from synth.dataset.sealing import RowHash, check_files, split_hashes
 from synth.errors import DatasetError
 from synth.schemas.adp import error_lines
@@ -152,7 +152,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     targets = targets_of(report) if report else ()
     counted = _Counted(difficulty=Calibrations(targets))
     withheld = report is not None and report.withheld is not None
-    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
+    tasks = TaskReview(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
     documents = DocumentCheck(found, tasks)
     entities = EntityCheck(found, documents)
     derived = any(file.config in ("steps", "continuations", "preferences", "judgments") for file in files)
@@ -180,7 +180,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "trajectories": Several(trajectories, runs),
         "difficulty": DifficultyCheck(found, tasks, runs, targets),
         "question_rewrites": QuestionRewriteCheck(found, tasks),
-        "task_checks": ModelCheckCheck(found, tasks),
+        "task_reviews": TaskReviewCheck(found, tasks),
         "steps": steps,
         "continuations": continuations,
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),

@@ -1,19 +1,19 @@
-"""Rules of the tables ``question_rewrites`` and ``task_checks``: tied to their tasks, and consistent in themselves."""
+"""Rules of the tables ``question_rewrites`` and ``task_reviews``: tied to their tasks, and consistent in themselves."""
 
 from __future__ import annotations
 
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
-from synth.dataset.rules.row_checks import TaskCheck
-from synth.schemas.writing import QuestionRewriteRow, TaskCheckRow
+from synth.dataset.rules.row_checks import TaskReview
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
-__all__ = ["ModelCheckCheck", "QuestionRewriteCheck"]
+__all__ = ["QuestionRewriteCheck", "TaskReviewCheck"]
 
 
 class QuestionRewriteCheck:
     """An accepted wording is the task's question, says every part, and is the last attempt; a refused one says why."""
 
-    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
+    def __init__(self, found: Problems, tasks: TaskReview) -> None:
         self.found, self.tasks = found, tasks
         self.attempts: dict[tuple[str, str], int] = {}
         self.accepted: set[tuple[str, str]] = set()
@@ -49,19 +49,19 @@ class QuestionRewriteCheck:
         """Nothing is left open."""
 
 
-class ModelCheckCheck:
+class TaskReviewCheck:
     """One row per task and check, whose numbers agree."""
 
-    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
+    def __init__(self, found: Problems, tasks: TaskReview) -> None:
         self.found, self.tasks = found, tasks
         self.seen: set[tuple[str, str]] = set()
 
-    def see(self, file: DataFile, row: int, value: TaskCheckRow) -> None:
+    def see(self, file: DataFile, row: int, value: TaskReviewRow) -> None:
         for what in (*_tied(self.tasks, file, value), *self._problems(value)):
             self.found.add(file.label, row, what)
         self.seen.add((value.task_id, value.check))
 
-    def _problems(self, row: TaskCheckRow) -> list[str]:
+    def _problems(self, row: TaskReviewRow) -> list[str]:
         wrong = []
         if (row.task_id, row.check) in self.seen:
             wrong.append(f"check: {row.check} of {row.task_id} has two rows")
@@ -84,7 +84,7 @@ class ModelCheckCheck:
         """Nothing is left open."""
 
 
-def _tied(tasks: TaskCheck, file: DataFile, row: QuestionRewriteRow | TaskCheckRow) -> list[str]:
+def _tied(tasks: TaskReview, file: DataFile, row: QuestionRewriteRow | TaskReviewRow) -> list[str]:
     split = tasks.splits.get(row.task_id)
     if split is None:
         return [f"task_id: there is no task {row.task_id}"]
