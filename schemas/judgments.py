@@ -41,8 +41,8 @@ class JudgmentRow(Row):
     step: int
     """The step of an action or pair; -1 for a whole run and for an answer."""
     alternative: int
-    """Of an action, its number among the alternatives of the step, as in ``continuations``; -1 = the recorded one, and for
-    all else."""
+    """Of an action, its number among the alternatives of the step, as in ``continuations``; -1 = the recorded one, and
+    for all else."""
     pair_id: str | None
     """Of a pair, its id."""
     verdict: NonEmpty

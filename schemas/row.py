@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 __all__ = ["SCHEMA_VERSION", "Json", "JsonColumn", "JsonList", "JsonObject", "Row", "Split"]
 
-SCHEMA_VERSION = "1.6.0"
+SCHEMA_VERSION = "1.7.0"
 """Version of our own tables. A test fails when a table's JSON Schema changes and this does not."""
 
 Split = Literal["train", "validation", "test"]

@@ -115,8 +115,8 @@ class FailureClass(StrEnum):
 class Criticality(Row):
     """How much hangs on one step, measured on continuations from the same state.
 
-    Each side counts its first ``n`` judged continuations in ``continuations``, by sample: the original side of this step,
-    and that of one alternative. A continuation that no rule can judge is neither success nor failure and is left out.
+    Each side counts its first ``n`` judged rows of ``continuations``, by sample: the original side of this step, and
+    that of one alternative. A continuation that no rule can judge is neither success nor failure and is left out.
     """
 
     alternative: int

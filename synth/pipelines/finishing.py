@@ -306,7 +306,8 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
     if recipe.questions.kind != "given":
         by = "a grammar, not by a person"
         if "writer" in recipe.roles:
-            by = f"a grammar, and anew by {_who(recipe, 'writer')} where its words passed every check (`question_rewrites`)"
+            who = _who(recipe, "writer")
+            by = f"a grammar, and anew by {who} where its words passed every check (`question_rewrites`)"
         notes.append(f"Questions were worded by {by}.")
     if getattr(recipe.source, "extract", "none") == "model":
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")

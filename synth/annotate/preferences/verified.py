@@ -32,7 +32,7 @@ def verified_step(
 
     Args:
         steps: All steps of the trajectory; those whose criticality is verified become pairs.
-        continuations: Its continuations; they hold the alternative's action. Those of other trajectories are passed over.
+        continuations: They hold the alternative's action. Those of other trajectories are passed over.
         own_words: Whether a model proposed the alternatives; None = whoever made the run did.
 
     Raises:

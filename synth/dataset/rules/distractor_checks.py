@@ -1,4 +1,4 @@
-"""Rules of the tables ``distractors`` and ``planted_misinformation``: spans re-read, false statements false, no gold."""
+"""Rules of the tables ``distractors`` and ``planted_misinformation``: spans, false statements, no gold."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MisinformationCheck:
     def __init__(self, found: Problems) -> None:
         self.found = found
         self.ids: dict[str, str] = {}
-        """PlantedMisinformation -> the page that it is on."""
+        """Planted misinformation -> the page that it is on."""
         self.quotes: dict[str, list[tuple[Place, str, Evidence]]] = defaultdict(list)
         self.claims: dict[tuple[str, str], list[tuple[Place, PlantedMisinformation]]] = defaultdict(list)
 
@@ -163,7 +163,8 @@ class DistractorCheck:
             self.written = {page: name for name, page in self.falsehoods.ids.items()}
         if self.written.get(row.document_id) != row.misinformation_id:
             wrong.append(
-                f"misinformation_id: {row.misinformation_id}; the page was written for {self.written.get(row.document_id)}"
+                f"misinformation_id: {row.misinformation_id}; "
+                f"the page was written for {self.written.get(row.document_id)}"
             )
         return wrong
 

@@ -218,7 +218,7 @@ def _strength(row: PreferenceRow) -> Iterator[str]:
 
 
 def _counts(of: Strength, recorded: str) -> dict[Side, tuple[int, int]]:
-    """Successes and continuations by side of the continuations, when ``recorded`` is the side of the recorded action."""
+    """Successes and continuations by side, when ``recorded`` is the side of the recorded action."""
     chosen, rejected = (of.chosen_successes, of.chosen_n), (of.rejected_successes, of.rejected_n)
     if recorded == "chosen":
         return {"original": chosen, "alternative": rejected}
