@@ -306,9 +306,9 @@ def _pages(history: tuple[Step, ...]) -> list[str]:
     for step in history:
         for result in step.results:
             seen = observe(result.content) if result.error is None else None
-            if seen is not None and seen.page and seen.page not in found:
-                title = next((passage.title for passage in seen.passages if passage.about == seen.page), seen.page)
-                found[seen.page] = link(title, seen.page)
+            if seen is not None and seen.about and seen.about not in found:
+                title = next((passage.title for passage in seen.passages if passage.document == seen.about), seen.about)
+                found[seen.about] = link(title, seen.about)
     return list(found.values())
 
 

@@ -27,13 +27,14 @@ from synth.environments.contract import (
     validate_arguments,
 )
 from synth.environments.identifiers import Identifiers
-from synth.environments.triples import End, Listed, heading, listed, triple, written
+from synth.environments.shown import End, Facts, Hit, Hits, Listed, Relations, Triple
+from synth.environments.triples import render, written
 from synth.graph.graph import Graph
 from synth.identity import versioned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 from synth.text.forms import normalize
-from synth.text.inflection import article
+from synth.text.inflection import article, capital
 
 __all__ = [
     "GRAPH",
@@ -219,6 +220,12 @@ class GraphEnvironment(Environment):
     def aliases(self, node: int) -> tuple[str, ...]:
         return tuple(self._columns["aliases"][node].as_py() or ())
 
+    def description(self, node: int) -> str:
+        """What kind of thing it is, and its other names: "a person, also called Ann"."""
+        kind, other = self.kind(node), self.aliases(node)
+        also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
+        return f"{article(kind)} {kind}{also}"
+
     def fans(self, node: int) -> list[Fan]:
         """What ``node`` has facts by, by relation and direction."""
         graph = self.graph
@@ -278,16 +285,9 @@ class GraphEpisode(Episode):
         name = " ".join(str(call.arguments["name"]).split())
         if not name:
             return _wrong(call, "bad_arguments", "Wrong arguments for find_entity: name: it holds no words.")
-        lines: list[str] = []
-        for node in environment.find(name, int(call.arguments.get("k", environment.default_k))):
-            kind = environment.kind(node)
-            other = environment.aliases(node)
-            also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
-            lines.append(f"{len(lines) + 1}. {environment.end(node).markdown()}\n   {article(kind)} {kind}{also}")
-        if not lines:
-            return _right(call, [f'No entity has a name like "{name}".'])
-        head = f'{len(lines)} {"entity" if len(lines) == 1 else "entities"} for "{name}":'
-        return _right(call, [head, *lines])
+        nodes = environment.find(name, int(call.arguments.get("k", environment.default_k)))
+        hits = ((environment.end(node), environment.description(node)) for node in nodes)
+        return _right(call, Hits(name, tuple(Hit(end.name, end.id, words) for end, words in hits)))
 
     def _relations(self, call: ToolCall) -> ToolResult:
         environment = self.environment
@@ -300,15 +300,14 @@ class GraphEpisode(Episode):
         shown = environment.end(found).markdown()
         if page > pages:
             return _wrong(call, "not_found", f"There is no page {page}: the relations of {shown} have {_many(pages)}.")
-        kind = environment.kind(found)
-        other = environment.aliases(found)
-        also = f", also called {', '.join(' '.join(alias.split()) for alias in other)}" if other else ""
-        count = "no relations" if not fans else "1 relation" if len(fans) == 1 else f"{len(fans)} relations"
-        head = f"{article(kind).capitalize()} {kind}{also}, with {count}{':' if fans else '.'}"
-        lines = []
-        for fan in fans[(page - 1) * environment.page_size : page * environment.page_size]:
-            lines.append(listed(Listed(fan.relation, fan.direction, len(fan), environment.far_kinds(fan))))
-        return _right(call, [heading(environment.end(found), "relations", page, pages), "", head, *lines])
+        listed = tuple(
+            Listed(fan.relation, fan.direction, len(fan), environment.far_kinds(fan))
+            for fan in fans[(page - 1) * environment.page_size : page * environment.page_size]
+        )
+        return _right(
+            call,
+            Relations(environment.end(found), capital(environment.description(found)), len(fans), page, pages, listed),
+        )
 
     def _triples(self, call: ToolCall) -> ToolResult:
         environment = self.environment
@@ -333,16 +332,14 @@ class GraphEpisode(Episode):
             words = f"There is no page {page}: {wanted} ({way}) of {shown} has {_many(pages)}."
             return _wrong(call, "not_found", words)
         first = (page - 1) * environment.page_size
-        lines = [self._line(found, *at) for at in _slice(fans, first, first + environment.page_size)]
-        if pages > 1:
-            lines += ["", f"(There are {total} facts: this is page {page} of {pages}.)"]
-        return _right(call, [heading(environment.end(found), f"{wanted} ({way})", page, pages), "", *lines])
+        facts = tuple(self._fact(found, *at) for at in _slice(fans, first, first + environment.page_size))
+        return _right(call, Facts(environment.end(found), wanted, way, total, page, pages, facts))
 
-    def _line(self, node: int, fan: Fan, step: int) -> str:
+    def _fact(self, node: int, fan: Fan, step: int) -> Triple:
         graph = self.environment.graph
         here, there = self.environment.end(node), self.environment.end(int(graph.step_target[step]))
         against = fan.direction == "in"
-        return triple(there if against else here, fan.relation, here if against else there)
+        return Triple(there if against else here, fan.relation, here if against else there)
 
     def _node(self, call: ToolCall) -> int | ToolResult:
         entity = str(call.arguments["entity"])
@@ -366,8 +363,8 @@ class GraphEpisode(Episode):
         return check_task(self.task, answer)
 
 
-def _right(call: ToolCall, lines: Sequence[str]) -> ToolResult:
-    return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines))
+def _right(call: ToolCall, shown: Hits | Relations | Facts) -> ToolResult:
+    return ToolResult(call_id=call.id, name=call.name, content=render(shown))
 
 
 def _wrong(call: ToolCall, error: ToolError, words: str) -> ToolResult:

@@ -26,7 +26,9 @@ from synth.environments.contract import (
     validate_arguments,
 )
 from synth.environments.identifiers import Identifiers
+from synth.environments.pages import render as write
 from synth.environments.rendering import link, page_borders, render
+from synth.environments.shown import Hit, Hits, Match, Matches, Page
 from synth.environments.simulated import SimulatedResults, Simulation, Simulator
 from synth.identity import versioned
 from synth.models.asking import AskConfig
@@ -284,6 +286,9 @@ class SearchEpisode(Episode):
             return self._search(call)
         return self._open(call) if call.name == "open" else self._find(call)
 
+    def _right(self, call: ToolCall, shown: Hits | Page | Matches) -> ToolResult:
+        return ToolResult(call_id=call.id, name=call.name, content=write(shown))
+
     def _wrong(self, call: ToolCall, error: ToolError, words: str) -> ToolResult:
         return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
 
@@ -292,16 +297,11 @@ class SearchEpisode(Episode):
         if not query:
             return self._wrong(call, "bad_arguments", "Wrong arguments for search: query: it holds no words.")
         environment = self.environment
-        lines: list[str] = []
         found = self._found(query, int(call.arguments.get("k", environment.default_k)))
         if found is None:
             return self._wrong(call, "failure", "The search broke down and gave no results.")
-        for document in found:
-            snippet = _one_line(environment.snippet(document.text, query))
-            lines.append(f"{len(lines) + 1}. {link(document.title, document.id)}\n   {snippet}")
-        count = len(lines)
-        head = f'{count} {"result" if count == 1 else "results"} for "{query}"' + (":" if lines else ".")
-        return ToolResult(call_id=call.id, name=call.name, content="\n".join([head, *lines]))
+        hits = (Hit(item.title, item.id, _one_line(environment.snippet(item.text, query))) for item in found)
+        return self._right(call, Hits(query, tuple(hits)))
 
     def _found(self, query: str, k: int) -> list[Document] | None:
         """The results, best first; None when whoever writes them failed."""
@@ -351,10 +351,7 @@ class SearchEpisode(Episode):
             )
         self._document, self._page = wanted, page
         body = render(document, *pages[page - 1]).rstrip().lstrip("\n")
-        content = f"{link(document.title, wanted)}, page {page} of {len(pages)}\n\n{body}"
-        if page < len(pages):
-            content += f"\n\n(The document goes on: page {page + 1} of {len(pages)}.)"
-        return ToolResult(call_id=call.id, name=call.name, content=content)
+        return self._right(call, Page(document.title, wanted, page, len(pages), body))
 
     def _find(self, call: ToolCall) -> ToolResult:
         if self._document is None:
@@ -368,19 +365,16 @@ class SearchEpisode(Episode):
         # A run of blanks in the pattern matches any run of blanks, a line break too.
         literal = r"\s+".join(re.escape(word) for word in pattern.split())
         matches = list(re.finditer(literal, document.text, re.IGNORECASE))
-        shown = link(document.title, document.id)
-        if not matches:
-            words = f'No match for "{" ".join(pattern.split())}" in {shown} ({_pages(len(pages))}).'
-            return ToolResult(call_id=call.id, name=call.name, content=words)
-        lines = [f'{_count(len(matches))} for "{" ".join(pattern.split())}" in {shown} ({_pages(len(pages))}):']
-        for number, match in enumerate(matches[: self.environment.max_matches], start=1):
-            page = _page_of(pages, match.start())
-            start, end = _around(document, match.start(), match.end(), self.environment.context)
-            context = " ".join(render(document, start, end).split())
-            lines.append(f"{number}. page {page}, character {match.start()}: {context}")
-        if len(matches) > len(lines) - 1:
-            lines.append(f"(The first {len(lines) - 1} of {len(matches)} matches; a longer text has fewer.)")
-        return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines))
+        found = tuple(
+            Match(_page_of(pages, match.start()), match.start(), self._around(document, match))
+            for match in matches[: self.environment.max_matches]
+        )
+        words = " ".join(pattern.split())
+        return self._right(call, Matches(words, document.title, document.id, len(pages), len(matches), found))
+
+    def _around(self, document: Document, match: re.Match[str]) -> str:
+        start, end = _around(document, match.start(), match.end(), self.environment.context)
+        return " ".join(render(document, start, end).split())
 
     def snapshot(self) -> Snapshot:
         plain: dict[str, Any] = {"calls": self._calls, "document": self._document, "page": self._page}
@@ -412,16 +406,8 @@ def _one_line(passage: str) -> str:
     return re.sub(r"(?:… )+…", "…", " ".join(" ".join(lines).split())).strip("… ")
 
 
-def _count(matches: int) -> str:
-    return "1 match" if matches == 1 else f"{matches} matches"
-
-
 def _page_of(pages: Sequence[tuple[int, int]], offset: int) -> int:
     return next((number for number, (_, end) in enumerate(pages, start=1) if offset < end), len(pages))
-
-
-def _pages(pages: int) -> str:
-    return "1 page" if pages == 1 else f"{pages} pages"
 
 
 def _around(document: Document, start: int, end: int, context: int) -> tuple[int, int]:

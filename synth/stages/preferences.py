@@ -64,7 +64,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
     """Works task by task: all runs of a task, their steps and their continuations belong together."""
 
     name = "preferences"
-    version = 3
+    version = 4
     config_type = PreferencesConfig
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "continuations")
     writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow}

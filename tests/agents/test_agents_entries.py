@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from synth.agents.scripted.entries import about, names, subject, term
-from synth.agents.scripted.seen import sentences_of
+from synth.environments.shown import passages_of
 
 PAGE = """# Pool
 
@@ -42,7 +42,7 @@ def test_terms(line: str, name: str | None) -> None:
 
 
 def test_what_stands_under_an_entry() -> None:
-    sentences = sentences_of(PAGE, "ref", 1)
+    sentences = passages_of(PAGE, "ref", "", 1)
     thing = [sentence.text for sentence in about(sentences, "pool.Thing")]
     assert thing[0].startswith("class pool.Thing")
     assert thing[1:] == [
@@ -62,7 +62,7 @@ def test_what_stands_under_an_entry() -> None:
 
 
 def test_what_a_sentence_is_about() -> None:
-    sentences = {sentence.text: sentence for sentence in sentences_of(PAGE, "ref", 1)}
+    sentences = {sentence.text: sentence for sentence in passages_of(PAGE, "ref", "", 1)}
     assert subject(sentences["New in version 3.4."], "Pool") == ["run", "pool.Thing", "Pool"]
     assert subject(sentences["It is short."], "Pool") == ["Pool"]
 

@@ -10,10 +10,11 @@ import pyarrow as pa
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, rollout
 from synth.agents.scripted.doubts import doubt_about
-from synth.agents.scripted.seen import SeenDocument, sentences_of
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.agents.trajectory import history_of, to_row
 from synth.environments.search import SearchEnvironment
+from synth.environments.shown import passages_of
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow, to_arrow
@@ -116,7 +117,7 @@ def _thoughts(row: TrajectoryRow) -> str:
 
 def _document(text: str) -> SeenDocument:
     seen = SeenDocument("d", "Recollections: Keld", 1)
-    seen.pages[1] = sentences_of(text, "d", 1)
+    seen.pages[1] = passages_of(text, "d", "", 1)
     return seen
 
 
@@ -138,7 +139,7 @@ def test_doubt_is_read_off_the_page() -> None:
 def test_every_cue_of_a_written_page_raises_a_doubt() -> None:
     for document, falsehood in zip(*distractor_shard(_CONFIG, 0), strict=True):
         page = SeenDocument(document.id, document.title, 1)
-        page.pages[1] = sentences_of(document.text, document.id, 1)
+        page.pages[1] = passages_of(document.text, document.id, document.title, 1)
         found = doubt_about(page, "none of it", "", {})
         assert found is not None, document.text
         assert found.mark.text in falsehood.cue_words.quote or falsehood.cue_words.quote in found.mark.text

@@ -16,11 +16,12 @@ from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.phrases import NOTES, PHRASES, Thoughts, read_notes
 from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
 from synth.agents.scripted.reading import read_task
-from synth.agents.scripted.seen import Seen, sentences_of
+from synth.agents.scripted.seen import Seen
 from synth.agents.scripted.state import state_of
 from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
+from synth.environments.shown import passages_of
 from synth.identity import derive_generator
 from synth.schemas.tasks import Task
 from synth.testing.corpus import small_tasks
@@ -254,7 +255,7 @@ def test_seen_reads_what_the_environment_writes(environment: SearchEnvironment) 
 )
 def test_options(kind: Any, texts: list[str]) -> None:
     line = "[Ilse Brandt](ilse) and [Jon Maak](jon) met on 30 January 1868, at 412 metres, in [Mosk](mosk) in 1900."
-    (sentence,) = sentences_of(line, "d", 1)
+    (sentence,) = passages_of(line, "d", "", 1)
     options = options_in(sentence, kind)
     assert [option.text for option in options] == texts
     if kind == "entity":

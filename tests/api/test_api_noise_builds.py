@@ -8,8 +8,8 @@ import pytest
 from api_builds import LEAN, SMALL
 
 import synth
-from synth.agents.scripted.seen import hits_of
 from synth.agents.trajectory import history_of
+from synth.environments.observed import observe
 from synth.environments.search import SearchEnvironment
 from synth.errors import InputError
 from synth.pipelines.reopen import reopen
@@ -36,8 +36,8 @@ def test_ten_tasks_go_from_no_noise_to_the_share_at_the_end(tmp_path: Path) -> N
                 if call.name != "search" or result.error:
                     continue
                 assert noisy.reset(task).step(call).content == result.content
-                undisturbed = {hit.document for hit in hits_of(clean.reset(task).step(call).content)}
-                shown[run.task_id] += [hit.document not in undisturbed for hit in hits_of(result.content)]
+                undisturbed = {hit.document for hit in observe(clean.reset(task).step(call).content).results}
+                shown[run.task_id] += [hit.document not in undisturbed for hit in observe(result.content).results]
     order = sorted(places, key=lambda name: places[name])
     first, last = ([replaced for name in part for replaced in shown[name]] for part in (order[:3], order[-3:]))
     shares = [noisy.noise_share(tasks[name]) for name in order]

@@ -55,7 +55,7 @@ def test_a_model_writes_the_results_of_a_whole_build(tmp_path: Path) -> None:
         for row in rows
         for step in history_of(row)[1]
         for result in step.results
-        for hit in observe(result.content).hits
+        for hit in observe(result.content).results
     ]
     real = {row.id for row in dataset.rows("documents")}
     assert 0 < sum(map(is_simulated, listed)) < len(listed), "gold pages stand among them"

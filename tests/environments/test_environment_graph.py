@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.graph import GraphEnvironment, open_graph
 from synth.environments.observed import observe
-from synth.environments.triples import (
-    End,
-    Listed,
-    Triple,
-    find_heading,
-    find_listed,
-    find_triple,
-    heading,
-    listed,
-    written,
-)
+from synth.environments.shown import End, Facts, Listed, Triple
+from synth.environments.triples import written
 from synth.graph.graph import Graph
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.tasks import Task
@@ -214,16 +203,15 @@ def test_large_fans_come_in_pages_that_hold_every_fact_once() -> None:
     pages = do(
         environment, *[("get_triples", {"entity": "book/moor", "relation": "year", "page": n}) for n in (1, 2, 3)]
     )
-    facts = [fact for page in pages for fact in map(find_triple, page.content.split("\n")) if fact is not None]
-    assert [len(page.content.split("\n- ")) - 1 for page in pages] == [10, 10, 3]
+    shown = [observe(page.content) for page in pages]
+    assert [len(page.facts) for page in shown if isinstance(page, Facts)] == [10, 10, 3]
+    facts = [fact for page in shown if isinstance(page, Facts) for fact in page.facts]
     assert sorted(fact.object.name for fact in facts) == [str(1900 + n) for n in range(23)]
     assert "(There are 23 facts: this is page 2 of 3.)" in pages[1].content
     relations = do(
         environment, ("get_relations", {"entity": "book/moor"}), ("get_relations", {"entity": "book/moor", "page": 2})
     )
-    labels = [
-        item.label for page in relations for item in map(find_listed, page.content.split("\n")) if item is not None
-    ]
+    labels = [item.label for page in relations for item in observe(page.content).relations]
     assert len(labels) == len(set(labels)) == 14
 
 
@@ -256,14 +244,14 @@ def test_an_observation_is_read_as_the_facts_that_it_states() -> None:
         ("get_triples", {"entity": "person/ada-moor", "relation": "author"}),
     )
     seen = observe(relations.content)
-    assert seen.page == "person/ada-moor"
+    assert seen.about == "person/ada-moor"
     assert Listed("author", "in", 2, ("book",)) in seen.relations
     assert not seen.passages[1:]
     first, second = observe(facts.content).passages
     assert first.fact == Triple(
         End("The Lamp [a play]", "book/lamp (1904)"), "author", End("Ada Moor", "person/ada-moor")
     )
-    assert second.about == "person/ada-moor"
+    assert second.document == "person/ada-moor"
     assert not second.symmetric
 
 
@@ -272,35 +260,6 @@ def test_lines_of_a_page_are_no_facts() -> None:
     seen = observe(page)
     assert seen.relations == ()
     assert all(passage.fact is None for passage in seen.passages)
-
-
-_names = st.text(st.characters(blacklist_categories=("Cs", "Cc")), min_size=1, max_size=12).filter(
-    lambda text: text == " ".join(text.split()) and text != ""
-)
-_ids = st.text("abc/()- é", min_size=1, max_size=10).filter(lambda text: text == text.strip() and text != "")
-_relations = st.from_regex(r"[a-z_][a-z_ (),-]{0,10}[a-z_)]", fullmatch=True).filter(
-    lambda text: text == " ".join(text.split())
-)
-
-
-def _ends() -> Iterator[st.SearchStrategy[End]]:
-    yield st.builds(End, _names, _ids)
-    yield st.builds(End, _names.filter(lambda name: "](" not in name))
-
-
-@given(st.builds(End, _names, _ids), _relations, st.one_of(*_ends()))
-def test_a_fact_is_read_back_as_it_was_written(subject: End, relation: str, target: End) -> None:
-    fact = Triple(subject, relation, target)
-    assert find_triple(fact.line()) == fact
-
-
-@given(st.builds(End, _names, _ids), _relations, st.sampled_from(["out", "in", "both"]), st.integers(1, 99))
-def test_headings_and_relations_are_read_back(thing: End, relation: str, direction: str, page: int) -> None:
-    item = Listed(relation, direction, 1000 + page, ("book", "city"))
-    assert find_listed(listed(item)) == item
-    found = find_heading(heading(thing, item.label, page, 99))
-    assert found is not None
-    assert (found.thing, found.what, found.page, found.pages) == (thing, item.label, page, 99)
 
 
 @pytest.mark.parametrize(

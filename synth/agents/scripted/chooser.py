@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from synth.agents.scripted.options import Option
-from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
+from synth.environments.shown import Hit, Passage
 from synth.tasks.values import Measure
 
 __all__ = ["Chooser", "Ender"]
@@ -53,7 +54,7 @@ class Chooser(Ender, Protocol):
     def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
         """What answers the clue on the pages of ``document`` that were read, if anything."""
 
-    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
+    def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         """The sentence by which the page of a candidate states the clue about ``name``, if any."""
 
     def look_at(self, clue: int, member: Value | None, document: SeenDocument | None) -> None:
@@ -68,10 +69,10 @@ class Chooser(Ender, Protocol):
     def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
         """Whether to close the list although not every search was made."""
 
-    def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
+    def subject(self, clue: int, document: SeenDocument, sentence: Passage) -> str:
         """What the page or entry is called that ``sentence`` is about."""
 
-    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Passage | None:
         """The sentence by which ``document`` ties ``candidate`` to ``name`` as the clue says, if any."""
 
     def reads_on(self, clue: int, document: SeenDocument) -> bool:

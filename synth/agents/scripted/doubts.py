@@ -13,8 +13,9 @@ from synth.agents.scripted.cues import quotable, short
 from synth.agents.scripted.matching import Lexicon, similarity
 from synth.agents.scripted.options import Option
 from synth.agents.scripted.phrases import Thoughts
-from synth.agents.scripted.seen import SeenDocument, Sentence
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State
+from synth.environments.shown import Passage
 from synth.text.words import fold
 
 __all__ = ["Doubt", "Doubts", "doubt_about"]
@@ -40,8 +41,8 @@ _SAME = 0.5
 class Doubt:
     """What a page says, and what on the same page speaks against relying on it."""
 
-    claim: Sentence
-    mark: Sentence
+    claim: Passage
+    mark: Passage
 
 
 def doubt_about(document: SeenDocument, cue: str, name: str, lexicon: Lexicon) -> Doubt | None:
@@ -101,5 +102,5 @@ class Doubts:
         return doubt_about(page, self._state.reading.clues[number].cue, name, self._lexicon)
 
 
-def _quoted(sentence: Sentence) -> str:
+def _quoted(sentence: Passage) -> str:
     return sentence.text.replace('"', "”")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from synth.agents.scripted.matching import same_name
-from synth.agents.scripted.seen import Sentence
+from synth.environments.shown import Passage
 from synth.text.words import fold
 
 __all__ = ["about", "names", "subject", "term"]
@@ -41,7 +41,7 @@ def _code(text: str) -> str:
     return word if re.fullmatch(r"[\w-]+(?:\.[\w-]+)*", word) and not re.fullmatch(r"\d+(?:\.\d+)*", word) else ""
 
 
-def about(sentences: Iterable[Sentence], name: str) -> list[Sentence]:
+def about(sentences: Iterable[Passage], name: str) -> list[Passage]:
     """What stands under the entry of ``name``, the entry's own line first; empty where there is none.
 
     The last part of a dotted name is enough only where no entry has the whole name.
@@ -64,6 +64,6 @@ def _last(line: str, name: str) -> bool:
     return found is not None and names(found, name)
 
 
-def subject(sentence: Sentence, title: str) -> list[str]:
+def subject(sentence: Passage, title: str) -> list[str]:
     """What a sentence may be about, the likeliest first: the terms that it stands under, then the page."""
     return [*(found for line in reversed(sentence.parents) if (found := term(line)) is not None), title]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from synth.agents.scripted.cues import content, dangling, short, strip, uncapitalised
 from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.seen import Hit, SeenDocument
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value, key_of
+from synth.environments.shown import Hit
 from synth.text.lists import listed
 from synth.text.words import fold
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from synth.agents.scripted.matching import FUNCTION_WORDS
-from synth.agents.scripted.seen import Sentence
+from synth.environments.shown import Passage
 from synth.schemas.documents import ValueKind
 from synth.text.dates import DATE, YEAR
 from synth.text.numbers import NUMBER
@@ -25,7 +25,7 @@ class Option:
     """Something that a clue's unknown could be."""
 
     text: str
-    sentence: Sentence
+    sentence: Passage
     place: str | None = None
     """The page that the option links to, or the place on one."""
 
@@ -35,7 +35,7 @@ class Option:
 
 
 @lru_cache(maxsize=65536)
-def options_in(sentence: Sentence, kind: ValueKind) -> tuple[Option, ...]:
+def options_in(sentence: Passage, kind: ValueKind) -> tuple[Option, ...]:
     """The options of ``kind`` in ``sentence``, in reading order, each once."""
     text = sentence.text
     if kind == "date":

@@ -23,8 +23,9 @@ from synth.agents.scripted.lists import Lists
 from synth.agents.scripted.matching import content_stems, likeness, same_name
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.seen import Hit, SeenDocument, Sentence, sentences_of
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State, Value
+from synth.environments.shown import Hit, Passage, passages_of
 from synth.text.lists import listed
 from synth.text.words import fold
 
@@ -208,7 +209,7 @@ class Planner(Course):
         """The sentence of a snippet that made the agent look; empty when none stands out."""
         wanted = content_stems(self.state.reading.clues[number].cue)
         best, score = "", 0
-        for sentence in sentences_of(hit.snippet, hit.document, 0):
+        for sentence in passages_of(hit.text, hit.document, hit.title, 0):
             shared = len(wanted & content_stems(sentence.text))
             if name and name.casefold() not in sentence.text.casefold():
                 continue
@@ -420,7 +421,7 @@ class Planner(Course):
         else:
             self.thoughts.add("hit_named", title=short(chosen.title))
 
-    def quote(self, sentence: Sentence, title: str, about: str) -> None:
+    def quote(self, sentence: Passage, title: str, about: str) -> None:
         text = sentence.text
         if not quotable(text):
             at = max(text.find(about), 0)

@@ -24,10 +24,11 @@ from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.policy_config import PolicyConfig, Systematic
 from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.reference import looks_like, values_in
-from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.spoiling import spoiled_call
 from synth.agents.scripted.state import Value, state_of
 from synth.environments.contract import ToolCall
+from synth.environments.shown import Hit, Passage
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Task
 from synth.text.words import words
@@ -75,15 +76,15 @@ class _ReadingChooser(Erring):
             return chosen
         if exact:
             return exact[0]
-        mentioning = [hit for hit in hits if introduces_alias(hit.snippet, name)]
+        mentioning = [hit for hit in hits if introduces_alias(hit.text, name)]
         return next(iter(mentioning), alike[0] if alike and likeness(alike[0].title, name) >= 0.5 else None)
 
     def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         cue = self._state.reading.clues[clue].cue
         scored: list[tuple[float, int]] = []
         for place, hit in enumerate(hits):
-            mentions = not name or name.casefold() in f"{hit.title} {hit.snippet}".casefold()
-            text = f"{hit.title}. {hit.snippet}"
+            mentions = not name or name.casefold() in f"{hit.title} {hit.text}".casefold()
+            text = f"{hit.title}. {hit.text}"
             score = similarity(cue, text, self._lexicon, (name,)) + self._noise() - 0.01 * place
             scored.append((score + (0.3 if mentions else 0.0), place))
         score, place = max(scored)
@@ -226,7 +227,7 @@ class _ReadingChooser(Erring):
         near = similarity(cue, sentence.text[start:end], self._lexicon, without)
         return max(0.5 * whole + 0.5 * near, self._config.threshold + 0.02 if _MENTIONS.search(cue) else 0.0)
 
-    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
+    def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         reading = self._state.reading
         cue = reading.clues[clue].cue
         if not name:
@@ -244,7 +245,7 @@ class _ReadingChooser(Erring):
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= self._config.threshold else None
 
-    def _within(self, document: SeenDocument, span: tuple[str, str]) -> list[Sentence]:
+    def _within(self, document: SeenDocument, span: tuple[str, str]) -> list[Passage]:
         """Sentences that name a value in the span, as far as it judges that right."""
         kinds: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
         told = [(s, [o.text for kind in kinds for o in options_in(s, kind)]) for s in document.sentences()]
@@ -257,7 +258,7 @@ class _ReadingChooser(Erring):
         )
         return [] if inside else outside
 
-    def _described(self, clue: int, cue: str, document: SeenDocument) -> Sentence | None:
+    def _described(self, clue: int, cue: str, document: SeenDocument) -> Passage | None:
         """The sentence that says what the description says: it holds most of its words, or a passage around it does."""
         reading = self._state.reading
         if reading.clues[clue].kind != "entity":
@@ -271,10 +272,10 @@ class _ReadingChooser(Erring):
         around = frozenset().union(*held[max(0, best - 1) : best + 2])
         return sentences[best] if len(around) / len(wanted) + self._noise() >= 0.6 else None
 
-    def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
+    def subject(self, clue: int, document: SeenDocument, sentence: Passage) -> str:
         return subject(sentence, document.title)[0]
 
-    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Passage | None:
         asked = self._state.reading.clues[clue]
         other = candidate if self.is_source(clue, name, document) else name
         forms = {other, other.removesuffix("()"), other.removesuffix("()").rsplit(".", 1)[-1]}
@@ -320,7 +321,7 @@ class _ReadingChooser(Erring):
         kinds = [hit for hit in hits if _folder(hit.document) & named] or list(hits)
         likely: list[tuple[float, int]] = []
         for place, hit in enumerate(kinds):
-            text = f"{hit.title}. {hit.snippet}"
+            text = f"{hit.title}. {hit.text}"
             if asked.span is None and name.casefold() not in text.casefold():
                 continue
             score = similarity(asked.cue, text, self._lexicon, (name,)) + self._noise()
@@ -416,7 +417,7 @@ class _ReadingChooser(Erring):
         return spoiled_call(call, self._seen, int(self._generator.integers(3)))
 
 
-def _context(sentence: Sentence) -> str:
+def _context(sentence: Passage) -> str:
     """A sentence with the heading and the labels ("See also:") that it stands under."""
     labels = " ".join(line for line in sentence.parents if line.endswith(":"))
     return f"{sentence.heading}: {labels} {sentence.text}"

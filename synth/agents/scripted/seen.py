@@ -1,67 +1,27 @@
-"""What an agent has seen: results, pages and failures, read from the text of the observations alone."""
+"""What an agent has seen: results, pages, facts and failures, as the observations alone show them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from synth.agents.contract import History, Step
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.rendering import find_links, plain
-from synth.text.sentences import spans
+from synth.environments.observed import observe
+from synth.environments.shown import (
+    Facts,
+    Hit,
+    Hits,
+    Link,
+    Listed,
+    Matches,
+    Page,
+    Passage,
+    Relations,
+    Triple,
+)
 
-__all__ = [
-    "Failure",
-    "Find",
-    "Hit",
-    "PageLink",
-    "Search",
-    "Seen",
-    "SeenDocument",
-    "Sentence",
-    "hits_of",
-    "sentences_of",
-]
-
-_HIT = re.compile(r"^(\d+)\. (\[.*)\n   (.*)$", re.M)
-_HEAD = re.compile(r"\A(\[.*\)), page (\d+) of (\d+)\n\n", re.S)
-_FOOT = re.compile(r"\n\n\(The document goes on: page \d+ of \d+\.\)\Z")
-_FOUND = re.compile(r"\A(\d+) match(?:es)? for \"(.*)\" in (\[.*\)) \(\d+ pages?\):", re.S)
-_MATCH = re.compile(r"^\d+\. page (\d+), character (\d+): (.*)$", re.M)
-_NOT_FOUND = re.compile(r"\ANo match for \"(.*)\" in (\[.*\)) \(\d+ pages?\)\.", re.S)
-
-
-@dataclass(frozen=True)
-class PageLink:
-    anchor: str
-    place: str
-    """What the link leads to: ``document`` or ``document#place``."""
-
-    @property
-    def document(self) -> str:
-        return self.place.split("#", 1)[0]
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence on a page, links flattened."""
-
-    text: str
-    links: tuple[PageLink, ...]
-    document: str
-    page: int
-    heading: str
-    parents: tuple[str, ...] = ()
-    """Lines above that are indented less: the terms that it belongs to, outermost first."""
-
-
-@dataclass(frozen=True)
-class Hit:
-    title: str
-    document: str
-    snippet: str
+__all__ = ["Failure", "Fan", "Far", "Find", "Search", "Seen", "SeenDocument"]
 
 
 @dataclass(frozen=True)
@@ -98,15 +58,15 @@ class SeenDocument:
     document: str
     title: str
     total: int
-    pages: dict[int, tuple[Sentence, ...]] = field(default_factory=dict)
+    pages: dict[int, tuple[Passage, ...]] = field(default_factory=dict)
     turns: list[int] = field(default_factory=list)
     """When it was read or searched."""
     last: int = 1
     """The page that was read last."""
-    found: dict[str, Sentence] = field(default_factory=dict)
+    found: dict[str, Passage] = field(default_factory=dict)
     """Passages that ``find`` showed, by text."""
 
-    def sentences(self) -> Iterator[Sentence]:
+    def sentences(self) -> Iterator[Passage]:
         """What was read of it, page by page, then what ``find`` showed of other pages."""
         for number in sorted(self.pages):
             yield from self.pages[number]
@@ -121,46 +81,46 @@ class SeenDocument:
         return next((number for number in order if number not in self.pages), None)
 
 
-@lru_cache(maxsize=1024)
-def sentences_of(markdown: str, document: str, page: int) -> tuple[Sentence, ...]:
-    """The sentences of an opened page, in order, each under its heading."""
-    found: list[Sentence] = []
-    heading = ""
-    above: list[tuple[int, str]] = []
-    for line in markdown.split("\n"):
-        if not line.strip():
-            continue
-        mark = re.match(r"#+ +(.*)", line)
-        if mark:
-            heading = plain(mark.group(1)).strip()
-            line = mark.group(1)
-        flat, links = _flatten(line)
-        indent = len(flat) - len(flat.lstrip())
-        above = [(depth, text) for depth, text in above if depth < indent]
-        parents = tuple(text for _, text in above)
-        for start, end in spans(flat, capital=True):
-            inside = tuple(PageLink(anchor, target) for at, anchor, target in links if start <= at < end)
-            found.append(Sentence(flat[start:end].strip(), inside, document, page, heading, parents))
-        above.append((indent, flat.strip()))
-    return tuple(sentence for sentence in found if sentence.text)
+@dataclass(frozen=True)
+class Far:
+    """The far end of a fact of ``entity``."""
+
+    name: str
+    id: str
+    """Empty for a value."""
+    fact: Triple
+
+    def text(self) -> str:
+        """The fact as a thought quotes it."""
+        return self.fact.text()
 
 
-def _flatten(line: str) -> tuple[str, list[tuple[int, str, str]]]:
-    parts: list[str] = []
-    links: list[tuple[int, str, str]] = []
-    at = length = 0
-    for item in find_links(line):
-        parts += (line[at : item.start], item.anchor)
-        length += item.start - at
-        links.append((length, item.anchor, item.target))
-        length += len(item.anchor)
-        at = item.end
-    parts.append(line[at:])
-    return "".join(parts), links
+@dataclass
+class Fan:
+    """Facts of one entity by one relation, as far as they were read."""
+
+    entity: str
+    label: str
+    total: int
+    """Pages."""
+    pages: dict[int, tuple[Triple, ...]] = field(default_factory=dict)
+    turn: int = 0
+    """When it was read last."""
+
+    def ends(self) -> list[Far]:
+        """The far ends, in the order in which they were shown."""
+        facts = [fact for number in sorted(self.pages) for fact in self.pages[number]]
+        found = (fact.object if fact.subject.id == self.entity else fact.subject for fact in facts)
+        return [Far(end.name, end.id, fact) for end, fact in zip(found, facts, strict=True)]
+
+    @property
+    def unread(self) -> int | None:
+        """The first page that was not read."""
+        return next((number for number in range(1, self.total + 1) if number not in self.pages), None)
 
 
 class Seen:
-    """Everything that the observations of a history show."""
+    """Everything that the observations of a history show. Of a graph, entities are documents and facts sentences."""
 
     def __init__(self, history: History = ()) -> None:
         self.searches: list[Search] = []
@@ -171,6 +131,14 @@ class Seen:
         self.opened: set[str] = set()
         """What was asked for: ids of documents and places."""
         self.turns = 0
+        self.listed: dict[str, dict[str, Listed]] = {}
+        """Entity -> label -> relation that it has, in the order of the observation."""
+        self.more: dict[str, int | None] = {}
+        """Entity -> the next page of its relations; None where all were read."""
+        self.fans: dict[tuple[str, str], Fan] = {}
+        """(entity, label) -> the facts."""
+        self.missing: set[tuple[str, str]] = set()
+        """(entity, relation) that it was found not to have."""
         for step in history:
             self.take(step)
 
@@ -181,42 +149,47 @@ class Seen:
         self.turns += 1
 
     def _take(self, turn: int, call: ToolCall, result: ToolResult) -> None:
-        text = result.content
         if result.error:
-            self.failures.append(Failure(turn, call, text))
-        elif call.name == "search":
-            self.searches.append(Search(turn, str(call.arguments["query"]), call.arguments.get("k"), hits_of(text)))
-        elif call.name == "open" and (head := _HEAD.match(text)):
-            page_link = next(find_links(head.group(1)))
-            number, total = int(head.group(2)), int(head.group(3))
-            seen = self.documents.setdefault(page_link.target, SeenDocument(page_link.target, page_link.anchor, total))
-            body = _FOOT.sub("", text[head.end() :])
-            seen.last = number
-            self.opened.add(str(call.arguments["document"]))
-            seen.pages[number] = sentences_of(body, page_link.target, number)
-            seen.turns.append(turn)
-            self.current = page_link.target
-        elif call.name == "find":
-            self._take_find(turn, text)
-
-    def _take_find(self, turn: int, text: str) -> None:
-        missing = _NOT_FOUND.match(text)
-        if missing:
-            self._add_find(Find(turn, missing.group(1), next(find_links(missing.group(2))).target, 0))
-        head = _FOUND.match(text)
-        if head is None:
+            self.failures.append(Failure(turn, call, result.content))
+            if result.error == "not_found" and "relation" in call.arguments:
+                self.missing.add((str(call.arguments["entity"]), str(call.arguments["relation"])))
             return
-        document = next(find_links(head.group(3))).target
-        places: list[tuple[int, int]] = []
-        for match in _MATCH.finditer(text):
-            places.append((int(match.group(1)), int(match.group(2))))
-            for sentence in sentences_of(match.group(3), document, places[-1][0]):
-                self.documents[document].found.setdefault(sentence.text, sentence)
-        self._add_find(Find(turn, head.group(2), document, int(head.group(1)), tuple(places)))
+        shown = observe(result.content)
+        match shown:
+            case Hits(query, hits):
+                self.searches.append(Search(turn, query, call.arguments.get("k"), hits))
+            case Page(title, document, page, pages):
+                self._read(turn, document, title, pages, page, shown.passages)
+                self.opened.add(str(call.arguments["document"]))
+            case Matches():
+                places = tuple((found.page, found.character) for found in shown.found)
+                searched = self.documents[shown.document]
+                searched.turns.append(turn)
+                for sentence in shown.passages:
+                    searched.found.setdefault(sentence.text, sentence)
+                self.finds.append(Find(turn, shown.pattern, shown.document, shown.total, places))
+            case Relations(thing):
+                self._read(turn, thing.id, thing.name, 1)
+                self.listed.setdefault(thing.id, {}).update({item.label: item for item in shown.listed})
+                self.more[thing.id] = shown.page + 1 if shown.page < shown.pages else None
+            case Facts(thing):
+                about = self._read(turn, thing.id, thing.name, 1)
+                about.pages[len(about.pages) + 1] = shown.passages
+                key = thing.id, shown.label
+                fan = self.fans.setdefault(key, Fan(*key, shown.pages))
+                fan.pages[shown.page], fan.turn = shown.facts, turn
 
-    def _add_find(self, find: Find) -> None:
-        self.finds.append(find)
-        self.documents[find.document].turns.append(find.turn)
+    def _read(
+        self, turn: int, name: str, title: str, pages: int, page: int = 0, passages: tuple[Passage, ...] = ()
+    ) -> SeenDocument:
+        document = self.documents.setdefault(name, SeenDocument(name, title, pages))
+        document.turns.append(turn)
+        self.current = name
+        if page:
+            document.pages[page], document.last = passages, page
+        else:
+            self.opened.add(name)
+        return document
 
     @property
     def last_failure(self) -> Failure | None:
@@ -233,20 +206,9 @@ class Seen:
                     known.add(hit.document)
                     yield hit
 
-    def links(self) -> Iterator[tuple[Sentence, PageLink]]:
+    def links(self) -> Iterator[tuple[Passage, Link]]:
         """Links of all pages, the newest page first."""
         for document in sorted(self.documents.values(), key=lambda item: -item.turns[-1]):
             for sentence in document.sentences():
                 for item in sentence.links:
                     yield sentence, item
-
-
-@lru_cache(maxsize=1024)
-def hits_of(text: str) -> tuple[Hit, ...]:
-    """The numbered results of a search, each with the line below it."""
-    found: list[Hit] = []
-    for match in _HIT.finditer(text):
-        item = next(find_links(match.group(2)), None)
-        if item is not None:
-            found.append(Hit(item.anchor, item.target, match.group(3).strip()))
-    return tuple(found)

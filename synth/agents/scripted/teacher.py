@@ -19,10 +19,11 @@ from synth.agents.scripted.matching import Lexicon, likeness, same_name, similar
 from synth.agents.scripted.options import Option, listed_with, options_in
 from synth.agents.scripted.planner import Planner
 from synth.agents.scripted.reading import clue_hops, read_task
-from synth.agents.scripted.seen import Hit, SeenDocument, Sentence
+from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State, Value, state_of
 from synth.agents.scripted.teacher_config import TeacherConfig
 from synth.environments.answers import judge
+from synth.environments.shown import Hit, Passage
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.values import Measure
@@ -218,7 +219,7 @@ class _GoldChooser:
         name = names[int(self._generator.integers(len(names)))]
         return next((option for option in options_in(gold.sentence, "entity") if option.text == name), None)
 
-    def _is_title_only(self, sentence: Sentence, document: SeenDocument) -> bool:
+    def _is_title_only(self, sentence: Passage, document: SeenDocument) -> bool:
         return fold(sentence.text) == fold(document.title)
 
     def _given(self, document: SeenDocument) -> Option | None:
@@ -233,7 +234,7 @@ class _GoldChooser:
                     best = fit, option
         return best[1] if best else None
 
-    def _gold_option(self, hop: Hop, sentence: Sentence) -> Option | None:
+    def _gold_option(self, hop: Hop, sentence: Passage) -> Option | None:
         kind: ValueKind = "entity"
         if hop.target.document_id is None and hop.target.kind in ("date", "year", "number", "quantity", "text"):
             kind = hop.target.kind  # type: ignore[assignment]
@@ -245,7 +246,7 @@ class _GoldChooser:
         return self._visible(sentence, kind, names, hop.target.document_id, whole=hop.target.kind in _WHOLE_PAGES)
 
     def _visible(
-        self, sentence: Sentence, kind: ValueKind, names: Sequence[str], document: str | None, *, whole: bool
+        self, sentence: Passage, kind: ValueKind, names: Sequence[str], document: str | None, *, whole: bool
     ) -> Option | None:
         """The gold target, if this sentence shows it."""
         options = options_in(sentence, kind)
@@ -260,7 +261,7 @@ class _GoldChooser:
                 return Option(name, sentence)
         return next((o for o in options if any(judge(o.text, gold=name, kind=kind).correct for name in names)), None)
 
-    def support(self, clue: int, name: str, document: SeenDocument) -> Sentence | None:
+    def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
         hop = self._hop(clue)
         if hop is None or hop.target.document_id != document.document:
             return None
@@ -281,12 +282,12 @@ class _GoldChooser:
             fitting = list(document.sentences())
         return max(fitting, key=lambda s: similarity(hop.cue, s.text, self._lexicon, (name,)), default=None)
 
-    def subject(self, clue: int, document: SeenDocument, sentence: Sentence) -> str:
+    def subject(self, clue: int, document: SeenDocument, sentence: Passage) -> str:
         hop = self._hop(clue)
         known = subject(sentence, document.title)
         return next((text for text in known if hop is not None and self._is_target(hop, text)), document.title)
 
-    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Sentence | None:
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Passage | None:
         hop = self._hop(clue)
         if hop is None:
             return None

@@ -13,10 +13,10 @@ from synth.agents.scripted.cues import quotable
 from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
+from synth.agents.scripted.seen import Seen
 from synth.agents.scripted.state import State, Value, state_of
 from synth.agents.scripted.teacher_config import TeacherConfig
 from synth.agents.scripted.walker.planner import GraphPlanner
-from synth.agents.scripted.walker.seen import GraphSeen
 from synth.agents.scripted.walker.teacher import GraphGoldChooser
 from synth.annotate.critical.contract import Point
 from synth.annotate.evidence.assessment import missing_for_answer
@@ -56,7 +56,7 @@ def _teacher(
     again: bool,
 ) -> Turn | None:
     """What the teacher does next; ``again``: after it took back what was settled wrongly. None where nothing was."""
-    state = state_of(reading, point.history, GraphSeen())
+    state = state_of(reading, point.history, Seen())
     _readmit(point.task, state)
     planner = GraphPlanner(
         state,
@@ -89,7 +89,6 @@ def _doubtful(task: Task, state: State, unknown: int) -> bool:
     hops = [hop for clue, hop in _hops(task) if clues[clue].target == unknown]
     if not hops or any(_means(hop, value) for hop in hops):
         return False
-    assert isinstance(state.seen, GraphSeen)
     shown = {end.id or end.name for fan in state.seen.fans.values() for end in fan.ends()}
     right = any({hop.target.id, hop.target.name, hop.target.document_id or ""} & shown for hop in hops)
     return right or value.place in state.seen.listed

@@ -113,7 +113,7 @@ def _score(point: Point, view: EvidenceView, wrong: bool, episode: Episode, turn
         value += 0.15 * len(assessment.hops) / hops
     elif assessment.kind is Effect.EXPLORES and wrong:
         value = _STILL_WRONG
-    elif assessment.kind is Effect.ON_PATH and not any(observe(result.content).page for result in results):
+    elif assessment.kind is Effect.ON_PATH and not any(observe(result.content).about for result in results):
         value = _NOTHING_NEW
     return Score(value=round(value, 4), reason=f"{assessment.kind.value}: {assessment.why}")
 

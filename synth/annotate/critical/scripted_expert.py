@@ -32,8 +32,8 @@ from synth.annotate.critical.plan_turns import plan_turns
 from synth.annotate.evidence.assessment import missing_for_answer
 from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.contract import ToolCall
-from synth.environments.observed import Passage
 from synth.environments.rendering import plain
+from synth.environments.shown import Passage
 from synth.identity import versioned
 from synth.lexicon.reading import phrases
 from synth.schemas.plans import Planned
@@ -233,7 +233,7 @@ def _links(point: Point, view: EvidenceView, generator: np.random.Generator) -> 
     for document in _on_walk(view):
         if document in view.links:
             passage = view.links[document][-1]
-            anchor = next(anchor for anchor, target in passage.links if target == document)
+            anchor = next(item.anchor for item in passage.links if item.document == document)
             thoughts = Thoughts(point.task.question, generator)
             _quote(thoughts, passage)
             thoughts.add("open_link", name=anchor)
@@ -246,7 +246,7 @@ def _hits(point: Point, view: EvidenceView, generator: np.random.Generator) -> I
         if document in view.listed and document not in view.links:
             _, hits = view.searches[view.listed[document][-1]]
             title = next(hit.title for hit in hits if hit.document == document)
-            told = [p for passages in view.stated.values() for p in passages if p.about == document]
+            told = [p for passages in view.stated.values() for p in passages if p.document == document]
             thoughts = Thoughts(point.task.question, generator)
             if told and quotable(told[0].text):
                 thoughts.add("hit_snippet", title=title, quote=told[0].text)

@@ -86,10 +86,10 @@ def _of_run(run: TrajectoryRow) -> Iterator[Met]:
                 continue
             seen = observe(result.content)
             if call.name == "search":
-                for rank, hit in enumerate(seen.hits, start=1):
+                for rank, hit in enumerate(seen.results, start=1):
                     if is_simulated(hit.document):
                         continue
                     query = str(call.arguments.get("query", ""))
                     yield Met(hit.document, 2, run.role, run.id, number, query, rank)
-            elif call.name == "open" and seen.page and not is_simulated(seen.page):
-                yield Met(seen.page, 1, run.role, run.id, number)
+            elif call.name == "open" and seen.about and not is_simulated(seen.about):
+                yield Met(seen.about, 1, run.role, run.id, number)

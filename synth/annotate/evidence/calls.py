@@ -21,7 +21,7 @@ from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.environments.answers import judge
 from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult
 from synth.environments.observed import observe
-from synth.environments.triples import Triple
+from synth.environments.shown import Triple
 from synth.identity import canonical_json
 from synth.schemas.tasks import Task
 from synth.text.dates import parse_date
@@ -70,8 +70,8 @@ def judge_call(view: EvidenceView, call: ToolCall, result: ToolResult) -> StepAs
     if wrong is not None:
         return wrong
     seen = observe(result.content)
-    if seen.page:
-        return _page(view, call, result, seen.page)
+    if seen.about:
+        return _page(view, call, result, seen.about)
     return _look(view, call, result)
 
 
@@ -187,7 +187,7 @@ def _other_relation(view: EvidenceView, document: str, fact: Triple) -> StepAsse
 def _look(view: EvidenceView, call: ToolCall, result: ToolResult) -> StepAssessment:
     """A search, or a call of a tool that shows no page."""
     task, gold = view.task, gold_documents(view.task)
-    hits = {hit.document for hit in observe(result.content).hits}
+    hits = {hit.document for hit in observe(result.content).results}
     new = sorted(document for document in hits & gold if document not in view.named_documents)
     astray = _off_path(view, call)
     if astray is not None:

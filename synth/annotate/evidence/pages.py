@@ -11,7 +11,7 @@ from synth.annotate.evidence.assessment import (
     missing_for_answer,
 )
 from synth.annotate.evidence.view import EvidenceView, names_of, states
-from synth.environments.observed import Passage
+from synth.environments.shown import Passage
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import same_words, words_of
 
@@ -83,11 +83,11 @@ def _link(view: EvidenceView, document: str) -> StepAssessment:
         if found is not None:
             return found
     by = next((passage.fact for passage in reversed(passages) if passage.fact is not None), None)
-    if by is not None and all(passage.fact is not None for passage in passages) and passages[-1].about in gold:
+    if by is not None and all(passage.fact is not None for passage in passages) and passages[-1].document in gold:
         return StepAssessment(
             Effect.UNFIT, f"{document} comes by {by.relation}, which the question does not ask for", document
         )
-    if any(passage.about in gold for passage in passages):
+    if any(passage.document in gold for passage in passages):
         return StepAssessment(Effect.EXPLORES, f"{document} is linked from a page on the walk", document)
     if document in view.listed:
         return StepAssessment(
@@ -101,8 +101,8 @@ def _link(view: EvidenceView, document: str) -> StepAssessment:
 def _page_of(hop: Hop, passage: Passage) -> bool:
     if passage.fact is not None:
         relation = " ".join(hop.relation.split())
-        return passage.fact.relation == relation and passage.about in (hop.source.id, hop.source.document_id)
-    return passage.about != "" and passage.about in (hop.source.document_id, hop.evidence.document_id)
+        return passage.fact.relation == relation and passage.document in (hop.source.id, hop.source.document_id)
+    return passage.document != "" and passage.document in (hop.source.document_id, hop.evidence.document_id)
 
 
 def _is_listing(task: Task, number: int) -> bool:
@@ -136,7 +136,7 @@ def _is_rival_page(view: EvidenceView, number: int, passages: Sequence[Passage])
     """Whether one of ``passages`` stands on a page that was a fair candidate for the hop's source, and is no page of
     the walk."""
     task, gold = view.task, gold_documents(view.task)
-    pages = {passage.about for passage in passages} - gold - {""}
+    pages = {passage.document for passage in passages} - gold - {""}
     for before in task.walk.hops[number].needs:
         hop = task.walk.hops[before]
         if not _is_tested(task, before):
@@ -153,13 +153,13 @@ def _is_rival_page(view: EvidenceView, number: int, passages: Sequence[Passage])
 def _stated_beside(view: EvidenceView, number: int, passages: list[Passage]) -> bool:
     """Whether one of the pages that ``passages`` stand in states the hop. An entry of a list says nothing that would
     tell it from the right one."""
-    pages = {passage.about for passage in passages if not _is_entry(passage)}
-    return any(passage.about in pages for passage in view.stated[number])
+    pages = {passage.document for passage in passages if not _is_entry(passage)}
+    return any(passage.document in pages for passage in view.stated[number])
 
 
 def _is_entry(passage: Passage) -> bool:
     """Whether the passage is links and nothing else."""
-    return words_of(passage.text) == words_of(" ".join(anchor for anchor, _ in passage.links))
+    return words_of(passage.text) == words_of(" ".join(item.anchor for item in passage.links))
 
 
 def _rival(view: EvidenceView, number: int, hop: Hop, document: str) -> StepAssessment:

@@ -11,9 +11,9 @@ from synth.agents.contract import Step
 from synth.agents.plan_view import PlanView
 from synth.environments.answers import answer_pieces
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.observed import Hit, Observed, Passage, observe
+from synth.environments.observed import observe
+from synth.environments.shown import End, Hit, Listed, Passage, Shown, Triple
 from synth.environments.simulated import is_simulated
-from synth.environments.triples import End, Listed, Triple
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.ranges import lies_in
 from synth.tasks.values import MEASURED_KINDS
@@ -46,12 +46,12 @@ def states(hop: Hop, passage: Passage) -> bool:
     """Whether ``passage`` is the evidence of ``hop``, or says of one end something that names the other. What a model
     wrote in the place of a page (``synth.environments.simulated``) is evidence of nothing. The line of a fact states a
     hop by the same relation between the same ends, and no other."""
-    if is_simulated(passage.about):
+    if is_simulated(passage.document):
         return False
     if passage.fact is not None:
         return _is_fact(hop, passage.fact) or (passage.symmetric and _is_fact(hop, passage.fact, turned=True))
     text, quote = words_of(passage.text), words_of(hop.evidence.quote)
-    if passage.about in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
+    if passage.document in ("", hop.evidence.document_id) and quote.strip() and _covers(text, quote):
         return True
     source, target = _named(hop.source, passage, text), _named(hop.target, passage, text)
     if source and target:
@@ -83,9 +83,9 @@ def stands_verbatim(task: Task) -> bool:
 def collected(content: str) -> str:
     """The words of an observation, without those that a model wrote in the place of pages."""
     seen = observe(content)
-    if not any(is_simulated(name) for name in (seen.page, *(hit.document for hit in seen.hits))):
+    if not any(is_simulated(name) for name in (seen.about, *(hit.document for hit in seen.results))):
         return content
-    return "\n".join(passage.text for passage in seen.passages if not is_simulated(passage.about))
+    return "\n".join(passage.text for passage in seen.passages if not is_simulated(passage.document))
 
 
 def _is_fact(hop: Hop, fact: Triple, *, turned: bool = False) -> bool:
@@ -120,14 +120,14 @@ def _named(node: Node, passage: Passage, text: str) -> bool:
     if any(words_of(name) in text for name in names_of(node) if words_of(name).strip()):
         return True
     return any(
-        document == node.document_id and any(same_words(anchor, name) for name in names_of(node))
-        for anchor, document in passage.links
+        item.document == node.document_id and any(same_words(item.anchor, name) for name in names_of(node))
+        for item in passage.links
     )
 
 
 def _is_about(node: Node, passage: Passage) -> bool:
     """The passage stands on the node's own page. An entry on a page of many things must be named."""
-    if node.document_id is None or passage.about != node.document_id:
+    if node.document_id is None or passage.document != node.document_id:
         return False
     return any(words_of(name) in words_of(passage.title) for name in names_of(node))
 
@@ -174,24 +174,24 @@ class EvidenceView:
                 self._show(call, observe(result.content))
         return frozenset(self.hops - before)
 
-    def _show(self, call: ToolCall, seen: Observed) -> None:
-        if seen.page and seen.page not in self.read:
-            self.read.append(seen.page)
-        self.last_page = seen.page or self.last_page
+    def _show(self, call: ToolCall, seen: Shown) -> None:
+        if seen.about and seen.about not in self.read:
+            self.read.append(seen.about)
+        self.last_page = seen.about or self.last_page
         for has in seen.relations:
-            self.relations.setdefault(seen.page, {})[has.relation, has.direction] = has
-        if seen.hits:
-            self.searches.append((call, seen.hits))
-        for hit in seen.hits:
+            self.relations.setdefault(seen.about, {})[has.relation, has.direction] = has
+        if seen.results:
+            self.searches.append((call, seen.results))
+        for hit in seen.results:
             self.listed.setdefault(hit.document, []).append(len(self.searches) - 1)
             self.named.setdefault(words_of(hit.title), set()).add(hit.document)
             self.shown_by_link[hit.document] = False
         for passage in seen.passages:
-            for anchor, document in passage.links:
-                self.named.setdefault(words_of(anchor), set()).add(document)
-                if document != passage.about:
-                    self.links.setdefault(document, []).append(passage)
-                    self.shown_by_link[document] = True
+            for item in passage.links:
+                self.named.setdefault(words_of(item.anchor), set()).add(item.document)
+                if item.document != passage.document:
+                    self.links.setdefault(item.document, []).append(passage)
+                    self.shown_by_link[item.document] = True
         for number, hop in enumerate(self.task.walk.hops):
             found = [passage for passage in seen.passages if states(hop, passage)]
             if found:

@@ -56,7 +56,7 @@ def _weighs(view: EvidenceView, history: History, number: int) -> bool:
         return False
     query = set(_query(call).split())
     alike = {hit.document for hit in hits if query & set(words_of(hit.title).split())}
-    pages = {observe(result.content).page for result in history[number].results if result.error is None}
+    pages = {observe(result.content).about for result in history[number].results if result.error is None}
     return len(alike) > 1 and bool(pages & alike & gold_documents(view.task))
 
 

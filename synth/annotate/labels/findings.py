@@ -69,7 +69,7 @@ def findings_of(task: Task, history: History, *, answer: str | None = None, righ
         complete = bool(task.walk.hops) and not missing_for_answer(view)
         undone = () if step.turn.calls or view.plan is None else view.plan.missing()
         had = view.plan.had if view.plan is not None else frozenset()
-        pages = [observe(result.content).page for result in step.results if result.error is None]
+        pages = [observe(result.content).about for result in step.results if result.error is None]
         new = view.take(step)
         said = step.turn.answer if answer is None or step.turn.answer is None else answer
         found.append(

@@ -9,7 +9,8 @@ from synth.annotate.evidence.assessment import Effect
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.triples import End, Listed, Triple, heading, listed
+from synth.environments.shown import End, Facts, Listed, Relations, Triple
+from synth.environments.triples import render
 from synth.schemas.documents import Evidence
 from synth.schemas.tasks import Hop, Node, Task
 from synth.testing.corpus import small_tasks
@@ -42,15 +43,15 @@ def task() -> Task:
 
 
 def relations(thing: End, *items: Listed) -> tuple[ToolCall, ToolResult]:
-    lines = [heading(thing, "relations", 1, 1), "", "A thing:", *map(listed, items)]
-    return call("get_relations", {"entity": thing.id}, "\n".join(lines))
+    shown = Relations(thing, "A thing", len(items), 1, 1, items)
+    return call("get_relations", {"entity": thing.id}, render(shown))
 
 
 def facts(thing: End, label: str, *found: Triple) -> tuple[ToolCall, ToolResult]:
     relation, _, direction = label.partition(" (")
-    lines = [heading(thing, label, 1, 1), "", *(fact.line() for fact in found)]
-    arguments = {"entity": thing.id, "relation": relation, "direction": direction.rstrip(")")}
-    return call("get_triples", arguments, "\n".join(lines))
+    way = direction.rstrip(")")
+    arguments = {"entity": thing.id, "relation": relation, "direction": way}
+    return call("get_triples", arguments, render(Facts(thing, relation, way, len(found), 1, 1, found)))
 
 
 def call(name: str, arguments: dict[str, str], content: str) -> tuple[ToolCall, ToolResult]:

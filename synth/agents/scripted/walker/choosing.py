@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from synth.agents.scripted.chooser import Ender
-from synth.agents.scripted.seen import Hit
+from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value
-from synth.agents.scripted.walker.seen import Fan, Far
-from synth.environments.triples import Listed
+from synth.environments.shown import Hit, Listed
 
 __all__ = ["GraphChooser"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from synth.agents.scripted.matching import FUNCTION_WORDS, Lexicon, content_stems
-from synth.environments.triples import Listed
+from synth.environments.shown import Listed
 from synth.schemas.documents import ValueKind
 from synth.text.words import stem, words
 

@@ -20,13 +20,12 @@ from synth.agents.scripted.cues import dangling, quotable, strip
 from synth.agents.scripted.deeds import Deeds
 from synth.agents.scripted.matching import same_name
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.seen import Hit
+from synth.agents.scripted.seen import Fan, Far, Seen
 from synth.agents.scripted.state import State, Value
 from synth.agents.scripted.walker.choosing import GraphChooser
 from synth.agents.scripted.walker.need import Need
-from synth.agents.scripted.walker.seen import Fan, Far, GraphSeen
 from synth.agents.scripted.walker.sets import GraphSets
-from synth.environments.triples import Listed
+from synth.environments.shown import Hit, Listed
 from synth.text.lists import listed
 from synth.text.words import fold
 
@@ -42,13 +41,12 @@ class GraphPlanner(Course):
     """Makes one turn; a new one is made for each."""
 
     chooser: GraphChooser
-    seen: GraphSeen
+    seen: Seen
 
     def __init__(
         self, state: State, chooser: GraphChooser, generator: np.random.Generator, *, patience: int, parallel: float
     ) -> None:
         super().__init__(state, chooser, generator, patience=patience, parallel=parallel)
-        assert isinstance(state.seen, GraphSeen)
         self.seen = state.seen
         self._sets = GraphSets(self)
 
@@ -165,7 +163,7 @@ class GraphPlanner(Course):
             if alike:
                 self.thoughts.add("hit_alike", title=chosen.title, name=name)
             elif len(others) > 1:
-                self.thoughts.add("g_same_name", name=chosen.title, kind=chosen.snippet.split(",")[0])
+                self.thoughts.add("g_same_name", name=chosen.title, kind=chosen.text.split(",")[0])
             return chosen.document
         made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
         if not made:

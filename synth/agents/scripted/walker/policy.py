@@ -18,14 +18,13 @@ from synth.agents.scripted.erring import Erring
 from synth.agents.scripted.matching import Lexicon, likeness, same_name
 from synth.agents.scripted.policy_config import PolicyConfig
 from synth.agents.scripted.reading import read_task
-from synth.agents.scripted.seen import Hit
+from synth.agents.scripted.seen import Fan, Far, Seen
 from synth.agents.scripted.state import State, Value, state_of
 from synth.agents.scripted.walker.fitting import fit_of, kind_fit
 from synth.agents.scripted.walker.planner import GraphPlanner
-from synth.agents.scripted.walker.seen import Fan, Far, GraphSeen
 from synth.environments.answers import judge
 from synth.environments.contract import ToolCall
-from synth.environments.triples import Listed
+from synth.environments.shown import Hit, Listed
 from synth.schemas.tasks import Task
 
 __all__ = ["GraphPolicy"]
@@ -47,7 +46,7 @@ class GraphPolicy:
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
         if not prompt.tools:
             return Decision(closed_book(self._reading, generator))
-        state = state_of(self._reading, history, GraphSeen())
+        state = state_of(self._reading, history, Seen())
         chooser = _ReadingChooser(state, self._lexicon, self._config, generator)
         turn = GraphPlanner(state, chooser, generator, patience=self._config.patience, parallel=0.1).turn()
         return Decision(chooser.spoil(turn), tuple(chooser.injected))
@@ -56,8 +55,7 @@ class GraphPolicy:
 class _ReadingChooser(Erring):
     def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
         super().__init__(state, lexicon, config, generator)
-        assert isinstance(state.seen, GraphSeen)
-        self._seen: GraphSeen = state.seen
+        self._seen: Seen = state.seen
 
     def look_at(self, clue: int, member: Value | None) -> None:
         return None
@@ -66,7 +64,7 @@ class _ReadingChooser(Erring):
 
     def entity(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         exact = [hit for hit in hits if same_name(hit.title, name)]
-        exact += [hit for hit in hits if hit not in exact and f"called {name}" in hit.snippet]
+        exact += [hit for hit in hits if hit not in exact and f"called {name}" in hit.text]
         alike = [hit for hit in hits if hit not in exact and likeness(hit.title, name) >= 0.3]
         if exact and alike and self._draw(self._config.lookalike):
             chosen = alike[int(self._generator.integers(len(alike)))]
@@ -78,7 +76,7 @@ class _ReadingChooser(Erring):
 
     def is_entity(self, clue: int, name: str, title: str, entity: str) -> bool:
         known = next((hit for hit in self._seen.hits() if hit.document == entity), None)
-        if same_name(title, name) or (known is not None and name in known.snippet):
+        if same_name(title, name) or (known is not None and name in known.text):
             return True
         if not self._draw(2 * self._config.skipped_check):
             return False

@@ -15,14 +15,13 @@ from synth.agents.contract import Decision, History, Prompt
 from synth.agents.scripted.deeds import extreme_of
 from synth.agents.scripted.matching import Lexicon, likeness, same_name
 from synth.agents.scripted.reading import clue_hops, read_task
-from synth.agents.scripted.seen import Hit
+from synth.agents.scripted.seen import Fan, Far, Seen
 from synth.agents.scripted.state import State, Value, state_of
 from synth.agents.scripted.teacher_config import TeacherConfig
 from synth.agents.scripted.walker.fitting import fit_of, is_value_kind
 from synth.agents.scripted.walker.planner import GraphPlanner
-from synth.agents.scripted.walker.seen import Fan, Far, GraphSeen
 from synth.environments.answers import judge
-from synth.environments.triples import Listed
+from synth.environments.shown import Hit, Listed
 from synth.identity import derive_generator
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.values import Measure
@@ -46,7 +45,7 @@ class GraphTeacher:
         self._reading = read_task(task)
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
-        state = state_of(self._reading, history, GraphSeen())
+        state = state_of(self._reading, history, Seen())
         chooser = GraphGoldChooser(self._task, state, self._lexicon, self._config, generator)
         planner = GraphPlanner(
             state, chooser, generator, patience=self._config.patience, parallel=self._config.parallel
@@ -61,7 +60,6 @@ class GraphGoldChooser:
     def __init__(
         self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
     ) -> None:
-        assert isinstance(state.seen, GraphSeen)
         self._task = task
         self._state = state
         self._seen = state.seen

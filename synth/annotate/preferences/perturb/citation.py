@@ -113,7 +113,7 @@ def _where(run: GoodRun, step: int, text: str) -> str | None:
     for past in reversed(run.history[:step]):
         for call, result in zip(past.turn.calls, past.results, strict=False):
             if words_of(text) in words_of(plain(result.content)):
-                return observe(result.content).page or call.name
+                return observe(result.content).about or call.name
     return None
 
 

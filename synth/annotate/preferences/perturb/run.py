@@ -157,7 +157,7 @@ class GoodRun:
         page."""
         for passage in self.views[self.last].stated.get(number, ()):
             if passage.fact is not None:
-                return f'"{passage.text}" ({passage.about})'
+                return f'"{passage.text}" ({passage.document})'
         found = self.task.walk.hops[number].evidence
         return f'"{found.quote}" ({found.document_id})'
 
@@ -196,8 +196,8 @@ def gold_documents(task: Task) -> frozenset[str]:
 
 def _named(result: ToolResult) -> set[str]:
     seen = observe(result.content)
-    linked = {document for passage in seen.passages for _, document in passage.links}
-    return linked | {hit.document for hit in seen.hits} | ({seen.page} - {""})
+    linked = {item.document for passage in seen.passages for item in passage.links}
+    return linked | {hit.document for hit in seen.results} | ({seen.about} - {""})
 
 
 def _wrong(run: GoodRun, proposal: Proposal, tried: Attempt) -> str | None:

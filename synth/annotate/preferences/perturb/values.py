@@ -134,8 +134,8 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
     kind = run.task.answer_kind
     observed = observe(content)
     # What the environment says of itself ("5 results", "page 1 of 3") is no value that was read.
-    own = bool(observed.page or observed.hits)
-    told = (part for part in observed.passages if (part.about or not own) and not part.text.startswith("("))
+    own = bool(observed.about or observed.results)
+    told = (part for part in observed.passages if (part.document or not own) and not part.text.startswith("("))
     text = "\n".join(passage.text for passage in told)
     if kind == "date":
         yield from (match.group() for match in DATE.finditer(text) if parse_date(match.group()))
@@ -154,8 +154,8 @@ def _values(run: GoodRun, content: str) -> Iterator[str]:
             if written and parse_quantity(written):
                 yield written
     else:
-        shown = [link for passage in observed.passages for link in passage.links]
-        shown += [(hit.title, hit.document) for hit in observed.hits]
+        shown = [(item.anchor, item.document) for passage in observed.passages for item in passage.links]
+        shown += [(hit.title, hit.document) for hit in observed.results]
         gold = {name for name, document in shown if is_gold(run, document)}
         yield from (name for name, document in shown if of_kind(run, document) and name not in gold)
 

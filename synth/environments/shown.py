@@ -1,0 +1,367 @@
+"""What an observation shows, typed. Each environment writes it as text and reads that text back: see ``pages`` and
+``triples``; nothing else looks into the text of an observation for its parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from synth.environments.rendering import find_links, link, plain
+from synth.text.sentences import sentences, spans
+
+__all__ = [
+    "End",
+    "Facts",
+    "Hit",
+    "Hits",
+    "Link",
+    "Listed",
+    "Match",
+    "Matches",
+    "Page",
+    "Passage",
+    "Relations",
+    "Shown",
+    "Text",
+    "Triple",
+    "listing",
+    "passages_of",
+    "read_hits",
+]
+
+_HIT = re.compile(r"\d+\. (\[.*\)) *")
+_GAP = re.compile(r"\s…\s")
+_HEADING = re.compile(r"#+ +(.*)")
+
+
+@dataclass(frozen=True)
+class Link:
+    anchor: str
+    place: str
+    """What it leads to: ``document`` or ``document#place``."""
+
+    @property
+    def document(self) -> str:
+        return self.place.split("#", 1)[0]
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a fact: a thing with its id, or a value (``id`` empty)."""
+
+    name: str
+    id: str = ""
+
+    def markdown(self) -> str:
+        return link(self.name, self.id) if self.id else " ".join(self.name.split())
+
+
+@dataclass(frozen=True)
+class Triple:
+    """subject, relation: object."""
+
+    subject: End
+    relation: str
+    object: End
+
+    def line(self) -> str:
+        """As an observation shows it."""
+        return f"- {self.subject.markdown()}, {' '.join(self.relation.split())}: {self.object.markdown()}"
+
+    def text(self) -> str:
+        """As a thought quotes it: without ids."""
+        return f"{self.subject.name}, {self.relation}: {self.object.name}"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A relation that an entity has: in which direction, how many facts, and the kinds of thing at their far ends."""
+
+    relation: str
+    direction: str
+    """``out``: the entity is the subject; ``in``: it is the object; ``both``: the relation is symmetric."""
+    facts: int
+    kinds: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """As an observation writes it, and a thought quotes it: ``author (in)``."""
+        return f"{self.relation} ({self.direction})"
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A sentence of an observation, or a fact; links flattened."""
+
+    text: str
+    links: tuple[Link, ...]
+    document: str
+    """The document that it stands in, or the thing that the fact is about; empty when the observation does not say."""
+    title: str
+    """Title of that document."""
+    page: int = 0
+    heading: str = ""
+    """The heading that it stands under."""
+    parents: tuple[str, ...] = ()
+    """Lines above that are indented less: the terms that it belongs to, outermost first."""
+    fact: Triple | None = None
+    symmetric: bool = False
+    """Whether the fact reads the same from either end."""
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A result: a document or an entity."""
+
+    title: str
+    document: str
+    text: str
+    """What stands below the title: a snippet, or what kind of thing it is."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A place where a text was found."""
+
+    page: int
+    character: int
+    text: str
+    """The line around it, links as markdown."""
+
+
+class Shown:
+    """What one observation shows. Each kind of observation is a subclass."""
+
+    @property
+    def about(self) -> str:
+        """The document that it is a page of or was searched, the entity whose facts it lists; empty for anything
+        else."""
+        return ""
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        return ()
+
+    @property
+    def results(self) -> tuple[Hit, ...]:
+        """Documents and entities that it lists."""
+        return ()
+
+    @property
+    def relations(self) -> tuple[Listed, ...]:
+        """Relations that it says the entity has."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Hits(Shown):
+    query: str
+    hits: tuple[Hit, ...]
+
+    @property
+    def results(self) -> tuple[Hit, ...]:
+        return self.hits
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(
+            passage
+            for hit in self.hits
+            for passage in _loose(hit.text.split("\n"), hit.document.split("#", 1)[0], hit.title)
+        )
+
+
+@dataclass(frozen=True)
+class Page(Shown):
+    """A page of a document."""
+
+    title: str
+    document: str
+    page: int
+    pages: int
+    text: str
+    """Markdown: headings, links."""
+
+    @property
+    def about(self) -> str:
+        return self.document.split("#", 1)[0]
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        return passages_of(self.text, self.about, self.title, self.page)
+
+
+@dataclass(frozen=True)
+class Matches(Shown):
+    """The places of a text in a document."""
+
+    pattern: str
+    title: str
+    document: str
+    pages: int
+    """How many the document has."""
+    total: int
+    """How many matches there are; more than ``found`` where only the first are shown."""
+    found: tuple[Match, ...] = ()
+
+    @property
+    def about(self) -> str:
+        return self.document.split("#", 1)[0]
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(
+            passage for match in self.found for passage in passages_of(match.text, self.about, self.title, match.page)
+        )
+
+
+@dataclass(frozen=True)
+class Relations(Shown):
+    """The relations of an entity."""
+
+    thing: End
+    description: str
+    """What kind of thing it is, and by which names it goes."""
+    total: int
+    page: int
+    pages: int
+    listed: tuple[Listed, ...]
+
+    @property
+    def about(self) -> str:
+        return self.thing.id
+
+    @property
+    def relations(self) -> tuple[Listed, ...]:
+        return self.listed
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        return (Passage(self.description, (), self.thing.id, self.thing.name),)
+
+
+@dataclass(frozen=True)
+class Facts(Shown):
+    """Facts of an entity by one relation."""
+
+    thing: End
+    relation: str
+    way: str
+    """``out``, ``in``, ``both``, or ``out and in``."""
+    total: int
+    page: int
+    pages: int
+    facts: tuple[Triple, ...]
+
+    @property
+    def about(self) -> str:
+        return self.thing.id
+
+    @property
+    def label(self) -> str:
+        return f"{self.relation} ({self.way})"
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        return tuple(
+            Passage(
+                fact.text(),
+                tuple(Link(end.name, end.id) for end in (fact.subject, fact.object) if end.id),
+                self.thing.id,
+                self.thing.name,
+                self.page,
+                self.label,
+                fact=fact,
+                symmetric=self.way == "both",
+            )
+            for fact in self.facts
+        )
+
+
+@dataclass(frozen=True)
+class Text(Shown):
+    """Anything else: only its words count, and the numbered links of a list."""
+
+    text: str
+
+    @cached_property
+    def results(self) -> tuple[Hit, ...]:
+        return read_hits(self.text.split("\n"))
+
+    @cached_property
+    def passages(self) -> tuple[Passage, ...]:
+        lines = self.text.split("\n")
+        first = next((number for number, line in enumerate(lines) if _result(line) is not None), len(lines))
+        return (*_loose(lines[:first], "", ""), *Hits("", self.results).passages)
+
+
+def listing(hits: Iterable[Hit]) -> Iterator[str]:
+    """The lines of numbered results."""
+    for number, hit in enumerate(hits, start=1):
+        yield f"{number}. {link(hit.title, hit.document)}\n   {hit.text}"
+
+
+def read_hits(lines: Iterable[str]) -> tuple[Hit, ...]:
+    """What ``listing`` wrote; lines between two results belong to the first."""
+    found: list[tuple[Link, list[str]]] = []
+    for line in lines:
+        item = _result(line)
+        if item is not None:
+            found.append((item, []))
+        elif found:
+            found[-1][1].append(line.removeprefix("   "))
+    return tuple(Hit(item.anchor, item.place, "\n".join(below)) for item, below in found)
+
+
+def _result(line: str) -> Link | None:
+    match = _HIT.fullmatch(line)
+    found = list(find_links(match[1])) if match else []
+    return Link(found[0].anchor, found[0].target) if len(found) == 1 else None
+
+
+def passages_of(markdown: str, document: str, title: str, page: int) -> tuple[Passage, ...]:
+    """The sentences of a page, in order, each under its heading."""
+    found: list[Passage] = []
+    heading = ""
+    above: list[tuple[int, str]] = []
+    for line in markdown.split("\n"):
+        if not line.strip():
+            continue
+        mark = _HEADING.match(line)
+        if mark:
+            heading = plain(mark[1]).strip()
+            line = mark[1]
+        flat, links = _flatten(line)
+        indent = len(flat) - len(flat.lstrip())
+        above = [(depth, text) for depth, text in above if depth < indent]
+        parents = tuple(text for _, text in above)
+        for start, end in spans(flat, capital=True):
+            inside = tuple(item for at, item in links if start <= at < end)
+            found.append(Passage(flat[start:end].strip(), inside, document, title, page, heading, parents))
+        above.append((indent, flat.strip()))
+    return tuple(passage for passage in found if passage.text)
+
+
+def _flatten(line: str) -> tuple[str, list[tuple[int, Link]]]:
+    parts: list[str] = []
+    links: list[tuple[int, Link]] = []
+    at = length = 0
+    for item in find_links(line):
+        parts += (line[at : item.start], item.anchor)
+        length += item.start - at
+        links.append((length, Link(item.anchor, item.target)))
+        length += len(item.anchor)
+        at = item.end
+    parts.append(line[at:])
+    return "".join(parts), links
+
+
+def _loose(lines: Iterable[str], document: str, title: str) -> Iterator[Passage]:
+    """Sentences of text with gaps: of a snippet, or of what no environment of ours wrote."""
+    for piece in (piece for line in lines for piece in _GAP.split(line.strip())):
+        for part in sentences(piece, capital=True):
+            links = tuple(Link(item.anchor, item.target) for item in find_links(part))
+            yield Passage(plain(part).strip(" …#"), links, document, title)

@@ -1,0 +1,110 @@
+"""What an observation shows is read back as it was written, whatever stands in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synth.environments import pages, triples
+from synth.environments.observed import observe
+from synth.environments.shown import (
+    End,
+    Facts,
+    Hit,
+    Hits,
+    Link,
+    Listed,
+    Match,
+    Matches,
+    Page,
+    Relations,
+    Text,
+    Triple,
+)
+
+_LINES = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp")), max_size=20)
+_WORDS = _LINES.map(lambda text: " ".join(text.split()))
+_NAMES = _WORDS.filter(bool)
+_IDS = st.text("abc/()#- é", min_size=1, max_size=10).map(str.strip).filter(bool)
+_NUMBERS = st.integers(1, 30)
+_RELATIONS = st.from_regex(r"[a-z_][a-z_ :(),-]{0,10}[a-z_)]", fullmatch=True).map(lambda text: " ".join(text.split()))
+_WAYS = st.sampled_from(["out", "in", "both"])
+_ENTITIES = st.builds(End, _NAMES, _IDS)
+_HITS = st.lists(st.builds(Hit, _NAMES, _IDS, _WORDS), max_size=4).map(tuple)
+
+
+@st.composite
+def _page(draw: st.DrawFn) -> Page:
+    number = draw(_NUMBERS)
+    text = st.lists(_LINES, max_size=4).map("\n".join)
+    return Page(draw(_NAMES), draw(_IDS), number, number + draw(st.integers(0, 3)), draw(text))
+
+
+@st.composite
+def _matches(draw: st.DrawFn) -> Matches:
+    found = tuple(draw(st.lists(st.builds(Match, _NUMBERS, st.integers(0, 9999), _WORDS), max_size=3)))
+    more = draw(st.integers(0, 9)) if found else 0
+    return Matches(draw(_NAMES), draw(_NAMES), draw(_IDS), draw(_NUMBERS), len(found) + more, found)
+
+
+@st.composite
+def _relations(draw: st.DrawFn) -> Relations:
+    kinds = st.lists(st.sampled_from(["book", "city", "date", "place of birth"]), max_size=3, unique=True).map(tuple)
+    items = st.lists(st.builds(Listed, _RELATIONS, _WAYS, st.integers(1, 20_000), kinds), max_size=3).map(tuple)
+    thing, description, number = draw(_ENTITIES), draw(_NAMES), draw(_NUMBERS)
+    return Relations(thing, description, draw(st.integers(0, 99)), number, number + 1, draw(items))
+
+
+@st.composite
+def _facts(draw: st.DrawFn) -> Facts:
+    relation = draw(_RELATIONS)
+    values = _NAMES.filter(lambda name: "](" not in name).map(End)
+    facts = draw(st.lists(st.builds(Triple, _ENTITIES, st.just(relation), _ENTITIES | values), max_size=4).map(tuple))
+    pages = draw(_NUMBERS)
+    total = len(facts) if pages == 1 else draw(st.integers(2, 999))
+    way = draw(_WAYS | st.just("out and in"))
+    return Facts(draw(_ENTITIES), relation, way, total, draw(st.integers(1, pages)), pages, facts)
+
+
+@given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches())
+def test_pages_are_read_back(shown: Any) -> None:
+    assert pages.read(pages.render(shown)) == observe(pages.render(shown)) == shown
+
+
+@given(st.builds(Hits, _WORDS, _HITS) | _relations() | _facts())
+def test_facts_are_read_back(shown: Any) -> None:
+    assert triples.read(triples.render(shown)) == observe(triples.render(shown)) == shown
+
+
+@pytest.mark.parametrize("text", ["", "Done.", '{"rows": [1]}', "Page: [a](b), page 1 of 2", "5 results\n\nNone."])
+def test_other_text_is_read_as_words(text: str) -> None:
+    assert observe(text) == Text(text)
+
+
+def test_a_list_of_links_that_no_environment_of_ours_wrote_is_a_list_of_results() -> None:
+    seen = observe("These are open:\n1. [One](a/one)\n   First. See [Two](a/two#top).\n2. [Three](a/three)")
+    assert [(hit.title, hit.document) for hit in seen.results] == [("One", "a/one"), ("Three", "a/three")]
+    assert [(said.document, said.text) for said in seen.passages] == [
+        ("", "These are open:"),
+        ("a/one", "First."),
+        ("a/one", "See Two."),
+    ]
+    assert seen.passages[2].links == (Link("Two", "a/two#top"),)
+    assert seen.passages[2].links[0].document == "a/two"
+
+
+def test_sentences_of_a_page_know_their_heading_and_the_terms_above_them() -> None:
+    text = "Intro. More.\n\n## [Life](life)\nthing(size)\n   Makes [a thing](thing#x). New.\n\n"
+    shown = Page("T", "doc", 1, 2, text)
+    assert [(said.text, said.heading, said.parents) for said in shown.passages] == [
+        ("Intro.", "", ()),
+        ("More.", "", ()),
+        ("Life", "Life", ()),
+        ("thing(size)", "Life", ()),
+        ("Makes a thing.", "Life", ("thing(size)",)),
+        ("New.", "Life", ("thing(size)",)),
+    ]
+    assert shown.passages[4].links == (Link("a thing", "thing#x"),)
