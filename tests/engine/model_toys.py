@@ -104,7 +104,7 @@ class Chats(RowStage[ChatsConfig, Question]):
 class Wordings(CandidateStage[ChatsConfig]):
     """Has a model word candidates; a third of them is rejected."""
 
-    name = "question_rewrites"
+    name = "wordings"
     version = 1
     config_type = ChatsConfig
     reads = ("index",)

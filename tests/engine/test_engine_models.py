@@ -215,7 +215,7 @@ def test_a_full_disk_is_one_line_and_costs_no_call(tmp_path: Path, failpoint: st
 
 def test_candidates_may_call_models_too(tmp_path: Path) -> None:
     toy = chat_plan(20)
-    nodes = (*toy.nodes[:2], StageNode("question_rewrites", Wordings, ChatsConfig(), {"index": "index"}))
+    nodes = (*toy.nodes[:2], StageNode("wordings", Wordings, ChatsConfig(), {"index": "index"}))
     wordings = Plan(toy.dataset, toy.seed, toy.source, nodes, 20)
     first = FakeHub(tmp_path / "calls", seed=1)
     built = chat_build(tmp_path / "a", first, wordings)

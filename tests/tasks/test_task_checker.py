@@ -158,7 +158,7 @@ def claim(answer: str, quoted: str = "Founded in 1861") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("claims", "complete", "outcome", "judgments"),
+    ("claims", "complete", "outcome", "verdicts"),
     [
         ([], False, "passed", []),
         ([claim("1861")], False, "failed", ["open"]),

@@ -133,7 +133,7 @@ def _rows(task: Task, names: list[str], **options: Any) -> tuple[list[Any], dict
         task,
         met,
         pages.get,
-        falsehoods=options.get("planted_misinformation", {}),
+        falsehoods=options.get("falsehoods", {}),
         provenance=PROVENANCE,
         limits=options.get("limits", {}),
     )
