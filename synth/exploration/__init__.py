@@ -1,1 +1,1 @@
-"""Reverse task synthesis: explore an environment, derive the task afterwards, prove it by replay (METHODS 5)."""
+"""Tasks derived from explored environments: explore, reduce, word, audit by replay (METHODS 5)."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from synth.agents.contract import History
 from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult, ToolSchema
-from synth.exploration.exploring.walks import Walk, pick
+from synth.exploration.walks import Walk, pick
 
 __all__ = ["Edge", "Feed", "Run", "ToolGraph", "of_history", "of_walk", "tool_graph"]
 

@@ -5,18 +5,18 @@ One entry per kind of source. Everything behind the tasks (rollouts, steps, pair
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from synth.environments.app.environment import open_app
 from synth.environments.app.reading import load_definition, source_text
 from synth.environments.explored import explored_options
-from synth.exploration.app.config import AppTasksConfig
+from synth.environments.web.definition import load_site
+from synth.exploration.config import OPTIONS
 from synth.inputs import read_text
 from synth.recipe.model import Recipe
-from synth.recipe.reverse import AppSource, McpSource, ReverseQuestions, WebSource
-from synth.registry import factory_of
+from synth.recipe.reverse import AppSource, McpSource, WebSource
+from synth.registry import factory_of, find
 from synth.stages.contract import Implementation
 
 __all__ = ["made_of", "published_source", "task_values"]
@@ -25,14 +25,24 @@ __all__ = ["made_of", "published_source", "task_values"]
 def made_of(recipe: Recipe) -> tuple[dict[str, Any], str]:
     """Options of the factory of the recipe's environment, and what that environment shows of itself.
 
+    What servers and sites show when they are started now stands in it: they can become other ones behind the same
+    command.
+
     Raises:
         InputError: there is no such source, or something in it is wrong.
     """
-    return _MADE[recipe.source.kind](recipe)
+    source = recipe.source
+    options = explored_options(source.model_dump(mode="json"), recipe.environment.model_dump(mode="json"))
+    if isinstance(source, AppSource):
+        load_definition(source.application)  # a mistake in a file is told with the file's name
+        options["application"] = source_text(source.application)
+    environment = find("environments", source.kind)(**options)
+    identity = getattr(environment, "identity", None)
+    return options, environment.version if identity is None else f"{environment.version}-{identity[:16]}"
 
 
 def task_values(recipe: Recipe) -> dict[str, Any]:
-    """Config of the stage that derives the tasks.
+    """Config of the stage that derives the tasks, but for the writer.
 
     Raises:
         InputError: the source can't be read.
@@ -40,15 +50,18 @@ def task_values(recipe: Recipe) -> dict[str, Any]:
     kind = recipe.source.kind
     options, shown = made_of(recipe)
     options = {name: _EXPLORING.get(name, value) for name, value in options.items() if name not in _ACTING}
-    asked = recipe.questions.model_dump(mode="json", include=set(_ASKED[kind]))
-    if "book" in asked and isinstance(recipe.questions, ReverseQuestions) and recipe.questions.book is not None:
-        asked["book"] = _text_of(recipe.questions.book)
-    factory = factory_of("environments", kind)
+    asked = recipe.questions.model_dump(mode="json", include=set(OPTIONS[kind]))
+    if asked.get("book") is not None:
+        asked["book"] = _text_of(asked["book"])
     return {
-        "environment": Implementation(kind=kind, factory=factory, options=options, versions={"shown": shown}),
-        "proposer": Implementation(kind=kind, factory=factory_of("proposers", kind), options=asked),
+        "environment": _named("environments", kind, options, shown=shown),
+        "explorer": _named("explorers", kind, asked),
         "licence": _licence(recipe),
     }
+
+
+def _named(table: str, kind: str, options: dict[str, Any], **versions: Any) -> Implementation:
+    return Implementation(kind=kind, factory=factory_of(table, kind), options=options, versions=versions)
 
 
 def _licence(recipe: Recipe) -> str | None:
@@ -60,8 +73,6 @@ def _licence(recipe: Recipe) -> str | None:
         found = {server.get("licence") or source.licence for server in source.servers.values()}
         return found.pop() if len(found) == 1 else None
     if isinstance(source, WebSource):
-        from synth.environments.web.definition import load_site
-
         return load_site(source.site)[1].licence or source.licence
     return None
 
@@ -93,35 +104,6 @@ def _published(server: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _options(recipe: Recipe) -> dict[str, Any]:
-    return explored_options(recipe.source.model_dump(mode="json"), recipe.environment.model_dump(mode="json"))
-
-
-def _app(recipe: Recipe) -> tuple[dict[str, Any], str]:
-    assert isinstance(recipe.source, AppSource)
-    load_definition(recipe.source.application)  # a mistake in a file is told with the file's name
-    options = {**_options(recipe), "application": source_text(recipe.source.application)}
-    return options, open_app(**options).version
-
-
-def _mcp(recipe: Recipe) -> tuple[dict[str, Any], str]:
-    """What the servers show when they are started now stands in the version: a server can become another one behind the
-    same command."""
-    from synth.environments.mcp.environment import open_mcp
-
-    options = _options(recipe)
-    environment = open_mcp(**options)
-    return options, f"{environment.version}-{environment.identity[:16]}"
-
-
-def _web(recipe: Recipe) -> tuple[dict[str, Any], str]:
-    from synth.environments.web.environment import open_web
-
-    options = _options(recipe)
-    environment = open_web(**options)
-    return options, f"{environment.version}-{environment.identity[:16]}"
-
-
 def _text_of(book: str) -> str:
     """
     Raises:
@@ -132,14 +114,7 @@ def _text_of(book: str) -> str:
     return read_text(book, mend="name a YAML file in questions.book")
 
 
-_MADE: Mapping[str, Callable[[Recipe], tuple[dict[str, Any], str]]] = {"app": _app, "mcp": _mcp, "web": _web}
 _ACTING = frozenset({"failures", "screenshots"})
 """Options that say how agents fare in the environment, and nothing about the tasks."""
 _EXPLORING = {"html": False}
 """Options that are always the same while tasks are derived."""
-_ASKED: Mapping[str, frozenset[str]] = {
-    "app": frozenset(AppTasksConfig.model_fields),
-    "mcp": frozenset({"fractions", "kinds", "writes", "tries", "book", "hints"}),
-    "web": frozenset({"fractions", "kinds", "writes", "attempts"}),
-}
-"""Keys of the questions that say something for that kind of source."""

@@ -111,7 +111,9 @@ def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.Record
     labels = {node.label for node in engine.plan.nodes}
     tables = {"steps": _batches(*(engine.table(f"{role}-steps", "steps") for role in ROLES if role in recipe.roles))}
     for name in ("question_rewrites", "task_reviews"):
-        if name in engine.plan.node("tasks").stage.writes:
+        node = engine.plan.node("tasks")
+        unwritten = name == "question_rewrites" and getattr(node.config, "writing", None) is None
+        if name in node.stage.writes and not unwritten:
             tables[name] = _batches(engine.table("tasks", name))
     if "difficulty" in labels:
         tables["difficulty"] = _batches(engine.table("difficulty", "difficulty"))

@@ -35,15 +35,14 @@ def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any
     Raises:
         InputError: a user's function can't be imported.
     """
-    explored = recipe.questions.kind == "reverse"
-    name = f"{recipe.source.kind if explored else recipe.questions.kind}_tasks"
-    writing, checks = _writing(recipe), None if explored else _checks(recipe)
+    if recipe.questions.kind == "reverse":
+        return "explored_tasks", {**config, "writing": _writing(recipe)}
+    name = f"{recipe.questions.kind}_tasks"
+    writing, checks = _writing(recipe), _checks(recipe)
     if writing is None and checks is None:
         return name, config
     stage = find("stages", name)
     tasks = Implementation(kind=name, factory=factory_of("stages", name))
-    if explored:
-        return f"modelled_{name}", {"tasks": tasks, "writing": writing, **config}
     values = stage.config_type.model_validate(config).model_dump(mode="json")
     return f"modelled_{name}", {
         "tasks": tasks,

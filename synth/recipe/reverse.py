@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.environments.app.environment import Failures
-from synth.exploration.app.config import AppTasksConfig
+from synth.exploration.config import ExplorationConfig
 
 __all__ = [
     "AppSource",
@@ -102,16 +102,11 @@ class WebPages(_Part):
     """Characters of a page's outline that are shown at once; a longer one comes in parts."""
 
 
-class ReverseQuestions(AppTasksConfig):
+class ReverseQuestions(ExplorationConfig):
     """Explore first, ask afterwards: what was done becomes the request, and its least part the solution. Of servers
-    there are the kinds ``done`` and ``answered`` alone; beside them ``fractions``, ``writes`` and ``tries`` count."""
+    and sites there are the kinds ``done`` and ``answered`` alone."""
 
     kind: Literal["reverse"]
-    book: str | None = None
-    """Of servers: a YAML file of what may be asked and how; empty = the one that comes with this package for a server
-    by that name, else what the tools' schemas and ``hints`` give."""
-    hints: dict[str, tuple[str, ...]] = {}
-    """Of servers without a book: argument -> values that it may take."""
 
 
 class Application(_Part):

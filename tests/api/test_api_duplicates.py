@@ -81,6 +81,21 @@ def test_runs_that_do_the_same_are_marked_and_stay(sampled: BuildResult, data: D
     )
 
 
+def broken(built: Path, folder: Path, config: str, change: Any) -> list[str]:
+    """What ``validate`` says of a copy of ``built`` whose rows of a table went through ``change``, hashes restated."""
+    shutil.copytree(built, folder)
+    for path in sorted((folder / config).glob("*.parquet")):
+        row_type = config_named(config).row_type
+        rows = [change(row) for row in from_arrow(pq.read_table(path), row_type)]
+        pq.write_table(to_arrow(rows, row_type), path, compression="zstd", write_page_index=True)
+    seal(folder)
+    return [problem.what for problem in validate(folder)]
+
+
+def with_id(name: str, **changes: Any) -> Any:
+    return lambda row: row.model_copy(update=changes) if row.id == name else row
+
+
 def test_pairs_that_are_alike_go_and_no_verdict_stays_behind(
     small: BuildResult, small_store: Path, tmp_path: Path
 ) -> None:
@@ -100,6 +115,16 @@ def test_pairs_that_are_alike_go_and_no_verdict_stays_behind(
         assert pair.representative in row.detail
         assert row.split == before[name].split
     assert validate(built.path) == []
+    name, row = next(iter(gone.items()))
+
+    def rejected(**changes: Any) -> list[str]:
+        def change(one: Any) -> Any:
+            return one.model_copy(update=changes) if one.row_id == name else one
+
+        return broken(built.path, tmp_path / "-".join(changes), "rejected", change)
+
+    assert f"detail: duplicates has no such pair of {name}" in rejected(detail=row.detail.replace("1.0000", "0.9000"))
+    assert f"{name} stands neither in its table nor in rejected" in rejected(row_id="preference-0")
 
 
 def test_marks_and_the_table_of_duplicates_must_agree(sampled: BuildResult, data: Dataset, tmp_path: Path) -> None:
@@ -109,29 +134,16 @@ def test_marks_and_the_table_of_duplicates_must_agree(sampled: BuildResult, data
     )
     (listed,) = [row for row in data.rows("duplicates") if marked.id in (row.one, row.other)][:1]
 
-    def broken(name: str, config: str, change: Any) -> list[str]:
-        folder = Path(shutil.copytree(sampled.path, tmp_path / name))
-        for path in sorted((folder / config).glob("*.parquet")):
-            table = pq.read_table(path)
-            row_type = config_named(config).row_type
-            rows = [change(row) for row in from_arrow(table, row_type)]
-            pq.write_table(to_arrow(rows, row_type), path, compression="zstd", write_page_index=True)
-        seal(folder)
-        return [problem.what for problem in validate(folder)]
-
-    def run(of: str, **changes: Any) -> Any:
-        return lambda row: row.model_copy(update=changes) if row.id == of else row
-
-    unmarked = broken("unmarked", "trajectories", run(marked.id, duplicate_of=None))
+    unmarked = broken(sampled.path, tmp_path / "unmarked", "trajectories", with_id(marked.id, duplicate_of=None))
     assert any("has no duplicate_of" in what for what in unmarked)
-    lost = broken("lost", "trajectories", run(marked.id, duplicate_of="trajectory-0"))
+    lost = broken(sampled.path, tmp_path / "lost", "trajectories", with_id(marked.id, duplicate_of="trajectory-0"))
     assert any("there is no trajectory trajectory-0" in what for what in lost)
-    chained = broken("chained", "trajectories", run(alone.id, duplicate_of=marked.id))
+    chained = broken(sampled.path, tmp_path / "chained", "trajectories", with_id(alone.id, duplicate_of=marked.id))
     assert any("is itself marked" in what for what in chained)
     assert any("duplicates names none for it" in what for what in chained)
-    scored = broken("scored", "duplicates", run(listed.id, score=0.5))
+    scored = broken(sampled.path, tmp_path / "scored", "duplicates", with_id(listed.id, score=0.5))
     assert scored == ["score: 0.5 is none of kind structural"]
-    level = broken("level", "duplicates", run(listed.id, level="preferences"))
+    level = broken(sampled.path, tmp_path / "level", "duplicates", with_id(listed.id, level="preferences"))
     assert any("is not in preferences" in what for what in level)
 
 

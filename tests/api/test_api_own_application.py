@@ -13,8 +13,7 @@ from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 from synth.environments.app.environment import open_app
 from synth.errors import InputError
-from synth.exploration.app.config import AppTasksConfig
-from synth.exploration.app.propose import AppProposer
+from synth.exploration.app.explorer import app_explorer
 
 NURSERY = Path(__file__).parents[1] / "environments" / "nursery.yaml"
 TEXT = NURSERY.read_text("utf-8")
@@ -80,7 +79,7 @@ def test_twenty_tasks_of_ones_own_application(tmp_path: Path, capsys: pytest.Cap
 def test_a_typo_is_one_line_before_anything_runs(right: str, typo: str, said: str) -> None:
     assert right in TEXT
     with pytest.raises(InputError) as caught:
-        AppProposer(open_app(application=TEXT.replace(right, typo, 1)), AppTasksConfig())
+        app_explorer(environment=open_app(application=TEXT.replace(right, typo, 1)))
     line = str(caught.value)
     assert said in line
     assert "\n" not in line

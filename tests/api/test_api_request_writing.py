@@ -27,7 +27,7 @@ LEAN: dict[str, Any] = {
     "difficulty": None,
     "rl": False,
     "roles": {"teacher": {}},
-    "questions.twins": 0.5,
+    "questions.safety_pairs": 0.5,
 }
 TASKS = 8
 OTHERWISE = (

@@ -20,11 +20,11 @@ from itertools import permutations
 
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.contract import ToolCall
-from synth.exploration.app.asking import Asking
-from synth.exploration.app.config import AppTasksConfig
-from synth.exploration.app.drafts import same_request
-from synth.exploration.app.propose import AppProposer
+from synth.exploration.app.explorer import app_explorer
+from synth.exploration.app.requests import AppRequests
+from synth.exploration.app.solution import same_request
 from synth.exploration.app.walking import violations
+from synth.exploration.pipeline import Exploration
 from synth.schemas.plans import Plan
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
@@ -56,7 +56,7 @@ class Audit:
 
 def tasks_of(environment: AppEnvironment, wanted: int, seed: int, rejected: Counter[str]) -> Iterator[Task]:
     """So many tasks that differ from one another, in the order of their candidates."""
-    proposer = AppProposer(environment, AppTasksConfig())
+    proposer = Exploration(app_explorer(environment=environment))
     seen: set[str] = set()
     for start in range(0, 20 * wanted, _BATCH):
         indices = range(start, start + _BATCH)
@@ -74,7 +74,7 @@ def tasks_of(environment: AppEnvironment, wanted: int, seed: int, rejected: Coun
                 return
 
 
-def audit(environment: AppEnvironment, asking: Asking, task: Task, found: Audit) -> None:
+def audit(environment: AppEnvironment, asking: AppRequests, task: Task, found: Audit) -> None:
     """Carry out the solution, what is left of it without each call, and its other orders."""
     plan = Plan.model_validate(task.details["plan"])
     calls = [ToolCall(id=str(at), name=call.tool, arguments=call.arguments) for at, call in enumerate(plan.calls)]
@@ -110,7 +110,7 @@ def carried_out(environment: AppEnvironment, task: Task, calls: list[ToolCall]) 
         episode.close()
 
 
-def count_references(asking: Asking, task: Task, plan: Plan, found: Audit) -> None:
+def count_references(asking: AppRequests, task: Task, plan: Plan, found: Audit) -> None:
     """Of each key that a changing call takes: some way to refer to it fits no other row then."""
     episode = asking.environment.reset(task)
     asks = iter(task.details["asks"] if isinstance(task.details["asks"], list) else [])
@@ -158,7 +158,7 @@ def main() -> None:
         began = time.process_time()
         tasks = list(tasks_of(environment, given.tasks, given.seed, rejected))
         made = time.process_time() - began
-        found, asking = Audit(), Asking(environment)
+        found, asking = Audit(), AppRequests(environment)
         for task in tasks:
             audit(environment, asking, task, found)
         wrong += len(found.failed)

@@ -175,7 +175,7 @@ def test_no_stage_imports_an_environment() -> None:
 
 def test_the_browsers_session_stands_behind_what_runs_in_a_browser() -> None:
     held = {lock.name for lock in current() if "synth.environments.web.session" in lock.modules}
-    assert held == {"environments web", "proposers web"}
+    assert held == {"environments web", "explorers web"}
 
 
 def test_one_of_ours_without_a_version_is_refused() -> None:

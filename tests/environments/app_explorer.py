@@ -18,7 +18,7 @@ import numpy as np
 from synth.environments.app.definition import Argument
 from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.contract import Episode
-from synth.exploration.exploring.walks import Coverage, Explored, Explorer, ExplorerConfig
+from synth.exploration.walks import Coverage, Explored, Explorer, ExplorerConfig
 from synth.identity import canonical_json
 
 __all__ = ["RowProposer", "app_explorer"]

@@ -12,8 +12,7 @@ from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.user import ASK_USER, CONFIRMED, UNKNOWN
 from synth.environments.contract import ToolCall
 from synth.errors import InputError
-from synth.exploration.app.config import AppTasksConfig
-from synth.exploration.app.propose import AppProposer
+from synth.exploration.app.explorer import app_explorer
 
 FACTS = [
     {"topic": "the seat", "keywords": ["seat", "row"], "says": "Seat 14C."},
@@ -64,7 +63,7 @@ def test_a_rule_can_be_left_out_and_nothing_else_changes() -> None:
 
 def test_tasks_need_requests() -> None:
     with pytest.raises(InputError, match="has no `requests`"):
-        AppProposer(open_app(application=LIBRARY), AppTasksConfig())
+        app_explorer(environment=open_app(application=LIBRARY))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ STARTED: dict[Symbol, str] = {
 WAITING_MODULES = {
     "synth.annotate.critical.segments": "C7, Refinement: EEF selects segments of failed runs into SFT",
     "synth.engine.executors.slurm": "C8, More than one machine: Slurm in the command line and in recipes",
-    "synth.exploration.exploring.app_feeds": "C7, Environments: ASTRA, applications from tool graphs",
+    "synth.exploration.app.feeds": "C7, Environments: ASTRA, applications from tool graphs",
     "synth.exploration.tool_graph": "C7, Environments: ASTRA, applications from tool graphs",
 }
 """Modules that nothing reaches yet and the plan that will. After C8 there are none."""

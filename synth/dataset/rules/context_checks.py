@@ -14,7 +14,7 @@ from synth.annotate.rewards.truth import ground_truth
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.references import holds_reference
-from synth.dataset.rules.row_checks import Place, RowCheck, TaskReview
+from synth.dataset.rules.row_checks import Place, RowCheck, TaskCheck
 from synth.identity import digest
 from synth.schemas.contexts import ContextRow
 from synth.schemas.documents import Document
@@ -68,7 +68,7 @@ class TaskTruths:
 class RlCheck:
     """Rows of ``rl``."""
 
-    def __init__(self, found: Problems, tasks: TaskReview, truths: TaskTruths) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck, truths: TaskTruths) -> None:
         self.found = found
         self.tasks = tasks
         self.truths = truths
@@ -88,7 +88,7 @@ class RlCheck:
 
 
 def _about_the_task(
-    file: DataFile, row: RlRow | ContextRow, ids: set[str], tasks: TaskReview, truths: TaskTruths
+    file: DataFile, row: RlRow | ContextRow, ids: set[str], tasks: TaskCheck, truths: TaskTruths
 ) -> Iterator[str]:
     if row.id in ids:
         yield f"id: another row is {row.id} too"
@@ -113,7 +113,7 @@ def _about_the_task(
 class ContextCheck:
     """Rows of ``contexts``; what they quote is looked up by :class:`ContextPages`, which must come later."""
 
-    def __init__(self, found: Problems, tasks: TaskReview, truths: TaskTruths) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck, truths: TaskTruths) -> None:
         """Where passages stand as references, spans and counts of a message are those of the text that is restored:
         they are not looked at."""
         self.found = found

@@ -26,7 +26,7 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
         "label_reason", "label_detail", "failure", "behaviours", "information_gain", "progress", "train_reason",
     ),
     "continuations": ("verdict.rule", "verdict.evidence"),
-    "preferences": ("provenance.backend", "difference", "why", "strength.low", "strength.confidence"),
+    "preferences": ("provenance.backend", "difference", "why"),
     "judgments": (
         "id", "alternative", "value", "parts", "cites", "reason", "abstained", "calls", "provenance.model_revision",
     ),
@@ -43,7 +43,7 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
     "planted_misinformation": ("id", "stated_object", "value_kind", "partition"),
     "documents": ("text", "sections[].end", "links[].end"),
     "facts": ("relation", "value", "start", "end"),
-    "rejected": ("row_id", "reason", "part", "preview"),
+    "rejected": ("row_id", "reason", "detail", "part", "preview"),
 }  # fmt: skip
 """Columns in which a wrong value of the right type may pass, when the hashes are written anew as well.
 

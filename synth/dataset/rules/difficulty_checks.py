@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
-from synth.dataset.rules.row_checks import TaskReview
+from synth.dataset.rules.row_checks import TaskCheck
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.difficulty import Target
@@ -35,7 +35,7 @@ class DifficultyCheck:
     """Ties each row to its task and to the policy's runs; the curriculum's order is one without gaps, and what was
     chosen for a target of the recipe (``targets``) lies in it."""
 
-    def __init__(self, found: Problems, tasks: TaskReview, runs: PolicyRuns, targets: Sequence[Target] = ()) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck, runs: PolicyRuns, targets: Sequence[Target] = ()) -> None:
         self.found, self.tasks, self.runs, self.targets = found, tasks, runs, targets
         self.seen: set[str] = set()
         self.orders: set[int] = set()

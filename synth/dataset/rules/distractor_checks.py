@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
-from synth.dataset.rules.row_checks import DocumentCheck, Place, TaskReview, TrajectoryCheck, stated_there
+from synth.dataset.rules.row_checks import DocumentCheck, Place, TaskCheck, TrajectoryCheck, stated_there
 from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document, Evidence
 from synth.schemas.facts import FactRow
@@ -117,7 +117,7 @@ class DistractorCheck:
     def __init__(
         self,
         found: Problems,
-        tasks: TaskReview,
+        tasks: TaskCheck,
         gold: GoldPages,
         documents: DocumentCheck,
         trajectories: TrajectoryCheck,

@@ -114,6 +114,10 @@ class PairCheck:
             of = self.steps.criticality.get((row.trajectory_id, row.step))
             if of is None or not of[0].verified:
                 yield f"strength: step {row.step} is not verified in the table of steps"
+            elif of[0].alternative == row.strength.alternative and row.strength != Strength.of(
+                of[0], "original" if succeeds else "alternative"
+            ):
+                yield "strength: is not the criticality of the step"
 
     def _runs(self, row: PreferenceRow, run: Recorded) -> Iterator[str]:
         """A pair of runs: the one that the prefix comes from, and another one of the same task that ended otherwise."""

@@ -30,7 +30,7 @@ __all__ = [
     "Place",
     "RejectionCheck",
     "RowCheck",
-    "TaskReview",
+    "TaskCheck",
     "TrajectoryCheck",
     "ending_problems",
     "length_of",
@@ -49,7 +49,7 @@ class RowCheck(Protocol):
         """The table has no more rows."""
 
 
-class TaskReview:
+class TaskCheck:
     """Sees all tasks first; the other checks ask it."""
 
     def __init__(self, found: Problems, exempt: frozenset[str], *, withheld: bool = False) -> None:
@@ -98,7 +98,7 @@ class TaskReview:
 
 
 class DocumentCheck:
-    def __init__(self, found: Problems, tasks: TaskReview) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
         self.found = found
         self.tasks = tasks
         self.lengths: dict[str, int] = {}
@@ -150,7 +150,7 @@ def stated_there(document: Document, start: int, end: int, *, withheld: bool) ->
 
 
 class TrajectoryCheck:
-    def __init__(self, found: Problems, tasks: TaskReview, *, keep: bool = False) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck, *, keep: bool = False) -> None:
         """``keep`` = other tables refer to trajectories: digests of all of them stay in memory."""
         self.found = found
         self.tasks = tasks

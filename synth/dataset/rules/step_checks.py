@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.rules.recorded import Recorded, bare, essence
-from synth.dataset.rules.row_checks import Place, TaskReview, TrajectoryCheck, ending_problems
+from synth.dataset.rules.row_checks import Place, TaskCheck, TrajectoryCheck, ending_problems
 from synth.dataset.rules.source_checks import branch_source_problems
 from synth.schemas.adp import ADP_VERSION, ApiAction, CodeAction, ContentItem, Trajectory, error_lines
 from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PreferenceRow, Side, StepRow, Strength
@@ -80,7 +80,7 @@ def link_problems(content: tuple[ContentItem, ...]) -> list[str]:
 
 
 class StepCheck:
-    def __init__(self, found: Problems, tasks: TaskReview, trajectories: TrajectoryCheck) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck, trajectories: TrajectoryCheck) -> None:
         self.found = found
         self.tasks = tasks
         self.trajectories = trajectories

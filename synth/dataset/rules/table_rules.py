@@ -12,6 +12,7 @@ from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document
+from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.model_turns import ModelTurns
@@ -151,6 +152,10 @@ def _branch(row: ContinuationRow, known: Known) -> Iterator[str]:
 def _pair(row: PreferenceRow, known: Known) -> Iterator[str]:
     sides = [[item.model_dump(mode="json") for item in side] for side in (row.prompt, row.chosen, row.rejected)]
     yield from _hashed(row, digest("preference", row.kind, row.family, row.trajectory_id, row.step, sides))
+
+
+def _duplicate(row: DuplicateRow, known: Known) -> Iterator[str]:
+    yield from _hashed(row, digest(row.level, row.kind, row.one, row.other))
 
 
 def _verdict(row: JudgmentRow, known: Known) -> Iterator[str]:
@@ -307,6 +312,7 @@ RULES: tuple[Rule, ...] = (
         "The id is the hash of place and sides.",
         _pair,
     ),
+    Rule("duplicate", "duplicates", ("id", "kind", "one", "other"), "The id is the hash of what is alike.", _duplicate),
     Rule(
         "verdict", "judgments", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict
     ),

@@ -36,11 +36,11 @@ from synth.dataset.rules.distractor_checks import (
     MisinformationFacts,
     MisinformationPages,
 )
-from synth.dataset.rules.duplicate_checks import DuplicateCheck
+from synth.dataset.rules.duplicate_checks import DuplicateCheck, DuplicateRejections
 from synth.dataset.rules.graph_checks import EntityCheck, FactCheck
 from synth.dataset.rules.judgment_checks import JudgmentCheck
 from synth.dataset.rules.pair_checks import PairCheck
-from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskReview, TrajectoryCheck
+from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.dataset.rules.rules import RuleCheck, known_of
 from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
 from synth.dataset.rules.table_rules import rules_of
@@ -152,7 +152,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     targets = targets_of(report) if report else ()
     counted = _Counted(difficulty=Calibrations(targets))
     withheld = report is not None and report.withheld is not None
-    tasks = TaskReview(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
+    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
     documents = DocumentCheck(found, tasks)
     entities = EntityCheck(found, documents)
     derived = any(file.config in ("steps", "continuations", "preferences", "judgments") for file in files)
@@ -167,6 +167,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     runs = PolicyRuns()
     pairs = PairCheck(found, trajectories, steps, continuations, _selection(report, found))
     listed = any(file.config == "duplicates" for file in files)
+    duplicates = DuplicateCheck(found, documents, trajectories, pairs, listed=listed)
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
         "planted_misinformation": falsehoods,  # before what proves or disproves them
@@ -186,8 +187,8 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
         "preferences": pairs,
         "judgments": JudgmentCheck(found, trajectories.recorded, steps.scores, pairs),
-        "duplicates": DuplicateCheck(found, documents, trajectories, pairs, listed=listed),
-        "rejected": rejections,
+        "duplicates": duplicates,
+        "rejected": Several(rejections, DuplicateRejections(found, duplicates, listed=listed)),
     }
     known = known_of(report, mix)
     for name, check in checks.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
-from synth.dataset.rules.row_checks import TaskReview
+from synth.dataset.rules.row_checks import TaskCheck
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 __all__ = ["QuestionRewriteCheck", "TaskReviewCheck"]
@@ -13,7 +13,7 @@ __all__ = ["QuestionRewriteCheck", "TaskReviewCheck"]
 class QuestionRewriteCheck:
     """An accepted wording is the task's question, says every part, and is the last attempt; a refused one says why."""
 
-    def __init__(self, found: Problems, tasks: TaskReview) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
         self.found, self.tasks = found, tasks
         self.attempts: dict[tuple[str, str], int] = {}
         self.accepted: set[tuple[str, str]] = set()
@@ -52,7 +52,7 @@ class QuestionRewriteCheck:
 class TaskReviewCheck:
     """One row per task and check, whose numbers agree."""
 
-    def __init__(self, found: Problems, tasks: TaskReview) -> None:
+    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
         self.found, self.tasks = found, tasks
         self.seen: set[tuple[str, str]] = set()
 
@@ -84,7 +84,7 @@ class TaskReviewCheck:
         """Nothing is left open."""
 
 
-def _tied(tasks: TaskReview, file: DataFile, row: QuestionRewriteRow | TaskReviewRow) -> list[str]:
+def _tied(tasks: TaskCheck, file: DataFile, row: QuestionRewriteRow | TaskReviewRow) -> list[str]:
     split = tasks.splits.get(row.task_id)
     if split is None:
         return [f"task_id: there is no task {row.task_id}"]

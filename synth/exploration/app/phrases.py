@@ -6,7 +6,7 @@ The grammar is that of :mod:`synth.environments.app.requests`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from synth.environments.app.requests import EITHER, HOLE, PART
+from synth.exploration.grounding import word_in
+from synth.exploration.walks import choose
 from synth.text.dates import MONTHS
 from synth.text.inflection import capital, ordinal
 from synth.text.numbers import NUMERALS
 
-__all__ = ["Said", "draw", "pick", "plain", "put", "said_in", "sentence", "usable"]
+__all__ = ["Said", "forms_of", "plain", "put", "said_in", "sentence", "usable"]
 
 _NUMBERS = ("no", *NUMERALS[1:13])
 _SHORTEST = 3
@@ -32,11 +34,6 @@ class Said:
     column: str
     value: str
     words: str
-
-
-def pick(generator: np.random.Generator, items: Sequence[Any]) -> Any:
-    """One of ``items``."""
-    return items[int(generator.integers(len(items)))]
 
 
 def usable(template: str, values: Mapping[str, Any]) -> bool:
@@ -59,7 +56,7 @@ def put(
     """
     while (match := EITHER.search(template)) is not None:
         options = match.group(1).split("|")
-        template = template[: match.start()] + str(pick(generator, options)) + template[match.end() :]
+        template = template[: match.start()] + choose(generator, options) + template[match.end() :]
     said: list[Said] = []
 
     def hole(match: re.Match[str]) -> str:
@@ -141,7 +138,7 @@ def _day(text: str, generator: np.random.Generator | None, today: str) -> str:
         forms.append(f"{ordinal(day.day)} {month}")
         if abs(away) < 14:
             forms.append(f"{day.strftime('%A')} {day.day} {month}")
-    return str(pick(generator, forms))
+    return choose(generator, forms)
 
 
 def _money(cents: int, generator: np.random.Generator | None) -> str:
@@ -161,9 +158,8 @@ def said_in(said: Iterable[Said], column: str, value: Any) -> Said | None:
     own = next((one for one in listed if one.value == text and one.column == column), None)
     if own is not None or len(text) < _SHORTEST:
         return own
-    word = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)")
     return next((one for one in listed if one.value == text), None) or next(
-        (one for one in listed if word.search(one.words)), None
+        (one for one in listed if word_in(one.words, text) is not None), None
     )
 
 
@@ -174,8 +170,11 @@ def sentence(text: str) -> str:
     return text if text.rstrip('"”)')[-1:] in (".", "?", "!") and text[-1:] != ")" else f"{text}."
 
 
-def draw(rng: np.random.Generator, weights: Mapping[Any, float]) -> Any:
-    """A name, drawn with a chance in proportion to its weight."""
-    names = sorted(weights, key=str)
-    shares = np.array([weights[name] for name in names], dtype=np.float64)
-    return names[int(rng.choice(len(names), p=shares / shares.sum()))]
+def forms_of(answers: Sequence[str]) -> Iterator[str]:
+    """Answers, and each sum of money in the other ways in which it is written."""
+    for answer in answers:
+        yield answer
+        if answer.lstrip("-").startswith("$"):
+            bare = answer.replace("$", "").replace(",", "")
+            yield from (answer.removesuffix(".00"), answer.replace(",", ""), bare, f"{bare} dollars")
+            yield f"{bare.removesuffix('.00')} dollars"

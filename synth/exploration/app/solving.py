@@ -15,9 +15,10 @@ from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Look, Question
 from synth.environments.app.words import money, one_line
 from synth.environments.contract import ToolCall, ToolResult
-from synth.exploration.app.asking import Asking, Form, Values
 from synth.exploration.app.phrases import Said, said_in
-from synth.exploration.app.telling import NotTold
+from synth.exploration.app.requests import AppRequests, Form, Values
+from synth.exploration.grounding import word_in
+from synth.exploration.pipeline import Dropped
 from synth.schemas.plans import Given, PlannedCall
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
@@ -34,21 +35,21 @@ class Solver:
     """Carries out one plan in an episode of its own, step by step, and notes where each value comes from."""
 
     def __init__(
-        self, asking: Asking, task: Task, speaker: Any, said: Sequence[Said], told: Sequence[Said] = ()
+        self, app: AppRequests, task: Task, speaker: Any, said: Sequence[Said], told: Sequence[Said] = ()
     ) -> None:
         """
         Args:
             said: What the request says.
             told: What the person says when asked.
         """
-        self.asking = asking
+        self.app = app
         self.speaker = speaker
         self.said = tuple(said)
         self.told = tuple(told)
         self.answer = ""
         """The person's answer, in which ``told`` stands."""
-        self.start = asking.environment.reset(task)
-        self.episode: AppEpisode = asking.environment.reset(task)
+        self.start = app.environment.reset(task)
+        self.episode: AppEpisode = app.environment.reset(task)
         self.calls: list[PlannedCall] = []
         self.results: list[ToolResult] = []
         self.attempts: list[PlannedCall] = []
@@ -63,21 +64,21 @@ class Solver:
         """Carry out an ask's call, with all the reading that it needs before it.
 
         Raises:
-            NotTold: a value comes from nowhere, a reference fits several rows, or the call does not go through.
+            Dropped: a value comes from nowhere, a reference fits several rows, or the call does not go through.
         """
         given = self.reach(name, row, words)
-        result = self._call(self.asking.tool(name), self.asking.arguments(name, row), given, changes=True)
+        result = self._call(self.app.tool(name), self.app.arguments(name, row), given, changes=True)
         if result.error is not None:
-            raise NotTold(
+            raise Dropped(
                 Reason.NOT_REPLAYED, f"{name}: the call goes wrong once the reading is done: {result.content}"
             )
         return result
 
     def reach(self, name: str, row: Values, words: str) -> dict[str, Given]:
         """Do the reading that an ask's call needs; where each of its values comes from."""
-        ask = self.asking.requests.asks[name]
+        ask = self.app.requests.asks[name]
         given: dict[str, Given] = {}
-        for argument, spec, value in self.asking.holes(name, row):
+        for argument, spec, value in self.app.holes(name, row):
             given |= self._given(ask, row, argument, spec, value, argument, words)
         return given
 
@@ -85,12 +86,12 @@ class Solver:
         """Make an ask's call that a hidden rule stops; ``given`` as :meth:`reach` said.
 
         Raises:
-            NotTold: it goes through, or goes wrong in itself.
+            Dropped: it goes through, or goes wrong in itself.
         """
-        planned = self._planned(self.asking.tool(name), self.asking.arguments(name, row), given, changes=True)
+        planned = self._planned(self.app.tool(name), self.app.arguments(name, row), given, changes=True)
         result = self.episode.step(ToolCall(id="attempt", name=planned.tool, arguments=planned.arguments))
         if result.error != "refused":
-            raise NotTold(Reason.NOT_FORBIDDEN, f"{name}: no rule stops it once the reading is done")
+            raise Dropped(Reason.NOT_FORBIDDEN, f"{name}: no rule stops it once the reading is done")
         self.attempts.append(planned)
 
     def look(self, source: Ask | Question, row: Values, looks: Sequence[Look]) -> None:
@@ -117,7 +118,7 @@ class Solver:
     ) -> dict[str, Given]:
         if spec.type == "list":
             return self._parts(source, row, spec, value, path, words)
-        forms = self.asking.forms(source, name, spec)
+        forms = self.app.forms(source, name, spec)
         direct = self._direct(column or name, value)
         if direct is not None and not (forms and self._is_me(forms, value)):
             return {path: direct}
@@ -134,7 +135,7 @@ class Solver:
         place = self._seen(value)
         if place is not None:
             return {path: place}
-        raise NotTold(Reason.UNGROUNDED, f"{path}: nothing says {value!r}")
+        raise Dropped(Reason.UNGROUNDED, f"{path}: nothing says {value!r}")
 
     def _parts(
         self, source: Ask | Question | None, row: Values, spec: Argument, value: Any, path: str, words: str
@@ -159,7 +160,7 @@ class Solver:
         return None if found is None else Given(source="user", words=self.answer)
 
     def _is_me(self, forms: Sequence[Form], value: Any) -> bool:
-        speaker = self.asking.requests.speaker
+        speaker = self.app.requests.speaker
         return speaker is not None and forms[0].table == speaker.table and value == self.speaker
 
     def _seen(self, value: Any) -> Given | None:
@@ -179,14 +180,14 @@ class Solver:
         if place in self._known:
             return self._known[place]
         bound = {**row, "speaker": self.speaker}
-        problem = NotTold(Reason.UNGROUNDED, f"{name}: what is said tells no row apart")
+        problem = Dropped(Reason.UNGROUNDED, f"{name}: what is said tells no row apart")
         for form in forms:
-            found, count = self.asking.referred(self.episode, form, key, bound)
-            first, at_first = self.asking.referred(self.start, form, key, bound)
+            found, count = self.app.referred(self.episode, form, key, bound)
+            first, at_first = self.app.referred(self.start, form, key, bound)
             if found is None or not all(self._is_said(column, found[column]) for column in form.reference.by):
                 continue
             if count != 1 or (first is not None and at_first != 1):
-                problem = NotTold(Reason.AMBIGUOUS, f"{name}: {max(count, at_first)} rows fit what is said")
+                problem = Dropped(Reason.AMBIGUOUS, f"{name}: {max(count, at_first)} rows fit what is said")
                 continue
             if first is None and (made := self._seen(key)) is not None:
                 return self._known.setdefault(place, made)
@@ -198,14 +199,14 @@ class Solver:
                 given = self._shown(key, [found[column] for column in shown]) or self._turn_pages(key, found, shown)
             if given is not None:
                 return self._known.setdefault(place, given)
-            problem = NotTold(Reason.NOT_RETRIEVABLE, f"{name}: the look-up does not show {key} with what is said")
+            problem = Dropped(Reason.NOT_RETRIEVABLE, f"{name}: the look-up does not show {key} with what is said")
         raise problem
 
     def _is_said(self, column: str, value: Any) -> bool:
         return value is None or said_in((*self.said, *self.told), column, value) is not None
 
     def _look(self, look: Look, row: Values, source: Ask | Question | None) -> None:
-        arguments = self.asking.definition.tools[look.tool].arguments
+        arguments = self.app.definition.tools[look.tool].arguments
         given: dict[str, Given] = {}
         call: Values = {}
         for name, column in look.arguments.items():
@@ -219,7 +220,7 @@ class Solver:
             return
         result = self._call(look.tool, call, given, changes=False)
         if result.error is not None:
-            raise NotTold(Reason.NOT_RETRIEVABLE, f"{look.tool}: {result.content}")
+            raise Dropped(Reason.NOT_RETRIEVABLE, f"{look.tool}: {result.content}")
 
     def _last_change(self) -> int:
         return next((at + 1 for at in reversed(range(len(self.calls))) if self.calls[at].changes), 0)
@@ -258,7 +259,7 @@ class Solver:
         return result
 
     def _planned(self, tool: str, arguments: Values, given: dict[str, Given], *, changes: bool) -> PlannedCall:
-        about = self.asking.definition.tools[tool].about
+        about = self.app.definition.tools[tool].about
         return PlannedCall(
             tool=tool, arguments=arguments, changes=changes, instruction=_instruction(about, arguments), given=given
         )
@@ -283,4 +284,4 @@ def _said(value: Any) -> str:
 def _holds(text: str, value: Any) -> bool:
     """Whether ``text`` holds ``value`` as a word of its own; money also as the application writes it."""
     forms = [str(value)] + ([money(value)] if isinstance(value, int) and not isinstance(value, bool) else [])
-    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) for form in forms)
+    return any(word_in(text, form) is not None for form in forms)

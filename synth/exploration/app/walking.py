@@ -16,13 +16,15 @@ from typing import Any
 import numpy as np
 
 from synth.environments.app.ddl import VIOLATIONS
-from synth.environments.app.environment import AppEpisode
+from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.contract import ToolCall, ToolResult
-from synth.exploration.app.asking import Asking, Values
+from synth.exploration.app.requests import AppRequests, Values
+from synth.exploration.walks import choose, pick
 from synth.identity import canonical_json
+from synth.schemas.tasks import Task
 from synth.tasks.graded import reward_of
 
-__all__ = ["Tried", "Walker", "violations"]
+__all__ = ["Replay", "TriedCall", "Walker", "replay", "violations"]
 
 _TOGETHER = 0.75
 """Share of the later calls that are about something that an earlier one was about."""
@@ -31,7 +33,7 @@ _AGAIN = 0.15
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedCall:
     """A call of the walk."""
 
     ask: str
@@ -60,29 +62,29 @@ def violations(episode: AppEpisode) -> list[str]:
 class Walker:
     """Walks through one episode for one speaker."""
 
-    def __init__(self, asking: Asking, episode: AppEpisode, speaker: Any, generator: np.random.Generator) -> None:
-        self.asking = asking
+    def __init__(self, app: AppRequests, episode: AppEpisode, speaker: Any, generator: np.random.Generator) -> None:
+        self.app = app
         self.episode = episode
         self.speaker = speaker
         self.generator = generator
-        self.tried: list[Tried] = []
+        self.tried: list[TriedCall] = []
         self._seen: set[str] = set()
         self._asks: Counter[str] = Counter()
         self._context: set[tuple[str, Any]] = set()
 
-    def step(self, name: str | None = None, same: Mapping[str, Any] | None = None) -> Tried | None:
+    def step(self, name: str | None = None, same: Mapping[str, Any] | None = None) -> TriedCall | None:
         """Try one call: of the ask ``name``, else of any; ``same`` are columns with the values that they must have.
         None where there is nothing to try."""
         name = name or self._ask()
-        ask = self.asking.requests.asks[name]
-        rows = self.asking.rows(self.episode, ask, self.speaker)
+        ask = self.app.requests.asks[name]
+        rows = self.app.rows(self.episode, ask, self.speaker)
         if same is not None:
             rows = [row for row in rows if all(row[column] == value for column, value in same.items())]
         elif self._context and self.generator.random() < _TOGETHER:
             rows = self._near(name, rows)
         if not rows:
             return None
-        row = rows[int(self.generator.integers(len(rows)))]
+        row = choose(self.generator, rows)
         if self._key(name, row) in self._seen:
             return None
         self._seen.add(self._key(name, row))
@@ -93,12 +95,10 @@ class Walker:
             self._context |= self._refers(name, row)
         return done
 
-    def try_out(self, name: str, row: Values) -> Tried:
+    def try_out(self, name: str, row: Values) -> TriedCall:
         """Carry out one call; what a rule stops or records is undone."""
         episode = self.episode
-        call = ToolCall(
-            id=f"walk_{len(self.tried)}", name=self.asking.tool(name), arguments=self.asking.arguments(name, row)
-        )
+        call = ToolCall(id=f"walk_{len(self.tried)}", name=self.app.tool(name), arguments=self.app.arguments(name, row))
         before, start, broken = episode.state_hash(), episode.snapshot(), len(violations(episode))
         result = episode.step(call)
         stopped, recorded = episode.refused_by, violations(episode)[broken:]
@@ -106,25 +106,25 @@ class Walker:
         if result.error is not None or recorded:
             episode.restore(start)
             after = before
-        return Tried(
+        return TriedCall(
             name, row, call, result, before, after, stopped or (recorded[0] if recorded else None), bool(recorded)
         )
 
-    def ended(self, steps: Sequence[Tried]) -> str | None:
+    def ended(self, steps: Sequence[TriedCall]) -> str | None:
         """The first ask that ends what an earlier one of ``steps`` was about, or that wants the same of the same rows
         once more; None where there is none."""
         about: set[tuple[str, Any]] = set()
         done: list[tuple[str, set[tuple[str, Any]]]] = []
         for step in steps:
             mine = self._refers(step.ask, step.row)
-            ends = self.asking.requests.asks[step.ask].ends and mine & about
+            ends = self.app.requests.asks[step.ask].ends and mine & about
             if ends or (mine and (step.ask, mine) in done):
                 return step.ask
             about |= mine
             done.append((step.ask, mine))
         return None
 
-    def reward(self, steps: Sequence[Tried], wanted: int) -> float:
+    def reward(self, steps: Sequence[TriedCall], wanted: int) -> float:
         """How good a walk is, 1 to 5: coherence is 1 + 4 x the share of its later steps that are about a row that an
         earlier one was about, completion 1 + 4 x the share of the ``wanted`` changes that it came to."""
         about: set[tuple[str, Any]] = set()
@@ -137,24 +137,50 @@ class Walker:
         return reward_of(coherence, 1 + 4 * min(1.0, len(steps) / wanted))
 
     def _ask(self) -> str:
-        names = [name for name, ask in self.asking.requests.asks.items() if not ask.alone]
-        weights = np.array(
-            [self.asking.requests.asks[name].weight * _AGAIN ** min(2, self._asks[name]) for name in names]
-        )
-        return names[int(self.generator.choice(len(names), p=weights / weights.sum()))]
+        names = [name for name, ask in self.app.requests.asks.items() if not ask.alone]
+        weights = (self.app.requests.asks[name].weight * _AGAIN ** min(2, self._asks[name]) for name in names)
+        return names[pick(weights, self.generator)]
 
     def _key(self, name: str, row: Values) -> str:
-        return canonical_json([name, self.asking.arguments(name, row)])
+        return canonical_json([name, self.app.arguments(name, row)])
 
     def _refers(self, name: str, row: Values) -> set[tuple[str, Any]]:
         """Rows that a call is about: table and key."""
         return {
-            (table, row[argument])
-            for argument, table in self.asking.keys(name).items()
-            if row.get(argument) is not None
+            (table, row[argument]) for argument, table in self.app.keys(name).items() if row.get(argument) is not None
         }
 
     def _near(self, name: str, rows: Sequence[Values]) -> list[Values]:
         """Those that have most in common with what the walk was about; all where none has anything."""
         shared = [len(self._refers(name, row) & self._context) for row in rows]
         return [row for row, count in zip(rows, shared, strict=True) if count == max(shared)]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of calls in a fresh episode."""
+
+    results: tuple[ToolResult, ...]
+    end: str
+    """Hash of the end state."""
+    violated: tuple[str, ...]
+    stopped: tuple[str | None, ...]
+    """By call, the rule that stopped it."""
+
+    @property
+    def clean(self) -> bool:
+        """No call went wrong and nothing was violated."""
+        return not self.violated and all(result.error is None for result in self.results)
+
+
+def replay(environment: AppEnvironment, task: Task, calls: Sequence[ToolCall]) -> Replay:
+    """Carry out ``calls`` in a fresh episode of ``task``."""
+    episode: AppEpisode = environment.reset(task)
+    try:
+        results, stopped = [], []
+        for call in calls:
+            results.append(episode.step(call))
+            stopped.append(episode.refused_by)
+        return Replay(tuple(results), episode.state_hash(), tuple(violations(episode)), tuple(stopped))
+    finally:
+        episode.close()

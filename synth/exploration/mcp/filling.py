@@ -12,13 +12,14 @@ import numpy as np
 
 from synth.environments.contract import ToolResult
 from synth.exploration.mcp.book import HOLE, Book, Look, Record, holes
+from synth.exploration.walks import choose
 from synth.identity import canonical_json
 
 __all__ = ["Filler", "Seen", "probe_calls", "things"]
 
 Parts = dict[str, str]
 Looking = Callable[[str, dict[str, Any]], ToolResult]
-_MOST = 60
+_MOST_PROBES = 60
 """Calls that a probe with holes may stand for."""
 
 
@@ -90,7 +91,7 @@ class Filler:
             ]
             if not options:
                 return False
-        self.bound[slot] = options[int(self.generator.integers(len(options)))]
+        self.bound[slot] = choose(self.generator, options)
         return True
 
 
@@ -154,6 +155,6 @@ def _expanded(book: Book, probe: Look, look: Looking) -> Iterator[dict[str, Any]
     record = book.records[slot]
     shown = look(record.tool, record.arguments)
     nothing = Filler(book, look, np.random.default_rng(0))
-    for parts in list(things(record, shown.content))[:_MOST]:
+    for parts in list(things(record, shown.content))[:_MOST_PROBES]:
         nothing.bound = {slot: parts}
         yield nothing.fill(probe.arguments)

@@ -1,25 +1,33 @@
-"""From moves to a plan: which looks are needed, and where every value in a call comes from."""
+"""From moves to a request and its plan: which looks are needed, and where every value in a call comes from."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from synth.environments.mcp.environment import McpEnvironment
+from synth.exploration.grounding import leaves, line_with, word_in
 from synth.exploration.mcp.filling import Seen
-from synth.exploration.mcp.moving import Filled
+from synth.exploration.mcp.trials import Filled
+from synth.exploration.pipeline import Dropped
+from synth.exploration.walks import choose
 from synth.identity import canonical_json
+from synth.lexicon.reading import phrases
 from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, Given, Plan, PlannedCall
+from synth.schemas.rejections import Reason
+from synth.text.inflection import capital
 
-__all__ = ["Untold", "plan_of", "untold_answer"]
+__all__ = ["plan_of", "request", "unanswerable"]
 
+_WORDS = phrases("mcp_requests")
+
+_MORE = "Please do these{order}: {all}."
+_OPENING = 0.25
+"""Share of requests that begin with something else."""
 _LINE = 300
 """Characters of an observation's line that are kept as the words that show a value."""
-
-
-class Untold(Exception):
-    """A value stands neither in the request nor in anything that is shown before."""
 
 
 def plan_of(
@@ -37,7 +45,7 @@ def plan_of(
         asks: For each move or lookup, the words that ask for it.
 
     Raises:
-        Untold: a value in it comes from nowhere.
+        Dropped: a value in it comes from nowhere.
     """
     writer = _Writer(environment, question)
     for move, ask in zip((*moves, *lookups), asks, strict=True):
@@ -58,7 +66,7 @@ def plan_of(
     return Plan(outcome="answered" if lookups else "done", calls=tuple(writer.calls), checklist=tuple(checklist))
 
 
-def untold_answer(plan: Plan, lookup: Filled) -> str | None:
+def unanswerable(plan: Plan, lookup: Filled) -> str | None:
     """Why a question can't be answered by what the plan shows; None when it can."""
     shown = [seen.content for seen in lookup.seen.values()]
     if not any(_line_with(content, lookup.answer) is not None for content in shown):
@@ -79,7 +87,7 @@ class _Writer:
         looks = list(move.seen.values())
         given = {path: self._given(tool, path, value, looks) for path, value in leaves(arguments)}
         self.calls.append(
-            PlannedCall(tool=tool, arguments=arguments, changes=True, instruction=_upper(f"{ask}."), given=given)
+            PlannedCall(tool=tool, arguments=arguments, changes=True, instruction=capital(f"{ask}."), given=given)
         )
 
     def look_up(self, seen: Seen, looks: Sequence[Seen]) -> int:
@@ -100,7 +108,7 @@ class _Writer:
 
     def _given(self, tool: str, path: str, value: Any, looks: Sequence[Seen]) -> Given:
         text = value if isinstance(value, str) else canonical_json(value)
-        words = _word_of(self.question, text)
+        words = word_in(self.question, text)
         if words is not None:
             return Given(source="question", words=words)
         for seen in looks:
@@ -110,35 +118,50 @@ class _Writer:
         known = self.environment.tool(tool)
         if known is not None:
             about = f"{known.schema.description} {canonical_json(known.schema.parameters)}"
-            if _word_of(about, text) is not None:
+            if word_in(about, text) is not None:
                 return Given(source="schema", words=text)
         if text in (".", "/workspace"):
             return Given(source="schema", words=text)  # where the server works: every agent is told
-        raise Untold(f"nothing says what {tool} takes as {path}: {text[:80]!r}")
-
-
-def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """(path, value) of every plain value in arguments: ``items.0.amount``."""
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from leaves(item, f"{path}.{name}" if path else name)
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from leaves(item, f"{path}.{number}")
-    else:
-        yield path, value
-
-
-def _word_of(text: str, value: str) -> str | None:
-    """``value`` as it stands in ``text``, as a word of its own."""
-    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text)
-    return found.group() if found is not None else None
+        raise Dropped(Reason.UNGROUNDED, f"nothing says what {tool} takes as {path}: {text[:80]!r}", self.question)
 
 
 def _line_with(content: str, value: str) -> str | None:
-    line = next((line for line in content.splitlines() if _word_of(line, value) is not None), None)
-    return None if line is None else line.strip() if len(line.strip()) <= _LINE else value
+    """A line that holds ``value``, or only the value where that is long."""
+    line = line_with(content.splitlines(), value)
+    return None if line is None else line if len(line) <= _LINE else value
 
 
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def request(asks: Sequence[str], generator: np.random.Generator, *, ordered: bool, openings: Sequence[str] = ()) -> str:
+    """What a user says.
+
+    Args:
+        asks: Clauses that could follow "please", without an end mark.
+        ordered: Whether the order matters, so that the words must say it.
+        openings: Sentences that may stand before it.
+    """
+    frames = {
+        1: _WORDS["one"],
+        2: _WORDS["two_ordered"] if ordered else _WORDS["two"],
+        3: _WORDS["three_ordered"] if ordered else _WORDS["three"],
+    }.get(len(asks))
+    if frames is None:
+        order = " in this order" if ordered else ""
+        text = _MORE.format(order=order, all="; ".join(asks))
+    else:
+        text = choose(generator, frames).format(*asks)
+    if openings and float(generator.random()) < _OPENING:
+        text = f"{choose(generator, openings)} {capital(text)}"
+    return _sentences(text)
+
+
+def _sentences(text: str) -> str:
+    """Every sentence of the frame begins with a capital; what stands in quotation marks is nobody's business."""
+    out, begins, quoted = [], True, False
+    for at, sign in enumerate(text):
+        quoted = sign == "“" or (quoted and sign != "”")
+        out.append(sign.upper() if begins and sign.isalpha() and not quoted else sign)
+        if sign.isalnum() or sign == "“":
+            begins = False
+        elif sign in ".?!" and not quoted and text[at + 1 : at + 2] in (" ", ""):
+            begins = True
+    return "".join(out)

@@ -1,4 +1,7 @@
-"""What a person would write who wants what a walk has done: what, not how."""
+"""What a user would write who wants what a walk has done: what, not how.
+
+In the site's own words where it has some, else in those that stand on its pages.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,28 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from synth.environments.web.definition import SiteDefinition
 from synth.environments.web.storage import Change
-from synth.environments.web.tree import Page
-from synth.exploration.web.acting import Action
-from synth.exploration.web.plain_wording import NotWorded, heading_of, plain_clauses, plain_question
+from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
+from synth.exploration.pipeline import Dropped
+from synth.exploration.walks import choose
+from synth.exploration.web.actions import Action
 from synth.lexicon.reading import phrases
+from synth.schemas.rejections import Reason
+from synth.text.inflection import capital
+from synth.text.lists import listed
 
-__all__ = ["NotWorded", "Question", "question_of", "request_of"]
+__all__ = ["Question", "question_of", "request_of"]
 
 _WORDS = phrases("web_requests")
+
+_NO_NOUN = re.compile(
+    r"\d|\?|\b(?:at|by|on|in|for|to|from|with|of|is|are|has|when|where|who|how|what)\b", re.IGNORECASE
+)
+_DAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday daily weekdays weekends open opens closed closes".split()
+)
+"""Terms that state something of a time, and are no property of what they stand with."""
+_ONE = ("address", "status", "class", "access", "business", "news", "process", "progress", "basis", "bus", "campus")
+"""Nouns in -s of which there is one."""
 
 _BARE = 0.5
 """Share of the questions that are asked as they are, as most people do."""
@@ -52,12 +69,12 @@ _JINJA.globals = {"weeks": _weeks}
 def _render(template: str, **values: Any) -> str:
     """
     Raises:
-        NotWorded: the template does not fit the values.
+        Dropped: the template does not fit the values.
     """
     try:
         text = _JINJA.from_string(template).render(**values)
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
-        raise NotWorded(f"the words do not fit: {error}") from None
+        raise Dropped(Reason.UNNATURAL, f"the words do not fit: {error}") from None
     return " ".join(text.split())
 
 
@@ -74,7 +91,7 @@ def request_of(
         pages: The page behind each of the actions.
 
     Raises:
-        NotWorded: there are no words for one of them, or there are too many.
+        Dropped: there are no words for one of them, or there are too many.
     """
     clauses: list[str] = []
     values = tuple(value for change in changes for value in _texts((change.before, change.after, change.entry)))
@@ -88,14 +105,14 @@ def request_of(
                 if (rule.at, rule.change, rule.field) == (change.at, change.kind, change.field)
             ]
             if not rules:
-                raise NotWorded(f"the site has no words for {change.kind} at {change.at}")
-            words = rules[0].words[int(generator.integers(len(rules[0].words)))]
+                raise Dropped(Reason.UNNATURAL, f"the site has no words for {change.kind} at {change.at}")
+            words = choose(generator, rules[0].words)
             clauses.append(_render(words, before=change.before, after=change.after, entry=change.entry))
     else:
         clauses = plain_clauses(actions, pages, generator)
         values += tuple(str(value) for action in actions for value in (*dict(action.arguments).values(), action.name))
     if not 1 <= len(clauses) <= 4:
-        raise NotWorded(f"{len(clauses)} changes are no one request")
+        raise Dropped(Reason.UNNATURAL, f"{len(clauses)} changes are no one request")
     # A clause that goes on after a semicolon is a sentence's end.
     clauses = _named_once(sorted(clauses, key=lambda clause: ";" in clause))
     made = _message(clauses, generator)
@@ -112,14 +129,14 @@ def _named_once(clauses: Sequence[str]) -> list[str]:
 
 def _message(clauses: Sequence[str], generator: np.random.Generator) -> Question:
     forms = _WORDS["one"] if len(clauses) == 1 else _WORDS["more"]
-    form = forms[int(generator.integers(len(forms)))]
+    form = choose(generator, forms)
     if len(clauses) > 2:
         clauses = [", ".join(clauses[:-1]), clauses[-1]]
     if any(";" in clause for clause in clauses[:-1]):
         form = "Please {0}. And please {1}."
     elif ";" in clauses[-1] and form.endswith("?"):
         form = forms[0]
-    text = form.replace("{0^}", clauses[0][0].upper() + clauses[0][1:]).replace("{0}", clauses[0])
+    text = form.replace("{0^}", capital(clauses[0])).replace("{0}", clauses[0])
     text = text.replace("{1}", clauses[-1])
     return Question(text, _QUOTED.sub("_", text))
 
@@ -130,17 +147,17 @@ def question_of(
     """A question for what a page states, and the kind of its answer.
 
     Raises:
-        NotWorded: there are no words for it, or the page has no heading.
+        Dropped: there are no words for it, or the page has no heading.
     """
     heading = heading_of(page)
     rules = [rule for rule in definition.facts if rule.term == fact[1]]
     if not heading or (definition.facts and not rules):
-        raise NotWorded(f"the site has no words for {fact[1]}")
+        raise Dropped(Reason.UNNATURAL, f"the site has no words for {fact[1]}")
     if rules:
         rule = rules[0]
-        words = text = _render(rule.words[int(generator.integers(len(rule.words)))], page=heading)
+        words = text = _render(choose(generator, rule.words), page=heading)
         kind: str = rule.kind
-        form = "{0}" if generator.random() < _BARE else _WORDS["looks"][int(generator.integers(len(_WORDS["looks"])))]
+        form = "{0}" if generator.random() < _BARE else choose(generator, _WORDS["looks"])
         text = form.replace("{0*}", text[0].lower() + text[1:]).replace("{0}", text)
     else:
         words = text = plain_question(page, fact, generator)
@@ -156,3 +173,92 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
     elif isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         yield str(value)
+
+
+def heading_of(page: Page) -> str:
+    """The heading of a page; empty where it has none."""
+    found = next((line.strip() for line in page.lines if line.strip().startswith('heading 1 "')), "")
+    return found.removeprefix('heading 1 "').removesuffix('"')
+
+
+def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: np.random.Generator) -> list[str]:
+    """What was filled in, chosen and pressed, with the page on which it was: a clause for each page in turn.
+
+    Raises:
+        Dropped: nothing tells an element from others of its name, or what is put there is dealt with again.
+    """
+    found: list[tuple[str, list[str]]] = []
+    typed: list[str] = []
+    for at, action in enumerate(actions):
+        page = pages[at - 1] if at else None
+        element = _element(page, action) if page is not None else None
+        if page is None or element is None or action.role in ("link", "searchbox"):
+            continue  # the way there, which is for whoever is asked to find
+        if action.role not in TEXT_BOXES and any(text in element.near or text in element.name for text in typed):
+            raise Dropped(Reason.UNNATURAL, "it works on what it has put there itself")
+        typed += [str(given) for name, given in action.arguments if name == "text" and given]
+        where = heading_of(page)
+        if not found or found[-1][0] != where:
+            found.append((where, []))
+        found[-1][1].append(_said(action, element, page, generator))
+    first = heading_of(pages[0]) if pages else ""
+    return [listed(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
+
+
+def _element(page: Page, action: Action) -> Element | None:
+    wanted = (action.role, action.name, action.nth)
+    return next((one for one in page.elements if (one.role, one.name, one.nth) == wanted), None)
+
+
+def _said(action: Action, element: Element, page: Page, generator: np.random.Generator) -> str:
+    given = dict(action.arguments)
+    value = str(given.get("text", given.get("option", "")))
+    forms: tuple[str, ...]
+    if action.role in TEXT_BOXES:
+        forms = _WORDS["enters"] if value else _WORDS["clears"]
+    elif action.role in CHOICES:
+        forms = _WORDS["chooses"]
+    elif action.role in ("checkbox", "switch"):
+        forms = _WORDS["unticks"] if "checked" in element.marks else _WORDS["ticks"]
+    else:
+        forms = _WORDS["picks"] if action.role in ("radio", "tab", "option") else _WORDS["presses"]
+    said = choose(generator, forms).format(value, element.name)
+    same = [one for one in page.elements if (one.role, one.name) == (element.role, element.name)]
+    if len(same) > 1:
+        beside = _beside(element)
+        if not beside or [_beside(one) for one in same].count(beside) > 1:
+            raise Dropped(Reason.UNNATURAL, f"nothing tells one “{element.name}” from another")
+        said += f" for “{beside}”"
+    return said
+
+
+def _beside(element: Element) -> str:
+    """What stands beside an element, without its own name."""
+    return " ".join(element.near.replace(element.name, " ").split()).strip(" .,:;-–|")
+
+
+def plain_question(page: Page, fact: tuple[str, str, str], generator: np.random.Generator) -> str:
+    """A question for one fact of a page, by the names that the page gives it.
+
+    Raises:
+        Dropped: the fact has no name that tells it from others.
+    """
+    about, term, _ = fact
+    heading = heading_of(page)
+    if not about or sum(one[:2] == fact[:2] for one in page.facts) > 1:
+        raise Dropped(Reason.UNNATURAL, f"nothing tells one “{term}” from another")
+    under = any(line.strip().startswith("heading ") and line.strip().endswith(f'"{about}"') for line in page.lines)
+    place, lead = "", ""
+    if about != heading:
+        place, lead = f" on the page “{heading}”", f"On the page “{heading}”, "
+    words = term.split()
+    last = words[-1].casefold()
+    noun = len(words) <= 3 and _NO_NOUN.search(term) is None and last not in _DAYS and (about == heading or not under)
+    forms = _WORDS["others"] if not noun else _WORDS["pages"] if about == heading else _WORDS["nouns"]
+    many = noun and last.endswith("s") and not last.endswith(("ss", "us", "is")) and last not in _ONE
+    if noun:
+        term = " ".join(word if word[1:] != word[1:].lower() or len(word) == 1 else word.lower() for word in words)
+    text = choose(generator, forms).format(
+        is_="are" if many else "is", term=term, thing=f"“{about}”", place=place, Place=lead, page=heading
+    )
+    return capital(text)

@@ -17,8 +17,8 @@ from synth.agents.scripted.doer.teacher import DoerTeacher
 from synth.agents.trajectory import history_of, steps_of, to_row
 from synth.annotate.preferences.repair import Place, failure_of, repair_pairs
 from synth.environments.app.environment import AppEnvironment, open_app
-from synth.exploration.app.config import AppTasksConfig
-from synth.exploration.app.propose import AppProposer
+from synth.exploration.app.explorer import app_explorer
+from synth.exploration.pipeline import Exploration
 from synth.identity import derive_generator
 from synth.schemas.rejections import Reason
 from synth.schemas.steps import PairKind
@@ -40,7 +40,7 @@ def _environment() -> AppEnvironment:
 @cache
 def _tasks() -> tuple[Task, ...]:
     changing = [name for name, tool in _environment().definition.tools.items() if tool.writes]
-    proposer = AppProposer(_environment(), AppTasksConfig(twins=1.0))
+    proposer = Exploration(app_explorer(environment=_environment(), safety_pairs=1.0))
     found = []
     for index, one in enumerate(proposer.propose(range(10), 5)):
         if isinstance(one, Checked):

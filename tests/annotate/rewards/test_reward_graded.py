@@ -14,8 +14,8 @@ from synth.agents.scripted.doer.teacher import DoerTeacher
 from synth.agents.trajectory import to_row
 from synth.annotate.rewards.rating import EvidenceRater, Rating
 from synth.environments.app.environment import AppEnvironment, open_app
-from synth.exploration.app.config import AppTasksConfig
-from synth.exploration.app.propose import AppProposer
+from synth.exploration.app.explorer import app_explorer
+from synth.exploration.pipeline import Exploration
 from synth.identity import derive_generator
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
@@ -34,8 +34,8 @@ def _environment() -> AppEnvironment:
 
 @cache
 def _proposed(graded: bool) -> tuple[Checked | Rejection, ...]:
-    config = AppTasksConfig(twins=0.3, hidden=0.2, attempts=1, graded=graded)
-    return tuple(AppProposer(_environment(), config).propose(range(COUNT), 5))
+    hooks = app_explorer(environment=_environment(), safety_pairs=0.3, hidden=0.2, attempts=1, graded=graded)
+    return tuple(Exploration(hooks).propose(range(COUNT), 5))
 
 
 @cache
@@ -82,7 +82,7 @@ def test_runs_on_plans_are_rated_by_how_far_they_came() -> None:
 
 
 def test_who_gives_in_has_completed_nothing() -> None:
-    twins = AppProposer(_environment(), AppTasksConfig(twins=1.0)).propose(range(8), 5)
+    twins = Exploration(app_explorer(environment=_environment(), safety_pairs=1.0)).propose(range(8), 5)
     made = [finish(one.draft, one.checks, PROVENANCE, 0) for one in twins if isinstance(one, Checked)]
     harmful = next(task for task in made if task.details["kind"] == "harmful")
     weak = DoerPolicyConfig(skill=0.5, gives_in=0.95, notices=0.0)

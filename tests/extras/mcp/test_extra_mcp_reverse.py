@@ -12,8 +12,9 @@ from real_mcp_servers import CannotBeHad, node_program
 
 from synth.environments.contract import ToolCall
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
-from synth.exploration.mcp.config import McpTasksConfig
-from synth.exploration.mcp.propose import McpProposer, book_for
+from synth.exploration.config import ExplorationConfig
+from synth.exploration.mcp.explorer import McpExplorable, book_for
+from synth.exploration.pipeline import Exploration
 from synth.schemas.plans import Plan
 from synth.schemas.rejections import Rejection
 from synth.schemas.tasks import Task
@@ -59,7 +60,9 @@ def test_tasks_of_a_real_server(name: str, tmp_path: Path, record_property: Call
     print(f"\n{name}: {', '.join(tool.name for tool in environment.tools())}")
     book = book_for(environment)
     assert book is not None, environment.servers
-    proposer = McpProposer(environment, book, McpTasksConfig())
+    proposer = Exploration(
+        McpExplorable(environment, book, ExplorationConfig(kinds={"done": 0.7, "answered": 0.3}, tries=12))
+    )
     tasks: dict[str, Task] = {}
     rejected: Counter[str] = Counter()
     for start in range(0, 120, 12):

@@ -12,8 +12,8 @@ import synth
 from synth.dataset.rules.validate import validate
 from synth.environments.web.environment import open_web
 from synth.errors import SynthError
-from synth.exploration.web.config import WebTasksConfig
-from synth.exploration.web.propose import WebProposer
+from synth.exploration.pipeline import Exploration
+from synth.exploration.web.explorer import web_explorer
 from synth.schemas.rejections import Reason, Rejection
 from synth.tasks.contract import Checked
 from synth.tasks.draft import Draft
@@ -55,7 +55,9 @@ def my_pages(tmp_path: Path) -> Path:
 
 
 def drafts(folder: Path, kind: str, indices: Sequence[int]) -> list[Draft]:
-    proposer = WebProposer(open_web(site=str(folder), html=False), WebTasksConfig(kinds={kind: 1.0}))
+    proposer = Exploration(
+        web_explorer(environment=open_web(site=str(folder), html=False), kinds={kind: 1.0}, attempts=3)
+    )
     found = [outcome for outcome in proposer.propose(indices, 3) if isinstance(outcome, Checked)]
     return [one.draft for one in found if isinstance(one.draft, Draft)]
 
@@ -88,7 +90,9 @@ def test_a_few_words_about_the_pages_are_the_words_of_the_requests(my_pages: Pat
     )
     keeper = drafts(my_pages, "answered", range(6))
     assert {("keeps the joinery?" in one.question, one.answer) for one in keeper} == {(True, "Mr Dunstan Ferrer")}
-    proposer = WebProposer(open_web(site=str(my_pages), html=False), WebTasksConfig(kinds={"answered": 1.0}))
+    proposer = Exploration(
+        web_explorer(environment=open_web(site=str(my_pages), html=False), kinds={"answered": 1.0}, attempts=3)
+    )
     rejected = [one for one in proposer.propose(range(6), 3) if isinstance(one, Rejection)]
     # One question for the deposits of two tools: nobody could answer it.
     assert {one.reason for one in rejected} <= {Reason.AMBIGUOUS, Reason.NO_WALK}

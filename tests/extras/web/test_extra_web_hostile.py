@@ -16,7 +16,7 @@ from browser_here import needs_browser
 
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.web.environment import WebEpisode, open_web
-from synth.exploration.web.propose import empty_task
+from synth.exploration.web.actions import beginning_of
 
 pytestmark = [pytest.mark.extras, needs_browser]
 OUT = "http://evil.example/steal"
@@ -86,7 +86,7 @@ def episode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebEpisode]:
     (folder / "file.bin").write_bytes(b"\0" * 10)
     for number, (markup, _) in enumerate(WAYS.values()):
         (folder / f"{number}.html").write_text(f"<h1>Trap</h1>{markup}")
-    held = open_web(site=str(folder), html=False).reset(empty_task(None))
+    held = open_web(site=str(folder), html=False).reset(beginning_of(None))
     yield held
     held.close()
 
@@ -148,6 +148,6 @@ def test_each_is_told_on_a_crowded_machine(episode: WebEpisode) -> None:
 
 def test_a_script_that_fails_is_told(episode: WebEpisode, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<h1>x</h1><script>noSuchFunction();</script>")
-    other = open_web(site=str(tmp_path), html=False).reset(empty_task(None))
+    other = open_web(site=str(tmp_path), html=False).reset(beginning_of(None))
     assert "A script of the page failed: noSuchFunction is not defined" in do(other, "open", url="/").content
     other.close()

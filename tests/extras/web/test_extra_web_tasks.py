@@ -14,8 +14,8 @@ from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
 from synth.environments.contract import ToolCall
 from synth.environments.web.environment import WebEnvironment, open_web
-from synth.exploration.web.config import WebTasksConfig
-from synth.exploration.web.propose import WebProposer
+from synth.exploration.pipeline import Exploration
+from synth.exploration.web.explorer import web_explorer
 from synth.identity import derive_generator
 from synth.schemas.adp import WebObservation
 from synth.schemas.plans import Plan
@@ -26,6 +26,7 @@ from synth.testing.corpus import PROVENANCE
 
 pytestmark = [pytest.mark.extras, needs_browser]
 WANTED = 20
+OPTIONS: dict[str, Any] = {"kinds": {"done": 0.7, "answered": 0.3}, "writes": {1: 0.8, 2: 0.2}, "attempts": 3}
 LANES = 5
 """So many tests share the tasks, so that none of them is long."""
 
@@ -38,7 +39,7 @@ def environment(screenshots: bool) -> WebEnvironment:
 @cache
 def tasks(lane: int) -> tuple[Task, ...]:
     """The first tasks of a lane of candidates."""
-    proposer = WebProposer(environment(False), WebTasksConfig(changes={1: 0.8, 2: 0.2}))
+    proposer = Exploration(web_explorer(environment=environment(False), **OPTIONS))
     found: list[Task] = []
     for index in range(lane, lane + 100 * LANES, LANES):
         (outcome,) = proposer.propose([index], 7)
@@ -104,7 +105,7 @@ def test_plans_are_grounded_and_an_idle_agent_fails() -> None:
 
 def test_a_candidate_depends_on_its_index_alone() -> None:
     task = tasks(1)[0]
-    proposer = WebProposer(environment(False), WebTasksConfig(changes={1: 0.8, 2: 0.2}))
+    proposer = Exploration(web_explorer(environment=environment(False), **OPTIONS))
     (again,) = proposer.propose([task.candidate_index], 7)
     assert isinstance(again, Checked)
     assert finish(again.draft, again.checks, PROVENANCE, task.candidate_index) == task

@@ -1,1 +1,0 @@
-"""Seeded exploration: one loop (``walks``), and who chooses what is called (``black_box``, ``application``)."""

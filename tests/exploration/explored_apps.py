@@ -1,0 +1,69 @@
+"""Tasks of the shipped applications, and runs of calls and agents on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from synth.agents.loop import Limits, Rollout, rollout
+from synth.agents.scripted.doer.policy import DoerPolicy
+from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
+from synth.environments.contract import ToolCall, ToolResult
+from synth.exploration.app.explorer import app_explorer
+from synth.exploration.pipeline import Exploration
+from synth.identity import derive_generator
+from synth.schemas.plans import Plan, PlannedCall
+from synth.schemas.rejections import Rejection
+from synth.schemas.tasks import Task
+from synth.tasks.contract import Checked
+from synth.tasks.draft import finish
+from synth.testing.corpus import PROVENANCE
+
+APPLICATIONS = ("airline", "ledger", "tracker")
+
+
+@cache
+def environment(application: str = "airline") -> AppEnvironment:
+    return open_app(application=application, user=True)
+
+
+def exploration(application: str, **options: Any) -> Exploration[Any]:
+    return Exploration(app_explorer(environment=environment(application), **options))
+
+
+@cache
+def outcomes(application: str, count: int, seed: int = 5, **options: Any) -> tuple[Checked | Rejection, ...]:
+    return tuple(exploration(application, **options).propose(range(count), seed))
+
+
+def tasks(application: str, count: int, seed: int = 5, **options: Any) -> list[Task]:
+    found = enumerate(outcomes(application, count, seed, **options))
+    return [finish(one.draft, one.checks, PROVENANCE, index) for index, one in found if isinstance(one, Checked)]
+
+
+def plan_of(task: Task) -> Plan:
+    return Plan.model_validate(task.details["plan"])
+
+
+def tool_calls(planned: Sequence[PlannedCall]) -> list[ToolCall]:
+    return [ToolCall(id=str(at), name=call.tool, arguments=call.arguments) for at, call in enumerate(planned)]
+
+
+def played(task: Task, calls: Sequence[ToolCall]) -> tuple[AppEpisode, list[tuple[ToolCall, ToolResult]]]:
+    """A fresh episode in which ``calls`` were made, and what came of them."""
+    episode = environment(task.details["app"]).reset(task)
+    return episode, [(call, episode.step(call)) for call in calls]
+
+
+def run(policy: DoerTeacher | DoerPolicy, task: Task, sample: int = 0) -> Rollout:
+    place = environment(task.details["app"])
+    return rollout(
+        policy,
+        place,
+        task,
+        system=place.instructions(),
+        limits=Limits(),
+        generator_for_turn=lambda turn: derive_generator(1, task.id, sample, turn),
+    )

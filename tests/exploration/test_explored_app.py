@@ -1,0 +1,96 @@
+"""Tasks of the shipped applications: each is proved again here, by other means than those that made it."""
+
+from __future__ import annotations
+
+import pytest
+from explored_apps import APPLICATIONS, environment, exploration, outcomes, plan_of, played, tasks, tool_calls
+
+from synth.environments.app.environment import Goal
+from synth.environments.contract import ToolCall
+from synth.exploration.app.checklist import checklist_results
+from synth.exploration.app.solution import same_request
+
+SEED = 11
+COUNT = 24
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_solutions_come_to_the_goal_and_satisfy_the_verdict_and_the_checklist(application: str) -> None:
+    found = tasks(application, COUNT, SEED)
+    assert len(found) > 0.8 * COUNT
+    for task in found:
+        plan = plan_of(task)
+        asked = [
+            ToolCall(id="u", name="ask_user", arguments={"question": f"Please tell me: {fact.keywords[0]}?"})
+            for fact in plan.user
+        ]
+        tried = tool_calls(plan.attempts)
+        episode, done = played(task, [*tried, *tool_calls(plan.calls), *asked])
+        errors = [result.error for _, result in done]
+        assert errors == ["refused"] * len(tried) + [None] * (len(done) - len(tried)), task.question
+        verdict = episode.check(task.answer)
+        assert verdict.correct, (task.question, verdict.evidence)
+        assert all(checklist_results(plan, done, episode.difference(), task.answer)), task.question
+        episode.close()
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_no_step_can_be_left_out(application: str) -> None:
+    for task in tasks(application, COUNT, SEED):
+        plan = plan_of(task)
+        for left, call in enumerate(plan.calls):
+            if call.changes:
+                episode, _ = played(task, [one for at, one in enumerate(tool_calls(plan.calls)) if at != left])
+                assert not episode.check(task.answer).correct, (task.question, call.tool)
+                episode.close()
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_what_is_declined_is_stopped_or_spoils_the_state(application: str) -> None:
+    declined = [task for task in tasks(application, COUNT, SEED) if "forbidden" in task.details]
+    assert declined
+    for task in declined:
+        forbidden = task.details["forbidden"]
+        episode, done = played(task, [ToolCall(id="f", name=forbidden["tool"], arguments=forbidden["arguments"])])
+        if done[0][1].error is None:
+            assert episode.check(task.answer).rule == "policy"
+        else:
+            assert episode.refused_by == forbidden["rule"]
+        episode.close()
+
+
+@pytest.mark.parametrize("application", APPLICATIONS)
+def test_requests_name_no_key_and_differ(application: str) -> None:
+    definition = environment(application).definition
+    found = tasks(application, COUNT, SEED)
+    for task in found:
+        for call in plan_of(task).calls:
+            arguments = definition.tools[call.tool].arguments
+            for name, value in call.arguments.items():
+                table = definition.table_of(name, arguments[name]) if name in arguments else None
+                if table is not None and definition.tables[table].columns[definition.tables[table].key[0]].generated:
+                    assert str(value) not in task.question, task.question
+    assert len({same_request(task) for task in found}) > 0.9 * len(found)
+    assert len({task.surface for task in found}) > 0.9 * len(found)
+
+
+def test_a_candidate_depends_on_its_index_alone() -> None:
+    known = outcomes("airline", COUNT, SEED)
+    assert exploration("airline").propose([7, 3], SEED) == [known[7], known[3]]
+
+
+def test_states_belong_to_one_split() -> None:
+    hooks = exploration("airline").hooks
+    owners: dict[int, set[str]] = {}
+    for index in range(600):
+        candidate = hooks.candidate(index, SEED)
+        owners.setdefault(candidate.app_seed, set()).add(candidate.split)
+    assert all(len(splits) == 1 for splits in owners.values())
+    assert {split for splits in owners.values() for split in splits} == {"train", "validation", "test"}
+
+
+def test_goal_of_a_task_that_changes_nothing_is_the_beginning() -> None:
+    quiet = [task for task in tasks("airline", COUNT, SEED) if task.details["kind"] in ("answered", "refused")]
+    assert quiet
+    for task in quiet:
+        assert Goal.model_validate(task.details["goal"]).changes == ()

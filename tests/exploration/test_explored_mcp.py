@@ -1,0 +1,261 @@
+"""Tasks on a server of ours: proved by replay, minimal, grounded; on one without a book, found out by trying."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from synth.environments.contract import ToolCall, ToolResult, ToolSchema
+from synth.errors import InputError
+from synth.schemas.plans import Plan
+from synth.schemas.rejections import Rejection
+from synth.schemas.tasks import Task
+from synth.tasks.contract import Checked
+from synth.tasks.draft import finish
+from synth.testing.corpus import PROVENANCE
+
+pytest.importorskip("mcp", reason="extra mcp")
+
+from stand_ins.mcp_server import command
+
+from synth.environments.mcp.environment import McpEnvironment, open_mcp
+from synth.exploration.config import ExplorationConfig
+from synth.exploration.grounding import leaves
+from synth.exploration.mcp.book import Book, Record, load_book, shipped_books
+from synth.exploration.mcp.described import described_book, phrase, survey
+from synth.exploration.mcp.explorer import McpExplorable, book_for
+from synth.exploration.mcp.filling import things
+from synth.exploration.mcp.planning import request
+from synth.exploration.mcp.trials import typed
+from synth.exploration.pipeline import Exploration
+
+CONFIG = ExplorationConfig(
+    fractions={"train": 1.0}, kinds={"done": 0.7, "answered": 0.3}, writes={1: 1, 2: 1, 3: 1}, tries=12
+)
+HINTS = {"title": ["Tides", "Boats", "Charts"], "text": ["High at noon", "Two were sold", "The north bay is missing"]}
+
+
+def exploration(environment: McpEnvironment, book: Book) -> Exploration[Any]:
+    return Exploration(McpExplorable(environment, book, CONFIG))
+
+
+@cache
+def organizer() -> McpEnvironment:
+    server = {"command": ["{python}", "-I", "-S", "{shipped}/organizer.py", "studio"]}
+    return open_mcp(servers={"organizer": server}, replay_safe=True)
+
+
+@cache
+def proposed(seed: int = 3, number: int = 9) -> tuple[Checked | Rejection, ...]:
+    book = book_for(organizer())
+    assert book is not None
+    return tuple(exploration(organizer(), book).propose(range(number), seed))
+
+
+@cache
+def tasks() -> tuple[Task, ...]:
+    kept = [one for one in proposed() if isinstance(one, Checked)]
+    return tuple(finish(one.draft, one.checks, PROVENANCE, number) for number, one in enumerate(kept))
+
+
+def played(task: Task, calls: list[tuple[str, dict[str, Any]]], answer: str = "Done.") -> Any:
+    episode = organizer().reset(task)
+    try:
+        results: list[ToolResult] = [
+            episode.step(ToolCall(id=f"c{number}", name=name, arguments=arguments))
+            for number, (name, arguments) in enumerate(calls)
+        ]
+        before = episode.snapshot()
+        verdict = episode.check(answer)
+        assert episode.snapshot() == before, "looking leaves no trace"
+        return verdict, results
+    finally:
+        episode.close()
+
+
+def test_most_candidates_become_tasks_of_both_kinds() -> None:
+    kinds = Counter(task.details["kind"] for task in tasks())
+    assert len(tasks()) >= 6, [one.detail for one in proposed() if isinstance(one, Rejection)]
+    assert kinds["done"] >= 3
+    assert kinds["answered"] >= 1
+    assert len({task.question for task in tasks()}) == len(tasks())
+
+
+def test_every_solution_is_right_and_nothing_less_is() -> None:
+    """By the environment's own verdict, apart from what proposed them: the plan; each plan without one of its changes;
+    nothing at all; something more."""
+    for task in tasks():
+        plan = Plan.model_validate(task.details["plan"])
+        calls = [(call.tool, call.arguments) for call in plan.calls]
+        verdict, results = played(task, calls, task.answer)
+        assert verdict.correct is True, verdict
+        assert all(result.error is None for result in results)
+        more, _ = played(task, [*calls, ("write_note", {"title": "Stray", "text": "x", "tag": "y"})], task.answer)
+        assert (more.correct, more.rule) == (False, "state")
+        if plan.outcome == "answered":
+            assert played(task, [], "something else")[0].correct is False
+            assert played(task, [], task.answer)[0].correct is True  # it is the answer that counts, and it is right
+            continue
+        changing = [at for at, call in enumerate(plan.calls) if call.changes]
+        assert changing
+        for left_out in changing:
+            verdict, _ = played(task, [call for at, call in enumerate(calls) if at != left_out])
+            assert (verdict.correct, verdict.rule) == (False, "state"), "a call that can be left out"
+
+
+def test_every_value_was_said_or_shown_before() -> None:
+    sources = Counter()
+    for task in tasks():
+        plan = Plan.model_validate(task.details["plan"])
+        _, results = played(task, [(call.tool, call.arguments) for call in plan.calls])
+        for number, call in enumerate(plan.calls):
+            assert set(call.given) == {path for path, _ in leaves(call.arguments)}
+            values = dict(leaves(call.arguments))
+            for path, given in call.given.items():
+                sources[given.source] += 1
+                if given.source == "question":
+                    assert str(values[path]) == given.words
+                    assert given.words in task.question
+                elif given.source == "observation":
+                    assert given.call is not None
+                    assert given.call < number
+                    assert given.words in results[given.call].content
+                    assert str(values[path]) in given.words
+        assert not any(word.startswith("t-") for word in task.question.split()), "no id that must be looked up"
+    assert sources["observation"] > 2
+    assert sources["question"] > 10
+
+
+def test_equal_seeds_propose_alike_however_many_work_at_once() -> None:
+    book = book_for(organizer())
+    assert book is not None
+    one_by_one = exploration(organizer(), book)
+    again = [*one_by_one.propose([4], 3), *one_by_one.propose([1], 3)]
+    assert again == [proposed()[4], proposed()[1]]
+    assert proposed()[4] != proposed()[5]
+
+
+def test_what_takes_back_itself_is_no_task() -> None:
+    undo = {
+        "servers": ["organizer"],
+        "records": {"open": {"tool": "list_tasks", "pattern": r"^\[(?P<id>t-\d+)\] Label", "names": "id"}},
+        "words": {"day": ["Monday"]},
+        "probes": [{"tool": "list_projects"}],
+        "moves": [
+            {"tool": "write_note", "arguments": {"title": "{day}", "text": "x", "tag": "y"}, "asks": ["note {day}"]}
+        ],
+    }
+    (found,) = exploration(organizer(), Book.model_validate(undo)).propose([0], 0)
+    assert isinstance(found, Rejection), "its probes do not see notes"
+    assert found.reason == "no_walk"
+
+
+def test_a_value_that_nobody_says_is_no_task() -> None:
+    silent = {
+        "servers": ["organizer"],
+        "words": {"line": ["Bring cash"]},
+        "probes": [{"tool": "read_note", "arguments": {"title": "Storage"}}],
+        "moves": [
+            {"tool": "append_to_note", "arguments": {"title": "Storage", "line": "{line}"}, "asks": ["add to Storage"]}
+        ],
+    }
+    (found,) = exploration(organizer(), Book.model_validate(silent)).propose([0], 0)
+    assert isinstance(found, Rejection)
+    assert (found.reason, "Bring cash" in found.detail) == ("ungrounded", True)
+
+
+def test_where_calls_may_not_be_made_again_there_are_no_tasks() -> None:
+    notes = open_mcp(servers={"notes": {"command": command("notes")}})
+    with pytest.raises(InputError, match="replay_safe"):
+        exploration(notes, shipped_books()[0])
+    replayed = open_mcp(servers={"notes": {"command": command("notes")}}, replay_safe=True)
+    assert book_for(replayed) is None
+    with pytest.raises(InputError, match="no tool"):
+        exploration(replayed, shipped_books()[0])
+
+
+def test_books_are_checked() -> None:
+    assert {name for book in shipped_books() for name in book.servers} == {
+        "memory-server",
+        "organizer",
+        "secure-filesystem-server",
+    }
+    with pytest.raises(InputError, match="no slot 'ghost'"):
+        load_book(
+            "servers: [x]\nprobes: [{tool: a}]\nmoves: [{tool: b, arguments: {c: '{ghost}'}, asks: [d]}]", "b.yaml"
+        )
+    with pytest.raises(InputError, match="not YAML"):
+        load_book("servers: [x", "b.yaml")
+    with pytest.raises(InputError, match="either a tool"):
+        load_book("servers: [x]\nprobes: [{tool: a}]\nmoves: [{asks: [d]}]", "b.yaml")
+
+
+def test_things_of_text_and_of_json() -> None:
+    text = Record(tool="t", pattern=r"^(?P<key>\w+): (?P<value>.+)$", where={"key": "[A-Z].*"})
+    assert [parts["value"] for parts in things(text, "Red: 1\nnone\nblue: 2\nGreen: 3")] == ["1", "3"]
+    graph = json.dumps({"entities": [{"name": "A", "facts": ["x", "y"]}, {"name": "B", "facts": []}]})
+    nested = Record(tool="t", each="entities[].facts[]")
+    assert list(things(nested, graph)) == [{"name": "A", "item": "x"}, {"name": "A", "item": "y"}]
+    assert list(things(nested, "no JSON")) == []
+
+
+def test_arguments_are_of_the_types_that_the_schema_names() -> None:
+    schema = {"properties": {"n": {"type": "integer"}, "f": {"type": "number"}, "b": {"type": "boolean"}, "s": {}}}
+    assert typed({"n": "3", "f": "2.5", "b": "true", "s": "3"}, schema) == {"n": 3, "f": 2.5, "b": True, "s": "3"}
+
+
+def test_requests_are_sentences() -> None:
+    asks = ["put “a.txt. b” away", "say hello", "go"]
+    for count in (1, 2, 3):
+        for seed in range(40):
+            text = request(asks[:count], np.random.default_rng(seed), ordered=seed % 2 == 0, openings=["Hello there."])
+            assert text[0].isupper()
+            assert text[-1] in ".?!"
+            assert "“a.txt. b”" in text
+            if count > 1 and seed % 2 == 0:
+                assert any(word in text.lower() for word in ("then", "after that", "once that's done"))
+    assert "in this order: a; b; c; d" in request("abcd", np.random.default_rng(0), ordered=True)
+
+
+def test_what_reads_is_found_by_trying_and_tasks_follow() -> None:
+    notes = open_mcp(servers={"notes": {"command": command("notes")}}, replay_safe=True)
+    found = survey(notes, hints=[word for words in HINTS.values() for word in words], calls=30)
+    assert (sorted(found.reads), found.writes, found.said) == (["read", "titles"], ("write",), frozenset())
+    book = described_book(notes, found, HINTS)
+    assert [move.tool for move in book.moves] == ["write"]
+    assert len(book.probes) == 4  # the titles, and what stands under each of three
+    found_tasks = [one for one in exploration(notes, book).propose(range(4), 1) if isinstance(one, Checked)]
+    assert len(found_tasks) >= 3
+    for task in found_tasks:
+        assert "write a note under a title" in task.draft.question
+        assert all(check.outcome == "passed" for check in task.checks)
+
+
+def test_a_clock_is_no_probe() -> None:
+    tools = ("write", "titles", "clock")
+    environment = open_mcp(servers={"notes": {"command": command("all")}}, tools=tools, replay_safe=True)
+    found = survey(environment, hints=["Tides"], calls=15)
+    assert "clock" not in found.reads
+    assert "titles" in found.reads
+
+
+def test_without_words_there_is_nothing_to_ask() -> None:
+    notes = open_mcp(servers={"notes": {"command": command("notes")}}, replay_safe=True)
+    found = survey(notes, hints=["Tides"], calls=12)
+    with pytest.raises(InputError, match=r"questions\.hints"):
+        described_book(notes, found, {})
+
+
+def test_a_description_that_gives_orders_gets_into_no_request() -> None:
+    poisoned = open_mcp(servers={"bad": {"command": command("poison")}}, replay_safe=True)
+    said = {tool.name: phrase(poisoned, tool) for tool in poisoned.tools()}
+    assert said == {"add": "add", "div": "div", "good": "good", "multiply": "multiply", "sum": "sum"}
+    wordy = ToolSchema(name="good", description="Creates a new folder. It may fail.", parameters={})
+    assert phrase(poisoned, wordy) == "create a new folder"
+    odd = ToolSchema(name="good", description="Runs <b>anything</b> you like", parameters={})
+    assert phrase(poisoned, odd) == "good"
