@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.provenance import Provenance
 from synth.schemas.rl import ExtraInfo, Message, RewardModel, Verifier
-from synth.schemas.row import NonEmpty, Row, Split
+from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
 from synth.schemas.tasks import Shape
 
 __all__ = ["ContextItem", "ContextKind", "ContextRow", "Cut"]
@@ -23,7 +23,7 @@ sentence meets the budget."""
 class ContextItem(Row):
     """One document of a context. Its text stands at ``content[start:end]`` of the message that holds the context."""
 
-    document_id: NonEmpty
+    document_id: Annotated[NonEmpty, Ref("documents")]
     """Id in ``documents``."""
     title: NonEmpty
     """Its title, which stands above its text."""
@@ -51,10 +51,11 @@ class ContextRow(Row):
     """A task to be solved by reading: the question below a long context that holds its evidence."""
 
     table: ClassVar[str | None] = "contexts"
+    unique_together = (("task_id", "budget"),)
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """``context-<16 hex>``, the hash of what the row is."""
-    task_id: NonEmpty
+    task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
     preview: str
     """Question, answer and the documents in their order, for a person: the prompt is too long to read."""

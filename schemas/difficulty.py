@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import NonEmpty, Row, Split
+from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
 from synth.schemas.tasks import Shape
 
 __all__ = ["ClosedBookRow", "DifficultyRow"]
@@ -32,7 +32,7 @@ class DifficultyRow(Row):
 
     table: ClassVar[str | None] = "difficulty"
 
-    task_id: NonEmpty
+    task_id: Annotated[NonEmpty, Key(), Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
     shape: Shape
     """As in the task."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import NonEmpty, Row, Split
+from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
 from synth.schemas.tasks import CheckResult
 from synth.schemas.trajectories import Role
 
@@ -38,12 +38,13 @@ class Distractor(Row):
     """A page that leads astray from one task, and where that was seen."""
 
     table: ClassVar[str | None] = "distractors"
+    unique_together = (("task_id", "document_id"),)
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """``distractor-<16 hex>``, the hash of task, document and kind."""
-    task_id: NonEmpty
+    task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
-    document_id: NonEmpty
+    document_id: Annotated[NonEmpty, Ref("documents")]
     """Id of the page in ``documents``: neither a gold document of the task nor the page of an entity of its walk. Each
     page once per task, in its lowest tier."""
     tier: Literal[1, 2, 3]
@@ -52,7 +53,7 @@ class Distractor(Row):
     """How it became a distractor."""
     role: Role | None = None
     """Whose run met it first (tiers 1 and 2): the teacher's runs are looked at before the policy's."""
-    trajectory_id: str | None = None
+    trajectory_id: Annotated[str | None, Ref("trajectories", ("task_id",))] = None
     """That run (tiers 1 and 2)."""
     step: int | None = None
     """The turn in which the page was opened (tier 1) or returned (tier 2), from 0."""
@@ -67,7 +68,7 @@ class Distractor(Row):
     """Place among the results for ``query``, from 1; None when a link led there."""
     score: float | None = None
     """Score of ``method``, rounded to four decimals (tier 3)."""
-    misinformation_id: str | None = None
+    misinformation_id: Annotated[str | None, Ref("planted_misinformation")] = None
     """Row in ``planted_misinformation`` when the page was written to be false."""
     checks: tuple[CheckResult, ...]
     """``not_gold`` and ``does_not_answer``, with what was seen; all passed."""
@@ -85,15 +86,15 @@ class PlantedMisinformation(Row):
 
     table: ClassVar[str | None] = "planted_misinformation"
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """``falsehood-<16 hex>``, the hash of the page's id and of the fact."""
-    document_id: NonEmpty
+    document_id: Annotated[NonEmpty, Ref("documents")]
     """The written page, in ``documents``."""
     level: WrittenLevel
     """Perception or cognition."""
     kind: WrittenKind
     """How it deceives."""
-    subject: NonEmpty
+    subject: Annotated[NonEmpty, Ref("entities")]
     """Id of the entity that it leads a reader astray about."""
     relation: NonEmpty
     """Relation of the fact that it falsifies (``partial``: withholds)."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from synth.schemas.row import NonEmpty, Row, Split
+from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
 
 __all__ = ["Anchor", "Document", "Edge", "Entity", "Evidence", "Link", "Section", "ValueKind"]
 
@@ -32,7 +32,7 @@ class Link(Row):
     """Offset of the anchor text, in code points."""
     end: int
     """Offset just past it."""
-    target: NonEmpty
+    target: Annotated[NonEmpty, Ref("documents")]
     """Id of the document it leads to. A link that leads out of the source is not kept."""
     fragment: str | None = None
     """What stood behind ``#`` in the reference."""
@@ -56,7 +56,7 @@ class Document(Row):
 
     table: ClassVar[str | None] = "documents"
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """Stable id, relative to the root of the source: it holds no absolute path and no host name."""
     title: NonEmpty
     """Name of the page."""
@@ -90,7 +90,7 @@ class Document(Row):
 class Evidence(Row):
     """Where something is stated: ``document.text[start:end] == quote``."""
 
-    document_id: NonEmpty
+    document_id: Annotated[NonEmpty, Ref("documents")]
     """Id in ``documents``."""
     start: int
     """Offset in the text, in code points."""

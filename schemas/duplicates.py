@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from synth.schemas.row import NonEmpty, Row
+from synth.schemas.row import Key, NonEmpty, Row
 
 __all__ = ["DuplicateRow"]
 
@@ -15,7 +15,7 @@ class DuplicateRow(Row):
 
     table: ClassVar[str | None] = "duplicates"
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """Hash of what it is."""
     level: Literal["documents", "trajectories", "preferences"]
     """The table of both rows. Of alike documents and pairs all but one stand in ``rejected``; of alike trajectories

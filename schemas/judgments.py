@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
-from synth.schemas.row import JsonObject, NonEmpty, Row, Split
+from synth.schemas.row import JsonObject, Key, NonEmpty, Ref, Row, Split
 
 __all__ = ["JudgmentKind", "JudgmentRow"]
 
@@ -29,21 +29,22 @@ class JudgmentRow(Row):
     """One verdict, or why there is none. It stands beside what the rules found and changes nothing of it."""
 
     table: ClassVar[str | None] = "judgments"
+    unique_together = (("trajectory_id", "pair_id", "step", "alternative", "kind"),)
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """Hash of what is judged, and as what."""
     kind: JudgmentKind
     """What is judged."""
     task_id: NonEmpty
     """The task of it."""
-    trajectory_id: NonEmpty
+    trajectory_id: Annotated[NonEmpty, Ref("trajectories", ("task_id", "split"))]
     """The trajectory that it is, or is part of; of a pair, the one that the prefix comes from."""
     step: int
     """The step of an action or pair; -1 for a whole run and for an answer."""
     alternative: int
     """Of an action, its number among the alternatives of the step, as in ``continuations``; -1 = the recorded one, and
     for all else."""
-    pair_id: str | None
+    pair_id: Annotated[str | None, Ref("preferences")]
     """Of a pair, its id."""
     verdict: NonEmpty
     """``scored``; ``agrees`` or ``disagrees`` with the pair; ``equivalent`` or ``different``; ``rated``; or

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.documents import ValueKind
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonList, NonEmpty, Row, Split
+from synth.schemas.row import JsonList, Key, NonEmpty, Ref, Row, Split
 from synth.schemas.tasks import AnswerPart, Shape
 
 __all__ = ["ExtraInfo", "GroundTruth", "Message", "RewardModel", "RlRow", "RubricFact", "RubricItem", "Verifier"]
@@ -108,9 +108,9 @@ class RlRow(Row):
 
     table: ClassVar[str | None] = "rl"
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """``rl-<16 hex>``, the hash of what the row is."""
-    task_id: NonEmpty
+    task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
     data_source: NonEmpty
     """Name of the dataset: verl chooses the reward function by it."""

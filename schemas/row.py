@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+import types
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-__all__ = ["SCHEMA_VERSION", "Json", "JsonColumn", "JsonList", "JsonObject", "Row", "Split"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "Json",
+    "JsonColumn",
+    "JsonList",
+    "JsonObject",
+    "Key",
+    "Ref",
+    "Row",
+    "Split",
+    "row_types_of",
+]
 
 SCHEMA_VERSION = "1.7.0"
 """Version of our own tables. A test fails when a table's JSON Schema changes and this does not."""
@@ -28,6 +41,20 @@ class JsonColumn:
     Arrow merges structs that have different keys, so free-form objects (tool arguments, tool schemas, details)
     would come back with keys that the writer never wrote.
     """
+
+
+class Key:
+    """Marks a column whose value no two rows of a table share."""
+
+
+@dataclass(frozen=True)
+class Ref:
+    """Marks a column that holds the id of a row of another table, or of several in a list."""
+
+    table: str
+    """Name of that table."""
+    inherits: tuple[str, ...] = ()
+    """Columns of the same name in which both rows agree."""
 
 
 def _json(value: Any, depth: int = 0) -> Any:
@@ -88,6 +115,17 @@ class Row(BaseModel):
 
     table: ClassVar[str | None] = None
     """Name of the table (a Hub config, or a table of the store) whose rows these are; None for structs."""
+    unique_together: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    """Columns whose values together no two rows of the table share, beside those marked as :class:`Key`."""
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]
+
+
+def row_types_of(annotation: Any) -> list[type[Row]]:
+    """The row types that a field's annotation holds, whatever is wrapped around them."""
+    if isinstance(annotation, type) and issubclass(annotation, Row):
+        return [annotation]
+    if get_origin(annotation) in (Annotated, Union, types.UnionType, tuple):
+        return [row_type for arm in get_args(annotation) for row_type in row_types_of(arm)]
+    return []

@@ -6,12 +6,12 @@ A *step* is one agent turn: the consecutive actions before the next observation.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.adp import ContentItem
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonList, NonEmpty, Row, Split
+from synth.schemas.row import JsonList, Key, NonEmpty, Ref, Row, Split
 from synth.schemas.trajectories import Role, StopReason, Verdict
 
 __all__ = [
@@ -202,10 +202,11 @@ class StepRow(Row):
     """One agent turn of a trajectory, labelled."""
 
     table: ClassVar[str | None] = "steps"
+    unique_together = (("trajectory_id", "step"),)
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """``<trajectory_id>/<step>``."""
-    trajectory_id: NonEmpty
+    trajectory_id: Annotated[NonEmpty, Ref("trajectories", ("task_id", "split"))]
     """The trajectory that it is part of."""
     task_id: NonEmpty
     """The task of that trajectory."""
@@ -264,10 +265,11 @@ class ContinuationRow(Row):
     """One continuation from a step. It refers to its prefix and does not copy it."""
 
     table: ClassVar[str | None] = "continuations"
+    unique_together = (("trajectory_id", "step", "side", "alternative", "sample"),)
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """Hash of what it is."""
-    trajectory_id: NonEmpty
+    trajectory_id: Annotated[NonEmpty, Ref("trajectories", ("task_id", "split"))]
     """The trajectory that it branches from."""
     task_id: NonEmpty
     """The task of that trajectory."""
@@ -354,7 +356,7 @@ class PreferenceRow(Row):
 
     table: ClassVar[str | None] = "preferences"
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """Hash of what it is."""
     kind: PairKind
     """Where it comes from."""
@@ -364,9 +366,9 @@ class PreferenceRow(Row):
     pages gives no honest occasion for it."""
     task_id: NonEmpty
     """The task of both sides."""
-    trajectory_id: NonEmpty
+    trajectory_id: Annotated[NonEmpty, Ref("trajectories", ("task_id", "split"))]
     """The trajectory that the prefix comes from."""
-    other_trajectory_id: str | None = None
+    other_trajectory_id: Annotated[str | None, Ref("trajectories", ("task_id", "split"))] = None
     """The run that the other side is, in ``trajectory`` pairs."""
     step: int
     """The step at which the sides part; 0 when they share the question only."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.details import Facts
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonObject, NonEmpty, Row, Split
+from synth.schemas.row import JsonObject, Key, NonEmpty, Ref, Row, Split
 
 __all__ = [
     "AnswerPart",
@@ -173,7 +173,7 @@ class Task(Row):
 
     table: ClassVar[str | None] = "tasks"
 
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """``<prefix>-<16 hex>``, the hash of what the task is (question, answer, walk, source): equal tasks, equal ids."""
     question: NonEmpty
     """The whole question, as the agent is asked it."""
@@ -198,7 +198,7 @@ class Task(Row):
     """The gold walk, hop by hop."""
     gold_entities: tuple[str, ...]
     """Ids of the answer and of every bridge: the rubric. Entities that the question itself names are not in it."""
-    gold_documents: tuple[str, ...]
+    gold_documents: tuple[Annotated[str, Ref("documents")], ...]
     """Ids of the documents that state the hops."""
     difficulty: Difficulty
     """Measures of structure."""

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator
 from synth.schemas.adp import ContentItem
 from synth.schemas.details import Facts
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonList, JsonObject, NonEmpty, Row, Split
+from synth.schemas.row import JsonList, JsonObject, Key, NonEmpty, Ref, Row, Split
 
 __all__ = ["CallErrors", "Recorded", "Role", "StopReason", "TrajectoryRow", "Verdict"]
 
@@ -48,10 +48,11 @@ class TrajectoryRow(Row):
     """One rollout. ``schema_version`` to ``details`` are the ADP trajectory; the rest are sibling columns."""
 
     table: ClassVar[str | None] = "trajectories"
+    unique_together = (("task_id", "role", "model", "rollout"),)
 
     schema_version: NonEmpty
     """Version of the Agent Data Protocol."""
-    id: NonEmpty
+    id: Annotated[NonEmpty, Key()]
     """Hash of what the row is."""
     content: tuple[ContentItem, ...]
     """Actions and observations in order, told apart by ``class_``: the ADP trajectory."""
@@ -62,7 +63,7 @@ class TrajectoryRow(Row):
     details: JsonObject = {}
     """Further facts, as JSON."""
 
-    task_id: NonEmpty
+    task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
     rollout: int
     """Number of the sample among the rollouts of this task by this role, from 0; second tries come after all first
@@ -71,7 +72,7 @@ class TrajectoryRow(Row):
     """Id of the failed run that this one tries again, with a reflection on it in the system prompt
     (:class:`synth.schemas.reflections.Reflected`); the failed run may have been rejected itself. A second try is no
     independent sample: success rates leave it out. None for a first try."""
-    duplicate_of: str | None = None
+    duplicate_of: Annotated[str | None, Ref("trajectories", ("role",))] = None
     """Id of the run of the same role that this one is like, and that stands for both. It stays, since it is a sample
     that success rates count; exports leave it out. None where it stands for itself, or nobody looked."""
     role: Role

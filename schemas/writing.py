@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
-from synth.schemas.row import NonEmpty, Row, Split
+from synth.schemas.row import NonEmpty, Ref, Row, Split
 
 __all__ = ["Claim", "ModelCheck", "QuestionRewriteRow", "TaskReviewRow", "WordedPart"]
 
@@ -29,8 +29,9 @@ class QuestionRewriteRow(Row):
     """One attempt of a model to word a question anew."""
 
     table: ClassVar[str | None] = "question_rewrites"
+    unique_together = (("task_id", "kind", "attempt"),)
 
-    task_id: NonEmpty
+    task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
     kind: Literal["reworded", "described"] = "reworded"
     """``described``: one entity that the question named is described by facts that the model chose; it comes before the
@@ -86,8 +87,9 @@ class TaskReviewRow(Row):
     """What a model's check of a task found."""
 
     table: ClassVar[str | None] = "task_reviews"
+    unique_together = (("task_id", "check"),)
 
-    task_id: NonEmpty
+    task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
     check: ModelCheck
     """Which check."""

@@ -27,6 +27,7 @@ __all__ = [
     "RATERS",
     "SCORERS",
     "SCREENS",
+    "SOURCES",
     "STAGES",
     "choices",
     "factory_of",
@@ -38,20 +39,12 @@ STAGES: Mapping[str, str] = {
     "read_docs": "synth.stages.read_docs:ReadDocs",
     "read_triples": "synth.stages.read_triples:ReadTriples",
     "read_records": "synth.stages.read_records:ReadRecords",
-    "extract_triples": "synth.stages.extract:ExtractTriples",
-    "add_triples": "synth.stages.extract:AddTriples",
-    "extract_written": "synth.stages.extract_written:ExtractWritten",
-    "gather_triples": "synth.stages.extract_written:GatherTriples",
-    "add_written_triples": "synth.stages.extract_written:AddWrittenTriples",
-    "sketch_documents": "synth.stages.duplicates:SketchDocuments",
+    "sketch": "synth.stages.duplicates:Sketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
-    "unique_records": "synth.stages.duplicates:UniqueRecords",
-    "sketch_runs": "synth.stages.duplicates:SketchRuns",
-    "mark_runs": "synth.stages.duplicates:MarkRuns",
-    "sketch_pairs": "synth.stages.duplicates:SketchPairs",
-    "unique_pairs": "synth.stages.duplicates:UniquePairs",
+    "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
+    "read_text": "synth.stages.extract:ReadText",
+    "extract_triples": "synth.stages.extract:ExtractTriples",
     "link_documents": "synth.stages.link_documents:LinkDocuments",
-    "link_records": "synth.stages.link_documents:LinkRecords",
     "graph": "synth.stages.graph:BuildGraph",
     "index": "synth.stages.index:BuildIndex",
     "names": "synth.stages.index:BuildNames",
@@ -68,15 +61,22 @@ STAGES: Mapping[str, str] = {
     "difficulty": "synth.stages.difficulty:Difficulties",
     "critical_steps": "synth.stages.critical_steps:CriticalSteps",
     "label_steps": "synth.stages.label_steps:LabelSteps",
-    "label_searched_steps": "synth.stages.label_steps:LabelSearchedSteps",
     "preferences": "synth.stages.preferences:Preferences",
     "judge_pairs": "synth.stages.judge_pairs:JudgePairs",
     "judge_runs": "synth.stages.judge_runs:JudgeRuns",
     "embed_documents": "synth.stages.distractors:EmbedDocuments",
-    "search_distractors": "synth.stages.distractors:SearchDistractors",
+    "distractors": "synth.stages.distractors:Distractors",
     "rl": "synth.stages.rl:RlRows",
     "contexts": "synth.stages.contexts:Contexts",
-    "world_distractors": "synth.stages.distractors:WorldDistractors",
+}
+SOURCES: Mapping[str, str] = {
+    "world": "synth.recipe.sources:WORLD",
+    "triples": "synth.recipe.sources:TRIPLES",
+    "docs": "synth.recipe.sources:DOCS",
+    "records": "synth.recipe.sources:RECORDS",
+    "app": "synth.recipe.sources:APP",
+    "mcp": "synth.recipe.sources:MCP",
+    "web": "synth.recipe.sources:WEB",
 }
 ENVIRONMENTS: Mapping[str, str] = {
     "graph": "synth.environments.graph:GRAPH",
@@ -155,6 +155,7 @@ IMPORTERS: Mapping[str, str] = {
 
 _TABLES = {
     "stages": STAGES,
+    "sources": SOURCES,
     "assistants": ASSISTANTS,
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
@@ -168,7 +169,7 @@ _TABLES = {
     "importers": IMPORTERS,
 }
 COLLABORATORS: Mapping[str, Mapping[str, str]] = {
-    name: table for name, table in _TABLES.items() if name not in ("stages", "formats", "importers")
+    name: table for name, table in _TABLES.items() if name not in ("stages", "sources", "formats", "importers")
 }
 """The tables of what stages are given: each entry states its version (:func:`synth.identity.versioned`)."""
 EXTENSIBLE = frozenset({"backends", "encoders", "environments", "experts", "formats", "importers", "scorers"})

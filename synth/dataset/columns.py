@@ -15,7 +15,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, parquet_json_columns
-from synth.schemas.row import Row
+from synth.schemas.row import Row, row_types_of
 
 __all__ = ["Column", "columns"]
 
@@ -49,7 +49,7 @@ def _walk(
         inner = field.type
         while pa.types.is_list(inner):
             inner = inner.value_type
-        children = _row_types(infos[0].annotation) if pa.types.is_struct(inner) else []
+        children = row_types_of(infos[0].annotation) if pa.types.is_struct(inner) else []
         texts = [_line(info.description) for info in infos if info.description]
         if not texts and len(children) == 1:
             texts = [_line(inspect.getdoc(children[0]) or "").split(". ")[0]]
@@ -88,15 +88,6 @@ def _members(kind: type[Enum]) -> tuple[tuple[str, str], ...]:
                 said[target.id] = str(below.value.value)
     sentences = {member: getattr(member, "sentence", said.get(member.name)) for member in kind}
     return tuple((str(member.value), _line(text)) for member, text in sentences.items())
-
-
-def _row_types(annotation: Any) -> list[type[Row]]:
-    """The row types that a field's annotation holds, whatever is wrapped around them."""
-    if isinstance(annotation, type) and issubclass(annotation, Row):
-        return [annotation]
-    if get_origin(annotation) in (Annotated, Union, types.UnionType, tuple):
-        return [row_type for arm in get_args(annotation) for row_type in _row_types(arm)]
-    return []
 
 
 def _type_name(kind: pa.DataType) -> str:

@@ -28,11 +28,14 @@ class StageNode:
     own key finds; None = no others."""
     screens: tuple[Implementation, ...] = ()
     """Of a ``CandidateStage``: who looks at what it kept before that is accepted, in this order."""
+    role: str | None = None
+    """Whose rows its tables hold; None = no role's alone."""
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
         """What it reads, by the names that the stage and its collaborators have for it."""
-        return self.stage.reads_of(self.config)
+        given = (name for name in self.stage.optional if name in self.inputs)
+        return tuple(dict.fromkeys([*self.stage.reads_of(self.config), *given]))
 
     def source_of(self, name: str) -> tuple[str, str]:
         """Label and table (or label and label, for arrays) behind the name that the stage reads."""
@@ -83,7 +86,7 @@ def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str
     extra = sorted(set(node.inputs) - set(node.reads))
     if extra:
         yield f"{stage.name} does not read {', '.join(extra)}"
-    if issubclass(stage, RowStage) and not stage.looks_up <= set(node.reads) - {stage.over}:
+    if issubclass(stage, RowStage) and not stage.looks_up <= {*node.reads, *stage.optional} - {stage.over}:
         yield f"{stage.name} looks up what it does not read, or what it works over"
     if issubclass(stage, RowStage) and stage.over not in node.reads:
         yield f"{stage.name} works over {stage.over!r}, which is not among what it reads"
@@ -94,7 +97,7 @@ def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str
             yield f"it reads {name} from {label!r}, which does not run before it"
         elif table in writer.stage.sealed:
             yield f"it reads {table} of {label!r}, which is sealed: no stage may read it"
-        elif table not in writer.stage.writes and not writer.stage.writes_arrays:
+        elif table not in writer.stage.writes and writer.stage.arrays is None:
             yield f"{label!r} writes no table {table!r} and no arrays"
     if node.accepting is not None and not (
         issubclass(stage, CandidateStage) and Task in list(stage.writes.values())[:1]

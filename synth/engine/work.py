@@ -126,7 +126,7 @@ class Work:
         with self.named(f"shard {task.start}"), mine.entered():
             batch = stage.produce(task.start) if isinstance(stage, ShardStage) else stage.run()
             unknown = sorted(set(batch.tables) - set(self.stage.writes))
-            if unknown or (batch.arrays and not self.stage.writes_arrays):
+            if unknown or (batch.arrays and self.stage.arrays is None):
                 raise ValueError(f"it wrote {', '.join(unknown) or 'arrays'}, which it does not declare")
         failpoint("engine.shard.computed")
         with ShardWriter(self.folder.shard(task.start, task.stop)) as writer:

@@ -31,7 +31,6 @@ __all__ = [
     "MisleadingFrame",
     "MisleadingKind",
     "MisleadingWords",
-    "Phrases",
     "QuestionWords",
     "RelationEntry",
     "SectionEntry",
@@ -242,26 +241,25 @@ class Lexicon(_Entry):
     """Of nouns that name an end of a relation and no type: ``pupil: pupils``."""
 
 
-class Phrases(_Entry):
-    """How a question about documents says a relation; ``documents.yaml`` explains the slots."""
-
-    noun: tuple[str, ...] = ()
-    """Names what is sought by what is known."""
-    ask: tuple[str, ...] = ()
-    tell: tuple[str, ...] = ()
-    """The hop as a sentence of its own."""
-
-
 class DocumentWords(_Entry):
-    """Words of questions about documents."""
+    """Words of questions about documents; ``documents.yaml`` explains the slots."""
 
-    relations: dict[str, Phrases]
-    closings: tuple[str, ...] = Field(min_length=1)
-    """How a noun phrase becomes a question or a request."""
-    constraints: dict[str, tuple[tuple[str, str], ...]]
-    """Relation -> what follows the noun ("added in version {v}"), and what follows the subject ("was added in ...")."""
-    both: dict[str, tuple[str, ...]]
-    """Relation -> questions for what two things have in common."""
+    asks: dict[str, tuple[str, ...]]
+    """Relation -> questions for where it leads."""
+    other: tuple[str, ...]
+    """Questions for a value under any other label."""
+    cell: tuple[str, ...]
+    """The same where the value stands in a table."""
+    identify: tuple[str, ...]
+    """Questions for what is described."""
+    gaps: tuple[str, ...]
+    """Questions for what is left out of a sentence."""
+    sentences: tuple[str, ...]
+    """Questions for a word of a sentence, asked in its place."""
+    anywhere: tuple[str, ...]
+    """The same where the page has no title of its own."""
+    untitled: tuple[str, ...]
+    """The same where the page has no title of its own."""
 
 
 class MisleadingFrame(_Entry):

@@ -1,6 +1,6 @@
-"""From a recipe to a plan of stages, and from finished stages to a dataset. One module per family of datasets."""
+"""From a recipe to a plan of stages, and from finished stages to a dataset."""
 
 from synth.pipelines.finishing import finish
-from synth.pipelines.planning import plan
+from synth.pipelines.planner import plan
 
 __all__ = ["finish", "plan"]

@@ -11,21 +11,13 @@ from synth.engine import Engine
 from synth.schemas.duplicates import DuplicateRow
 from synth.store import StoredTable
 
-__all__ = ["duplicate_notes", "duplicate_tables", "marked", "pairs_left_out", "runs_marked", "without"]
+__all__ = ["duplicate_notes", "marked", "pairs_left_out", "runs_marked", "without"]
 
 
 def _found(engine: Engine) -> Iterator[StoredTable]:
     for node in engine.plan.nodes:
         if "duplicates" in node.stage.writes:
             yield engine.table(node.label, "duplicates")
-
-
-def duplicate_tables(engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
-    """``duplicates``: all pairs that were found, level by level; no table where nobody looked."""
-    tables = list(_found(engine))
-    if not tables:
-        return {}
-    return {"duplicates": (batch for table in tables for batch in table.arrow.to_batches())}
 
 
 def _of(engine: Engine, level: str) -> dict[str, str]:

@@ -10,38 +10,38 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from synth.dataset.configs import CONFIGS
 from synth.dataset.key_hashes import carry
 from synth.dataset.layout import write_dataset
 from synth.distribution import version
-from synth.engine import Engine
+from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
 from synth.environments.explored import EXPLORED
 from synth.errors import BuildError
 from synth.models.naming import public_name
-from synth.pipelines.doubled import duplicate_notes, duplicate_tables, marked, pairs_left_out, runs_marked, without
+from synth.pipelines.collaborators import benchmark_names
+from synth.pipelines.doubled import duplicate_notes, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
 from synth.pipelines.published_graph import graph_tables
-from synth.pipelines.screens import benchmark_names
 from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
 from synth.recipe.reverse import ReverseQuestions, WebSource
 from synth.recipe.roles import PRIVATE, RoleName
+from synth.recipe.sources import SourceSpec
+from synth.registry import find
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
 from synth.store import StoredTable, publish
 from synth.tasks.docs.hubs import hub_documents
 from synth.tasks.world.words import words_of
 
-__all__ = ["JUDGING", "ROLES", "check_teacher", "finish", "published_recipe", "successes"]
+__all__ = ["ROLES", "check_teacher", "final_writers", "finish", "published_recipe", "successes"]
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 """``owner/model`` or ``model``, as the Hub names models."""
 
 ROLES = ("teacher", "policy")
 """In the order of their rows in the dataset."""
-
-JUDGING = ("critical-steps", "teacher-ratings", "policy-ratings", "judged-pairs")
-"""Stage runs that write verdicts, in the order of their rows in the dataset."""
 
 
 def check_teacher(recipe: Recipe, engine: Engine) -> None:
@@ -94,50 +94,27 @@ def finish(recipe: Recipe, engine: Engine, out: Path) -> BuildReport:
 
 
 def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
-    roles = [role for role in ROLES if role in recipe.roles]
-    read = any(node.label == "documents" for node in engine.plan.nodes)
-    return {
-        **({"documents": _batches(engine.table("documents", "documents"))} if read else {}),
-        **graph_tables(engine),
-        "tasks": _batches(engine.table("tasks", "tasks")),
-        "trajectories": marked(_batches(*(engine.table(role, "trajectories") for role in roles)), runs_marked(engine)),
-        **_step_tables(recipe, engine),
-        **duplicate_tables(engine),
-        "rejected": _batches(engine.rejected()),
-    }
+    found: dict[str, Iterator[pa.RecordBatch]] = {}
+    for config in CONFIGS:
+        nodes = final_writers(engine.plan, config.name)
+        if config.name == "question_rewrites":
+            nodes = [node for node in nodes if getattr(node.config, "writing", None) is not None]
+        if nodes:
+            found[config.name] = _batches(*(engine.table(node.label, config.name) for node in nodes))
+    if "trajectories" in found:
+        found["trajectories"] = marked(found["trajectories"], runs_marked(engine))
+    for name, column in (("preferences", "id"), ("judgments", "pair_id")):
+        if name in found:
+            found[name] = without(found[name], column, pairs_left_out(engine))
+    return {**found, **graph_tables(engine), "rejected": _batches(engine.rejected())}
 
 
-def _step_tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
-    labels = {node.label for node in engine.plan.nodes}
-    tables = {"steps": _batches(*(engine.table(f"{role}-steps", "steps") for role in ROLES if role in recipe.roles))}
-    for name in ("question_rewrites", "task_reviews"):
-        node = engine.plan.node("tasks")
-        unwritten = name == "question_rewrites" and getattr(node.config, "writing", None) is None
-        if name in node.stage.writes and not unwritten:
-            tables[name] = _batches(engine.table("tasks", name))
-    if "difficulty" in labels:
-        tables["difficulty"] = _batches(engine.table("difficulty", "difficulty"))
-    if "critical-steps" in labels:
-        tables["continuations"] = _batches(engine.table("critical-steps", "continuations"))
-    if "preferences" in labels:
-        judged = "judged-pairs" in labels
-        pairs = engine.table("judged-pairs", "judged") if judged else engine.table("preferences", "preferences")
-        tables["preferences"] = without(_batches(pairs), "id", pairs_left_out(engine))
-    judging = [label for label in JUDGING if label in labels]
-    if judging:
-        verdicts = _batches(*(engine.table(label, "judgments") for label in judging))
-        tables["judgments"] = without(verdicts, "pair_id", pairs_left_out(engine))
-    if "rl" in labels:
-        tables["rl"] = _batches(engine.table("rl", "rl"))
-    budgets = recipe.contexts.budgets if recipe.contexts is not None else ()
-    made = [f"contexts-{budget}" for budget in budgets if f"contexts-{budget}" in labels]
-    if made:
-        tables["contexts"] = _batches(*(engine.table(label, "contexts") for label in made))
-    if "distractors" in labels:
-        tables["distractors"] = _batches(engine.table("distractors", "distractors"))
-    if recipe.source.kind == "world":
-        tables["planted_misinformation"] = _batches(engine.table("documents", "planted_misinformation"))
-    return tables
+def final_writers(plan: Plan, table: str, role: str | None = None) -> list[StageNode]:
+    """The stage runs whose rows a dataset's ``table`` holds, in order: all that write it (of ``role``, where one is
+    named), but those whose rows a later one writes again."""
+    nodes = [node for node in plan.nodes if table in node.stage.writes and role in (None, node.role)]
+    again = {node.source_of(name)[0] for node in nodes for name in node.reads if node.source_of(name)[1] == table}
+    return [node for node in nodes if node.label not in again]
 
 
 def _batches(*tables: StoredTable) -> Iterator[pa.RecordBatch]:
@@ -146,7 +123,7 @@ def _batches(*tables: StoredTable) -> Iterator[pa.RecordBatch]:
 
 
 def _report(recipe: Recipe, engine: Engine) -> BuildReport:
-    roles = [role for role in ROLES if role in recipe.roles]
+    roles = [role for role in ROLES if role in recipe.roles and final_writers(engine.plan, "trajectories", role)]
     return BuildReport(
         dataset=recipe.name,
         title=recipe.name.replace("-", " ").capitalize(),
@@ -203,32 +180,26 @@ def fractions(recipe: Recipe) -> dict[Split, float]:
 
 def _source(recipe: Recipe, engine: Engine) -> SourceReport:
     source = recipe.source
-    words = {
-        "world": "A fictional world, generated: entities, dated and measured facts, and one page about each entity.",
-        "triples": "Facts that the user gave as triples, and one generated page about each entity.",
-        "docs": "A folder of linked pages that the user gave.",
-        "records": "Documents that the user gave as records.",
-        "mcp": "Servers of the Model Context Protocol: tools that read and change what the servers keep.",
-        "app": "An application on a generated database: tools that read and change it, and a written policy.",
-        "web": "A web site that keeps what is done on it, in a real browser.",
-    }
+    spec: SourceSpec = find("sources", source.kind)
     return SourceReport(
         name=engine.plan.source,
         kind=source.kind,
         sha256=engine.fingerprint("tasks").provenance(engine.plan).source_sha256,
-        description=words[source.kind],
-        fictional=source.kind in ("world", "app") or (isinstance(source, WebSource) and source.site == "library"),
+        description=spec.description,
+        fictional=spec.fictional or (isinstance(source, WebSource) and source.site == "library"),
     )
 
 
 def _role(recipe: Recipe, engine: Engine, role: str) -> RoleReport:
     who = recipe.roles[role]  # type: ignore[index]
+    (node,) = final_writers(engine.plan, "trajectories", role)
+    runs = engine.table(node.label, "trajectories")
     return RoleReport(
         role=role,
         backend=who.backend,
         model=None if who.model is None else public_name(who.model),
-        model_revision=_revision(engine.table(role, "trajectories")),
-        privileged=_first(engine.table(role, "trajectories"), "privileged"),
+        model_revision=_revision(runs),
+        privileged=_first(runs, "privileged"),
         rollouts_per_task=who.rollouts,
     )
 
@@ -314,7 +285,6 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
     if getattr(recipe.source, "extract", "none") == "model":
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
     if "checker" in recipe.roles:
-        notes.append(
-            f"Tasks and wordings were checked by {_who(recipe, 'checker')} (`task_reviews`, `question_rewrites`)."
-        )
+        who = _who(recipe, "checker")
+        notes.append(f"Tasks and wordings were checked by {who} (`task_reviews`, `question_rewrites`).")
     return tuple(notes)

@@ -44,6 +44,7 @@ __all__ = [
     "Recipe",
     "Role",
     "Search",
+    "StageItem",
     "WorldQuestions",
 ]
 
@@ -234,6 +235,22 @@ class Contexts(_Part):
         return self
 
 
+class StageItem(_Part):
+    """A stage that the recipe lists itself."""
+
+    stage: str
+    """Its name: `synth list` shows the choices."""
+    label: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")
+    """What plans and reports call it; empty = by its name."""
+    role: RoleName | None = None
+    """Whose trajectories and steps it reads and writes; empty = it runs once for each role, where it reads such."""
+    config: dict[str, Any] = {}
+    """Its own keys."""
+    reads: dict[str, str] = {}
+    """What it reads -> ``label`` or ``label:table`` of the stage that writes it; what is not named here comes from the
+    nearest stage before it that writes such a table."""
+
+
 class Recipe(_Part):
     """What a dataset is made of."""
 
@@ -293,6 +310,11 @@ class Recipe(_Part):
     ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
     them as a second reader and tries to answer them without searching, ``reflector`` says what went wrong in the
     teacher's failed runs, which are then tried once more, ``editor`` proposes minimal edits that spoil right turns."""
+    stages: tuple[str | StageItem, ...] | None = None
+    """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
+    ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``, ``preferences``,
+    ``ratings``, ``judge_pairs``, ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say,
+    and stages by their own names; empty = all of these steps. Each reads what the nearest stage before it wrote."""
     allow_empty_sft: bool = False
     """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
     there, and nothing more is paid."""

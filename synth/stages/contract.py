@@ -177,6 +177,9 @@ class Table(Protocol):
 class Inputs(Protocol):
     """What a stage reads: finished tables and arrays of earlier stages, by name. Sealed tables are not among them."""
 
+    def __contains__(self, name: str) -> bool:
+        """Whether it is given what it reads as ``name``: asked of what is optional."""
+
     def table(self, name: str) -> Table: ...
 
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]:
@@ -344,12 +347,16 @@ class Stage(ABC, Generic[C]):
     """Bumped with every change that can change a result; a lock of code hashes makes CI check it."""
     reads: ClassVar[tuple[str, ...]] = ()
     """Names of the tables and arrays that it reads."""
+    optional: ClassVar[tuple[str, ...]] = ()
+    """Further ones that it reads where some stage writes them: ``name in context.inputs``."""
+    known_as: ClassVar[Mapping[str, str]] = {}
+    """What it reads under a name of its own -> the table, ``table@role`` where it is that of one role."""
     writes: ClassVar[Mapping[str, type[Row]]] = {}
     """Tables that it writes. The first one is its main table (what ``kept`` counts)."""
     sealed: ClassVar[frozenset[str]] = frozenset()
     """Those of ``writes`` that no stage may read."""
-    writes_arrays: ClassVar[bool] = False
-    """True when it writes arrays; they go by the label of the stage run."""
+    arrays: ClassVar[str | None] = None
+    """What the arrays that it writes are called together; None = it writes none."""
     libraries: ClassVar[tuple[str, ...]] = ()
     """Distributions whose version can change a result: part of the fingerprint."""
     threads: ClassVar[bool] = False

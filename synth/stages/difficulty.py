@@ -116,6 +116,7 @@ class Difficulties(TableStage[DifficultyConfig]):
     version = 2
     config_type = DifficultyConfig
     reads = ("tasks", "policy_runs", "closed_book")
+    known_as: ClassVar[Mapping[str, str]] = {"policy_runs": "trajectories@policy"}
     writes: ClassVar[Mapping[str, type[Row]]] = {"difficulty": DifficultyRow}
     libraries = ("numpy",)
 

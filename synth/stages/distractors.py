@@ -23,8 +23,9 @@ from synth.schemas.tasks import Task
 from synth.stages.contract import Batch, Context, Implementation, Outcome, RowStage, StageConfig, TableStage
 from synth.store.lookup import RowsByKey
 
-__all__ = ["EmbedConfig", "EmbedDocuments", "SearchDistractors", "SearchDistractorsConfig", "WorldDistractors"]
+__all__ = ["Distractors", "DistractorsConfig", "EmbedConfig", "EmbedDocuments"]
 
+_RUNS = ("teacher_runs", "policy_runs")
 _CACHED = 2048
 """Pages whose words are kept."""
 
@@ -41,7 +42,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
     version = 2
     config_type = EmbedConfig
     reads = ("documents",)
-    writes_arrays = True
+    arrays = "vectors"
     libraries = ("numpy",)
 
     def run(self) -> Batch:
@@ -56,7 +57,7 @@ class EmbedDocuments(TableStage[EmbedConfig]):
         return Batch(arrays=arrays, rows_in=len(documents), kept_in=len(documents))
 
 
-class SearchDistractorsConfig(StageConfig):
+class DistractorsConfig(StageConfig):
     encoder: Implementation
     """Encodes queries: the encoder that the vectors were made by."""
     index: IndexKind = "exact"
@@ -73,27 +74,36 @@ class SearchDistractorsConfig(StageConfig):
     """Results per query among which neighbours are looked for."""
 
 
-class SearchDistractors(RowStage[SearchDistractorsConfig, Task]):
-    """Task by task: all runs of a task belong together. ``teacher_runs`` and ``policy_runs`` may be the same table."""
+class Distractors(RowStage[DistractorsConfig, Task]):
+    """Task by task: all runs of a task belong together."""
 
-    name = "search_distractors"
-    version = 2
-    config_type = SearchDistractorsConfig
-    reads: ClassVar[tuple[str, ...]] = ("tasks", "teacher_runs", "policy_runs", "documents", "index", "vectors")
+    name = "distractors"
+    version = 3
+    config_type = DistractorsConfig
+    reads: ClassVar[tuple[str, ...]] = ("tasks", "documents", "index", "vectors")
+    optional: ClassVar[tuple[str, ...]] = (*_RUNS, "planted_misinformation")
+    known_as: ClassVar[Mapping[str, str]] = {
+        "teacher_runs": "trajectories@teacher",
+        "policy_runs": "trajectories@policy",
+    }
     writes: ClassVar[Mapping[str, type[Row]]] = {"distractors": Distractor}
     over = "tasks"
-    looks_up = frozenset({"teacher_runs", "policy_runs"})
+    looks_up = frozenset(_RUNS)
     libraries = ("numpy", "bm25s")
 
-    def __init__(self, config: SearchDistractorsConfig, context: Context) -> None:
+    def __init__(self, config: DistractorsConfig, context: Context) -> None:
         super().__init__(config, context)
         inputs = context.inputs
-        self._runs = [RowsByKey(inputs.table(name), "task_id") for name in ("teacher_runs", "policy_runs")]
+        self._runs = [RowsByKey(inputs.table(name), "task_id") for name in _RUNS if name in inputs]
         self._documents = RowsByKey(inputs.table("documents"), "id")
         self._ids = inputs.table("documents").arrow.column("id")
         self._pages: dict[str, PageWords] = {}
         self._bm25 = Bm25Index(inputs.arrays("index"))
         self._dense = DenseIndex(inputs.arrays("vectors"), config.encoder.make(), config.index)
+        self._falsehoods: Mapping[str, str] = {}
+        if "planted_misinformation" in inputs:
+            table = inputs.table("planted_misinformation").arrow
+            self._falsehoods = dict(zip(table["document_id"].to_pylist(), table["id"].to_pylist(), strict=True))
         self._limits = {
             "opened_not_cited": config.opened,
             "retrieved_not_opened": config.retrieved,
@@ -125,7 +135,7 @@ class SearchDistractors(RowStage[SearchDistractorsConfig, Task]):
             row,
             (*met, *near),
             self._page,
-            falsehoods=self._falsehoods(),
+            falsehoods=self._falsehoods,
             provenance=self.context.provenance,
             limits=self._limits,
         )
@@ -147,10 +157,6 @@ class SearchDistractors(RowStage[SearchDistractorsConfig, Task]):
             preview=row.question[:500],
         )
 
-    def _falsehoods(self) -> Mapping[str, str]:
-        """Document id -> falsehood id: nothing but a generated world knows what is false."""
-        return {}
-
     def _id(self, number: int) -> str:
         return str(self._ids[number].as_py())
 
@@ -168,19 +174,3 @@ class SearchDistractors(RowStage[SearchDistractorsConfig, Task]):
                 self._pages.pop(next(iter(self._pages)))
             known = self._pages[document_id] = PageWords(found[0])
         return known
-
-
-class WorldDistractors(SearchDistractors):
-    """In the fictional world, where some pages were written to be false."""
-
-    name = "world_distractors"
-    version = 2
-    reads: ClassVar[tuple[str, ...]] = (*SearchDistractors.reads, "planted_misinformation")
-
-    def __init__(self, config: SearchDistractorsConfig, context: Context) -> None:
-        super().__init__(config, context)
-        table = context.inputs.table("planted_misinformation").arrow
-        self._written = dict(zip(table["document_id"].to_pylist(), table["id"].to_pylist(), strict=True))
-
-    def _falsehoods(self) -> Mapping[str, str]:
-        return self._written

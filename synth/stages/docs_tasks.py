@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -27,6 +28,12 @@ _ADVICE = {
 _SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
+def _counts(counts: Mapping[str, int]) -> str:
+    """ "status 821, module 686, ...", the most frequent first; empty for none."""
+    found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name} {count}" for name, count in found[:12]) or "none"
+
+
 class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
     unhashed: ClassVar[Mapping[str, str]] = {"extract": "what an error advises; the facts themselves are an input"}
 
@@ -36,7 +43,7 @@ class DocsTasksStageConfig(DocsTasksConfig, StageConfig):
 
 class DocsTasks(CandidateStage[DocsTasksStageConfig]):
     name = "docs_tasks"
-    version = 4
+    version = 5
     config_type = DocsTasksStageConfig
     reads = ("documents", "entities", "edges", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}
@@ -60,22 +67,30 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         self._capacity = capacity
         documents, edges = inputs.table("documents").arrow, inputs.table("edges").arrow
         links = int(pc.sum(pc.list_value_length(documents["links"])).as_py() or 0)
-        self._found = f"{len(documents)} pages with {links} links and {len(edges)} facts were read"
+        lists = int(pc.sum(pc.equal(documents["kind"], "index")).as_py() or 0)
+        facts = _counts(Counter(edges["relation"].to_pylist()))
+        self._found = f"{len(documents)} pages ({lists} of them lists) with {links} links; facts: {facts}"
+        families: Counter[str] = Counter()
+        for split in _SPLITS:
+            families.update({name: len(items) for name, items in self._proposer.items.by_family.get(split, {}).items()})
+        self._offers = f"{sum(capacity)} candidates ({_counts(families)})"
+        self._dropped = _counts(self._proposer.items.dropped)
         context.notes["walks"] = float(sum(capacity))
 
     def ceiling(self, wanted: int) -> int:
         """As of every stage of candidates; a source that can't hold so many questions is not searched for them.
 
         Raises:
-            BuildError: there are fewer walks than wanted tasks; each walk is one question at most.
+            BuildError: there are fewer candidates than wanted tasks; each is one question at most.
         """
-        walks = sum(self._capacity)
-        if walks < wanted:
+        found = sum(self._capacity)
+        if found < wanted:
+            left = f"; left out: {self._dropped}" if self._dropped != "none" else ""
             raise BuildError(
-                f"{self._found}: {walks} different walks, fewer than the {wanted} tasks that were asked for",
+                f"{self._found}; {self._offers} for {wanted} tasks{left}",
                 where=self.name,
-                mend=f"ask for fewer (after the checks about {max(walks // 2, 0)} remain), or give more pages"
-                if walks
+                mend=f"ask for fewer (after the checks about {found // 2} remain), or give more pages"
+                if found
                 else _ADVICE[self.config.extract],
             )
         return super().ceiling(wanted)

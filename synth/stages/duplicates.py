@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,18 +26,16 @@ from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row, Split
 from synth.sources.records.triples import Triple
-from synth.stages.contract import Batch, Implementation, StageConfig, Table, TableStage
+from synth.stages.contract import Batch, Context, Implementation, StageConfig, Table, TableStage
 
 __all__ = [
-    "DoublesConfig",
-    "MarkRuns",
+    "Duplicates",
+    "DuplicatesConfig",
+    "MarkConfig",
+    "MarkDuplicates",
     "SketchConfig",
-    "SketchDocuments",
-    "SketchPairs",
-    "SketchRuns",
+    "Sketches",
     "UniqueDocuments",
-    "UniquePairs",
-    "UniqueRecords",
 ]
 
 _CHUNK = 1024
@@ -45,82 +43,55 @@ _HOW = {"exact": "same words", "structural": "same calls", "near": "n-grams", "s
 
 
 class SketchConfig(StageConfig):
+    level: LevelName
+    """The table whose rows are compared."""
     words: int | None = None
     """Words of the n-grams whose signatures are made; None = none are."""
     encoder: Implementation | None = None
     """Makes vectors of the texts; None = nothing is encoded."""
 
 
-class _Sketching(TableStage[SketchConfig]):
+class Sketches(TableStage[SketchConfig]):
+    """Hashes, signatures and vectors of the rows of a table."""
+
+    name = "sketch"
+    version = 3
     config_type = SketchConfig
-    writes_arrays = True
+    arrays = "sketches"
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "xxhash")
-    level: ClassVar[LevelName]
+
+    @classmethod
+    def reads_of(cls, config: SketchConfig) -> tuple[str, ...]:
+        return (config.level, *super().reads_of(config))
 
     def run(self) -> Batch:
-        table = self.context.inputs.table(self.level)
+        table = self.context.inputs.table(self.config.level)
         encoder: Encoder | None = None if self.config.encoder is None else self.config.encoder.make()
-        level = LEVELS[self.level]
+        level = LEVELS[self.config.level]
         drawn = sketch_rows(
             table.rows(), level.text, level.quality, level.structure, words=self.config.words, encoder=encoder
         )
         return Batch(arrays=drawn.arrays(), rows_in=len(table), kept_in=len(table))
 
 
-class SketchDocuments(_Sketching):
-    """Hashes, signatures and vectors of documents."""
-
-    name = "sketch_documents"
-    version = 2
-    level = "documents"
-    reads = ("documents",)
-
-
-class SketchRuns(_Sketching):
-    """The same of runs."""
-
-    name = "sketch_runs"
-    version = 2
-    level = "trajectories"
-    reads = ("trajectories",)
-
-
-class SketchPairs(_Sketching):
-    """The same of preference pairs."""
-
-    name = "sketch_pairs"
-    version = 2
-    level = "preferences"
-    reads = ("preferences",)
-
-
-class DoublesConfig(StageConfig):
+class DuplicatesConfig(StageConfig):
     rules: Rules
     """Which rows are duplicates."""
     encoder: Implementation | None = None
     """Made the vectors; None = there are none."""
 
 
-class _Comparing(TableStage[DoublesConfig]):
-    """Compares the rows of a table. What becomes of the duplicates is a subclass's."""
-
-    config_type = DoublesConfig
-    libraries: ClassVar[tuple[str, ...]] = ("numpy", "xxhash")
-    level: ClassVar[LevelName]
-
-    def compare(self, table: Table) -> Doubles:
-        """The duplicates among the rows of ``table``."""
-        encoder: Encoder | None = None if self.config.encoder is None else self.config.encoder.make()
-        ids: list[str] = table.arrow.column("id").to_pylist()
-        corpus = Corpus(ids=ids, texts=_Texts(table, self.level))
-        found = find_duplicates(
-            corpus, self.config.rules, encoder, sketch=Sketch.of(self.context.inputs.arrays("sketches"))
-        )
-        for method in found.methods:
-            self.context.notes[f"recall: {method.kind}"] = method.recall
-        for kind in sorted({pair.kind for pair in found.pairs}):
-            self.context.notes[f"pairs: {kind}"] = float(sum(pair.kind == kind for pair in found.pairs))
-        return Doubles(found, self.level)
+def _compare(context: Context, config: DuplicatesConfig, table: Table, level: LevelName) -> Duplicates:
+    """The duplicates among the rows of ``table``."""
+    encoder: Encoder | None = None if config.encoder is None else config.encoder.make()
+    ids: list[str] = table.arrow.column("id").to_pylist()
+    corpus = Corpus(ids=ids, texts=_Texts(table, level))
+    found = find_duplicates(corpus, config.rules, encoder, sketch=Sketch.of(context.inputs.arrays("sketches")))
+    for method in found.methods:
+        context.notes[f"recall: {method.kind}"] = method.recall
+    for kind in sorted({pair.kind for pair in found.pairs}):
+        context.notes[f"pairs: {kind}"] = float(sum(pair.kind == kind for pair in found.pairs))
+    return Duplicates(found, level)
 
 
 class _Texts(Sequence[str]):
@@ -136,7 +107,7 @@ class _Texts(Sequence[str]):
         return self._text(self._table.row(number))
 
 
-class Doubles:
+class Duplicates:
     """Which rows of a table are duplicates, and of what."""
 
     def __init__(self, found: Found, level: LevelName) -> None:
@@ -194,57 +165,44 @@ class Doubles:
         )
 
 
-class UniqueDocuments(_Comparing):
-    """One document of each cluster; links to the others lead to it."""
+class UniqueDocuments(TableStage[DuplicatesConfig]):
+    """One document of each cluster; links to the others lead to it. Triples of a duplicate go with it, for their spans
+    are of its own text."""
 
     name = "unique_documents"
-    version = 2
-    level = "documents"
+    version = 3
+    config_type = DuplicatesConfig
     reads: ClassVar[tuple[str, ...]] = ("documents", "sketches")
-    writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "duplicates": DuplicateRow}
+    optional: ClassVar[tuple[str, ...]] = ("triples",)
+    writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "duplicates": DuplicateRow, "triples": Triple}
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "xxhash")
     _REASONS: ClassVar = {"exact": Reason.DUPLICATE_CONTENT, "*": Reason.NEAR_DUPLICATE}
 
     def run(self) -> Batch:
-        table = self.context.inputs.table("documents")
-        doubles = self.compare(table)
+        inputs = self.context.inputs
+        table = inputs.table("documents")
+        found = _compare(self.context, self.config, table, "documents")
         titles = dict(zip(*(table.arrow.column(name).to_pylist() for name in ("id", "title")), strict=True))
         rejected = [
-            doubles.rejection(self.name, name, self._REASONS, preview=titles[name][:500]) for name in sorted(doubles.of)
+            found.rejection(self.name, name, self._REASONS, preview=titles[name][:500]) for name in sorted(found.of)
         ]
         return Batch(
             tables={
-                "documents": _without(table.arrow, doubles.of) if doubles.of else table.arrow,
-                "duplicates": doubles.table(),
-                **self._beside(doubles.of),
+                "documents": _without(table.arrow, found.of) if found.of else table.arrow,
+                "duplicates": found.table(),
+                **({"triples": self._kept(found.of)} if "triples" in inputs else {}),
             },
             rejected=rejected,
             rows_in=len(table),
             kept_in=len(table) - len(rejected),
         )
 
-    def _beside(self, of: Mapping[str, str]) -> dict[str, pa.Table]:
-        return {}
-
-
-class UniqueRecords(UniqueDocuments):
-    """The same where triples came with the documents: those of a duplicate go with it, for their spans are of its own
-    text."""
-
-    name = "unique_records"
-    version = 2
-    reads = ("documents", "sketches", "triples")
-    writes: ClassVar[Mapping[str, type[Row]]] = {
-        "documents": Document,
-        "duplicates": DuplicateRow,
-        "triples": Triple,
-    }
-
-    def _beside(self, of: Mapping[str, str]) -> dict[str, pa.Table]:
+    def _kept(self, of: Mapping[str, str]) -> pa.Table:
         triples = self.context.inputs.table("triples").arrow
         gone = pc.is_in(triples.column("document_id"), value_set=pa.array(sorted(of), pa.string()))
         kept = triples.filter(pc.invert(gone))
         self.context.notes["triples of duplicates"] = float(len(triples) - len(kept))
-        return {"triples": kept}
+        return kept
 
 
 def _without(documents: pa.Table, of: Mapping[str, str]) -> pa.Table:
@@ -280,47 +238,47 @@ def _links(row: Document, of: Mapping[str, str], anchors: Mapping[str, frozenset
             yield link.model_copy(update={"target": target, "fragment": fragment})
 
 
-class MarkRuns(_Comparing):
-    """Runs of a role that are alike. All stay: they are samples. Who writes the dataset marks them by what is found."""
+class MarkConfig(DuplicatesConfig):
+    level: Literal["trajectories", "preferences"]
+    """The table whose rows are compared."""
 
-    name = "mark_runs"
-    version = 2
-    level = "trajectories"
-    reads = ("trajectories", "sketches")
+
+class MarkDuplicates(TableStage[MarkConfig]):
+    """Runs of a role, or preference pairs, that are alike. All runs stay, for they are samples; of pairs one of each
+    cluster does. Who writes the dataset marks the runs and leaves out the pairs by what is found."""
+
+    name = "mark_duplicates"
+    version = 1
+    config_type = MarkConfig
+    reads: ClassVar[tuple[str, ...]] = ("sketches",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"duplicates": DuplicateRow}
-
-    def run(self) -> Batch:
-        table = self.context.inputs.table("trajectories")
-        doubles = self.compare(table)
-        self.context.notes["marked"] = float(len(doubles.of))
-        return Batch(tables={"duplicates": doubles.table()}, rows_in=len(table), kept_in=len(table))
-
-
-class UniquePairs(_Comparing):
-    """Preference pairs that are alike: one of each cluster stays. Who writes the dataset leaves out the others."""
-
-    name = "unique_pairs"
-    version = 2
-    level = "preferences"
-    reads = ("preferences", "sketches")
-    writes: ClassVar[Mapping[str, type[Row]]] = {"duplicates": DuplicateRow}
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "xxhash")
     _REASONS: ClassVar = {
         "exact": Reason.DUPLICATE_PAIR,
         "structural": Reason.DUPLICATE_PAIR,
         "*": Reason.NEAR_DUPLICATE,
     }
 
+    @classmethod
+    def reads_of(cls, config: MarkConfig) -> tuple[str, ...]:
+        return (config.level, *super().reads_of(config))
+
     def run(self) -> Batch:
-        table = self.context.inputs.table("preferences")
-        doubles = self.compare(table)
-        columns = (table.arrow.column(name).to_pylist() for name in ("id", "split", "difference"))
-        known = {name: (split, difference) for name, split, difference in zip(*columns, strict=True)}
-        rejected = [
-            doubles.rejection(self.name, name, self._REASONS, split=known[name][0], preview=known[name][1][:500])
-            for name in sorted(doubles.of)
-        ]
+        level = self.config.level
+        table = self.context.inputs.table(level)
+        found = _compare(self.context, self.config, table, level)
+        rejected: list[Rejection] = []
+        if level == "trajectories":
+            self.context.notes["marked"] = float(len(found.of))
+        else:
+            columns = (table.arrow.column(name).to_pylist() for name in ("id", "split", "difference"))
+            known = {name: (split, difference) for name, split, difference in zip(*columns, strict=True)}
+            rejected = [
+                found.rejection(self.name, name, self._REASONS, split=known[name][0], preview=known[name][1][:500])
+                for name in sorted(found.of)
+            ]
         return Batch(
-            tables={"duplicates": doubles.table()},
+            tables={"duplicates": found.table()},
             rejected=rejected,
             rows_in=len(table),
             kept_in=len(table) - len(rejected),

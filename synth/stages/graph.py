@@ -20,7 +20,7 @@ class BuildGraph(TableStage[GraphConfig]):
     version = 1
     config_type = GraphConfig
     reads = ("entities", "edges")
-    writes_arrays = True
+    arrays = "graph"
     libraries = ("numpy",)
 
     def run(self) -> Batch:

@@ -28,7 +28,7 @@ class BuildIndex(TableStage[IndexConfig]):
     version = 2
     config_type = IndexConfig
     reads = ("documents",)
-    writes_arrays = True
+    arrays = "index"
     libraries = ("bm25s", "numpy")
 
     def run(self) -> Batch:
@@ -60,7 +60,7 @@ class BuildNames(TableStage[NamesConfig]):
     version = 2
     config_type = NamesConfig
     reads = ("entities",)
-    writes_arrays = True
+    arrays = "names"
     libraries = ("bm25s", "numpy")
 
     def run(self) -> Batch:

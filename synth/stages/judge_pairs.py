@@ -29,10 +29,14 @@ class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
     """Pairs come out as they went in, but for ``selected``."""
 
     name = "judge_pairs"
-    version = 2
+    version = 3
     config_type = JudgePairsConfig
     reads = ("preferences", "teacher_runs", "policy_runs")
-    writes: ClassVar[Mapping[str, type[Row]]] = {"judged": PreferenceRow, "judgments": JudgmentRow}
+    known_as: ClassVar[Mapping[str, str]] = {
+        "teacher_runs": "trajectories@teacher",
+        "policy_runs": "trajectories@policy",
+    }
+    writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow, "judgments": JudgmentRow}
     over = "preferences"
     looks_up = frozenset({"teacher_runs", "policy_runs"})
 

@@ -13,7 +13,7 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
-__all__ = ["LabelSearchedSteps", "LabelSteps", "LabelStepsConfig"]
+__all__ = ["LabelSteps", "LabelStepsConfig"]
 
 
 class LabelStepsConfig(StageConfig):
@@ -21,20 +21,23 @@ class LabelStepsConfig(StageConfig):
 
 
 class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
-    """By the task's evidence."""
+    """By the task's evidence and, where the runs were searched for critical steps, by what branching showed."""
 
     name = "label_steps"
-    version = 2
+    version = 3
     config_type = LabelStepsConfig
     reads: ClassVar[tuple[str, ...]] = ("trajectories", "tasks")
+    optional: ClassVar[tuple[str, ...]] = ("searched",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"steps": StepRow}
     over = "trajectories"
-    looks_up: ClassVar[frozenset[str]] = frozenset({"tasks"})
+    looks_up: ClassVar[frozenset[str]] = frozenset({"tasks", "searched"})
     rows_per_shard = 128
 
     def __init__(self, config: LabelStepsConfig, context: Context) -> None:
         super().__init__(config, context)
-        self._tasks = RowsByKey(context.inputs.table("tasks"), "id")
+        inputs = context.inputs
+        self._tasks = RowsByKey(inputs.table("tasks"), "id")
+        self._found = RowsByKey(inputs.table("searched"), "id") if "searched" in inputs else None
 
     def process(self, row: TrajectoryRow) -> Outcome:
         found = {step.step: step for step in self._searched(row)}
@@ -53,21 +56,7 @@ class LabelSteps(RowStage[LabelStepsConfig, TrajectoryRow]):
         return Outcome(kept=tuple(rows))
 
     def _searched(self, row: TrajectoryRow) -> tuple[SearchedStep, ...]:
-        return ()
-
-
-class LabelSearchedSteps(LabelSteps):
-    """By the task's evidence, and by what branching showed."""
-
-    name = "label_searched_steps"
-    version = 2
-    reads = ("trajectories", "tasks", "searched")
-    looks_up = frozenset({"tasks", "searched"})
-
-    def __init__(self, config: LabelStepsConfig, context: Context) -> None:
-        super().__init__(config, context)
-        self._found = RowsByKey(context.inputs.table("searched"), "id")
-
-    def _searched(self, row: TrajectoryRow) -> tuple[SearchedStep, ...]:
+        if self._found is None:
+            return ()
         searched: SearchedRow = self._found.one(row.id)
         return searched.steps

@@ -11,7 +11,7 @@ from synth.sources.docs.graph import graph_tables as document_graph
 from synth.sources.records.triples import graph_tables as triple_graph
 from synth.stages.contract import Batch, StageConfig, TableStage
 
-__all__ = ["LinkConfig", "LinkDocuments", "LinkRecords"]
+__all__ = ["LinkConfig", "LinkDocuments"]
 
 
 class LinkConfig(StageConfig):
@@ -19,30 +19,20 @@ class LinkConfig(StageConfig):
 
 
 class LinkDocuments(TableStage[LinkConfig]):
-    """From links, headings and definitions."""
+    """From links, headings and definitions, and from triples where they came with the documents or were extracted."""
 
     name = "link_documents"
-    version = 3
+    version = 4
     config_type = LinkConfig
     reads = ("documents",)
+    optional = ("triples",)
     writes: ClassVar[Mapping[str, type[Row]]] = {"entities": Entity, "edges": Edge}
 
     def run(self) -> Batch:
-        documents = self.context.inputs.table("documents")
-        entities, edges = document_graph(documents.arrow)
-        return Batch(tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents))
-
-
-class LinkRecords(TableStage[LinkConfig]):
-    """From the same, and from the triples that came with the records."""
-
-    name = "link_records"
-    version = 3
-    config_type = LinkConfig
-    reads = ("documents", "triples")
-    writes: ClassVar[Mapping[str, type[Row]]] = {"entities": Entity, "edges": Edge}
-
-    def run(self) -> Batch:
-        documents = self.context.inputs.table("documents")
-        entities, edges = triple_graph(documents.arrow, self.context.inputs.table("triples").arrow)
+        inputs = self.context.inputs
+        documents = inputs.table("documents")
+        if "triples" in inputs:
+            entities, edges = triple_graph(documents.arrow, inputs.table("triples").arrow)
+        else:
+            entities, edges = document_graph(documents.arrow)
         return Batch(tables={"entities": entities, "edges": edges}, rows_in=len(documents), kept_in=len(documents))

@@ -67,6 +67,12 @@ class Preferences(RowStage[PreferencesConfig, Task]):
     version = 4
     config_type = PreferencesConfig
     reads = ("tasks", "teacher_runs", "policy_runs", "steps", "continuations")
+    known_as: ClassVar[Mapping[str, str]] = {
+        "teacher_runs": "trajectories@teacher",
+        "policy_runs": "trajectories@policy",
+        "steps": "steps@policy",
+        "continuations": "continuations@policy",
+    }
     writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow}
     over = "tasks"
     libraries = ("numpy",)

@@ -130,6 +130,9 @@ class StoredInputs:
     tables: Mapping[str, StoredTable]
     array_files: Mapping[str, Mapping[str, Path]]
 
+    def __contains__(self, name: str) -> bool:
+        return name in self.tables or name in self.array_files
+
     def table(self, name: str) -> StoredTable:
         try:
             return self.tables[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["article", "capital", "gerund", "imperative", "ordinal", "plural", "third_person"]
+__all__ = ["article", "capital", "imperative", "ordinal", "plural", "third_person"]
 
 _VOWELS = tuple("aeiouAEIOU")
 _VOWELS_SPELLED = tuple("AEFHILMNORSX")
@@ -46,15 +46,6 @@ def imperative(verb: str) -> str:
     if verb.endswith("ies") and len(verb) > 4:
         return f"{verb[:-3]}y"
     return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
-
-
-def gerund(verb: str) -> str:
-    """ "write" -> "writing", "get" -> "getting", "see" -> "seeing"."""
-    if verb.endswith("e") and not verb.endswith(("ee", "oe", "ye")):
-        return f"{verb[:-1]}ing"
-    if re.fullmatch(r"[^aeiou]*[aeiou][bdgmnprt]", verb):
-        return f"{verb}{verb[-1]}ing"
-    return f"{verb}ing"
 
 
 def ordinal(number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from set_tasks import set_tasks
 
 from synth.agents.contract import Prompt
-from synth.agents.scripted.policy import ScriptedPolicy
+from synth.agents.scripted.players import ScriptedPolicy
 from synth.identity import derive_generator
 from synth.schemas.tasks import Task
 

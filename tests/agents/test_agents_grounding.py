@@ -10,7 +10,7 @@ from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import plain_words, ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.scripted.phrases import PHRASES
-from synth.agents.scripted.teacher import ScriptedTeacher
+from synth.agents.scripted.players import ScriptedTeacher
 from synth.environments.contract import ToolCall, ToolResult
 from synth.testing.corpus import small_documents, small_tasks
 

@@ -8,8 +8,7 @@ import pytest
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, Rollout, replay
-from synth.agents.scripted.policy import ScriptedPolicy
-from synth.agents.scripted.teacher import ScriptedTeacher
+from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import history_of, injected_rows, to_row
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment

@@ -15,8 +15,7 @@ from synth.agents.contract import Decision, History, Policy, Prompt, Step, Turn,
 from synth.agents.loop import Limits, Rollout
 from synth.agents.model.policy import ModelConfig, ModelPolicy
 from synth.agents.model.wire import GAVE_UP, Mode, gave_up, messages_of, structured_action, structured_schema
-from synth.agents.scripted.policy import ScriptedPolicy
-from synth.agents.scripted.teacher import ScriptedTeacher
+from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import history_of, to_row
 from synth.annotate.critical.branching import Branching, Place
 from synth.annotate.critical.config import CriticalConfig

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, rollout
-from synth.agents.scripted.doubts import doubt_about
+from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.credibility import doubt_about
+from synth.agents.scripted.players import ScriptedTeacher
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.agents.trajectory import history_of, to_row
 from synth.environments.search import SearchEnvironment
 from synth.environments.shown import passages_of

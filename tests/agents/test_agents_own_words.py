@@ -10,7 +10,7 @@ from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.own_words import prose_of
 from synth.agents.loop import Rollout
-from synth.agents.scripted.teacher import ScriptedTeacher
+from synth.agents.scripted.players import ScriptedTeacher
 from synth.environments.contract import ToolCall, ToolResult
 from synth.testing.corpus import small_tasks
 

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.agents.loop import Rollout
+from synth.agents.scripted.config import PolicyConfig, TeacherConfig
 from synth.agents.scripted.cues import content_words
 from synth.agents.scripted.matching import likeness, same_name, similarity
 from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.phrases import NOTES, PHRASES, Thoughts, read_notes
-from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
+from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.scripted.reading import read_task
 from synth.agents.scripted.seen import Seen
 from synth.agents.scripted.state import state_of
-from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
 from synth.environments.shown import passages_of

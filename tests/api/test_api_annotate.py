@@ -20,8 +20,8 @@ from stand_ins.planted import (
 
 import synth
 from synth.agents.loop import Limits, rollout
-from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
-from synth.agents.scripted.teacher import ScriptedTeacher
+from synth.agents.scripted.config import PolicyConfig
+from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels import label

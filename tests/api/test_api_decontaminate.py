@@ -16,7 +16,7 @@ from synth.engine.fingerprint import hashed_config
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import Benchmarks, Item
 from synth.filtering.decontamination.config import Rules
-from synth.pipelines.screens import task_screens
+from synth.pipelines.collaborators import task_screens
 from synth.recipe.load import load_recipe
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task

@@ -28,7 +28,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.stages.contract import Batch, Context
-from synth.stages.duplicates import DoublesConfig, MarkRuns, UniquePairs
+from synth.stages.duplicates import MarkConfig, MarkDuplicates
 
 LEAN: dict[str, Any] = {
     "source.entities": 300,
@@ -169,9 +169,9 @@ class Tables:
         return from_arrow(self.arrow.slice(number, 1), type(self._rows[0]))[0]
 
 
-def ran(stage: Any, tables: Tables, rules: Any, provenance: Provenance) -> Batch:
+def ran(level: Any, tables: Tables, rules: Any, provenance: Provenance) -> Batch:
     context = Context(seed=7, inputs=tables, provenance=provenance, generator=derive_generator)  # type: ignore[arg-type]
-    found: Batch = stage(DoublesConfig(rules=rules), context).run()
+    found: Batch = MarkDuplicates(MarkConfig(level=level, rules=rules), context).run()
     return found
 
 
@@ -179,19 +179,19 @@ def test_planted_copies_are_found_in_any_order(small: BuildResult) -> None:
     data = synth.load(small.path)
     runs: list[Any] = [row for row in data.rows("trajectories") if row.role == "teacher"]
     pairs: list[Any] = list(data.rows("preferences"))
-    cases: list[tuple[Any, str, list[Any], Any, tuple[str, ...]]] = [
-        (MarkRuns, "trajectories", runs, RunRules(), ("turns",)),
-        (UniquePairs, "preferences", pairs, PairRules(), ()),
+    cases: list[tuple[str, list[Any], Any, tuple[str, ...]]] = [
+        ("trajectories", runs, RunRules(), ("turns",)),
+        ("preferences", pairs, PairRules(), ()),
     ]
-    for stage, table, rows, rules, worse in cases:
+    for table, rows, rules, worse in cases:
         copies = [
             row.model_copy(update={"id": f"zz-{row.id}", **{name: getattr(row, name) + 1 for name in worse}})
             for row in rows[:3]
         ]
         planted = [*rows, *copies]
         turned = [planted[at] for at in derive_generator(1, "planted").permutation(len(planted))]
-        plain = ran(stage, Tables(table, rows), rules, rows[0].provenance)
-        found = [ran(stage, Tables(table, some), rules, rows[0].provenance) for some in (planted, turned)]
+        plain = ran(table, Tables(table, rows), rules, rows[0].provenance)
+        found = [ran(table, Tables(table, some), rules, rows[0].provenance) for some in (planted, turned)]
         assert not len(plain.tables["duplicates"]), "nothing is alike that was not planted"
         assert found[0] == found[1]
         told = {
@@ -199,7 +199,7 @@ def test_planted_copies_are_found_in_any_order(small: BuildResult) -> None:
             for row in from_arrow(cast("pa.Table", found[0].tables["duplicates"]), DuplicateRow)
         }
         assert {(row.id, f"zz-{row.id}", "exact") for row in rows[:3]} <= told
-        if stage is UniquePairs:
+        if table == "preferences":
             assert {row.row_id for row in found[0].rejected} == {row.id for row in copies}
             assert {row.detail for row in found[0].rejected} == {
                 f"like {row.id}: same words 1.0000" for row in rows[:3]

@@ -147,12 +147,12 @@ def test_what_a_page_does_not_say_is_refused_and_what_it_says_is_in_the_graph(wo
     sought = {tuple(part.casefold() for part in fact) for fact in world.in_sight()}
     assert folded >= sought, f"whatever a sentence says in so many words is kept: {sorted(sought - folded)[:5]}"
     assert len(sought) >= 200
-    rejected = [row for row in dataset.rows("rejected") if row.stage == "extract_written"]
+    rejected = [row for row in dataset.rows("rejected") if row.stage == "read_text"]
     invented = [row for row in rejected if "Nobody" in row.detail or "Nowhere" in row.detail]
     assert len(invented) == INVENTED * PAGES, "not one of them slips through"
     assert {row.reason for row in rejected} == {Reason.NO_EVIDENCE}
     assert all(row.part is not None for row in rejected)
-    report = next(stage for stage in built.report.stages if stage.stage == "extract_written")
+    report = next(stage for stage in built.report.stages if stage.stage == "read_text")
     numbers = report.numbers
     assert numbers["refused"] == len(rejected)
     assert numbers["said"] == INVENTED * PAGES + sum(len(world.facts[page.id]) for page in world.pages)
@@ -173,7 +173,7 @@ def test_a_reader_that_talks_nonsense_adds_nothing_and_loses_no_document(world: 
             store=tmp_path / "store",
             settings=settings,
         )
-    rejected = [row for row in synth.load(built.path).rows("rejected") if row.stage == "extract_written"]
+    rejected = [row for row in synth.load(built.path).rows("rejected") if row.stage == "read_text"]
     assert {(row.reason, row.part) for row in rejected} == {(Reason.MALFORMED, 0)}
     assert len(rejected) == PAGES == len(list(synth.load(built.path).rows("documents")))
     assert len(list(synth.load(built.path).rows("tasks"))) == 2

@@ -213,7 +213,7 @@ def tables(level: str, **settings: Any) -> Callable[[int, int, Path], dict[str, 
         from synth.filtering.dedup.estimate import table_bytes
         from synth.filtering.dedup.sketch import Sketch, sketch_rows
         from synth.recipe.dedup import DocumentRules, PairRules, RunRules
-        from synth.stages.duplicates import Doubles
+        from synth.stages.duplicates import Duplicates
 
         kinds: dict[str, type[Rules]] = {"documents": DocumentRules, "trajectories": RunRules, "preferences": PairRules}
         rules = kinds[level](**settings)
@@ -240,8 +240,8 @@ def tables(level: str, **settings: Any) -> Callable[[int, int, Path], dict[str, 
                 arrays = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in names}
                 corpus = Corpus([f"document-{row:016x}" for row in range(count)], texts)
                 found = find_duplicates(corpus, rules, encoder, sketch=Sketch.of(arrays))
-                doubles = Doubles(found, level)  # type: ignore[arg-type]
-                pq.write_table(doubles.table(), folder / "pairs.parquet")
+                duplicates = Duplicates(found, level)  # type: ignore[arg-type]
+                pq.write_table(duplicates.table(), folder / "pairs.parquet")
             disk = sum((folder / name).stat().st_size for name in ("pairs.parquet", *(f"{one}.npy" for one in names)))
             return {
                 "sketch_mb": first["grown_mb"],

@@ -246,7 +246,7 @@ def source_holds_only_binary_files(folder: Path) -> tuple[list[str], int, str]:
 def source_is_too_small_for_the_count(folder: Path) -> tuple[list[str], int, str]:
     for name in "abc":
         _write(folder / "docs" / f"{name}.html", f"<h1>{name}</h1><p>A page about {name}, and nothing else.</p>")
-    return _docs(folder, "--set", "tasks=50"), 3, "fewer than the 50 tasks"
+    return _docs(folder, "--set", "tasks=50"), 3, "for 50 tasks"
 
 
 @case

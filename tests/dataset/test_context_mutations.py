@@ -104,7 +104,7 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
     "context twice": (
         edit(CONTEXTS, 1, lambda r: {"task_id": "task-0000000000000000"}),
         CONTEXTS,
-        "another context of task-0000000000000000",
+        "another context has task_id task-0000000000000000",
     ),
     "gold document missing": (
         edit(CONTEXTS, 0, lambda r: {"documents": r.documents[: gold(r)] + r.documents[gold(r) + 1 :]}),

@@ -120,7 +120,7 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
         "there is no document p999",
     ),
     "gold": (edit(DISTRACTORS, 1, lambda r: {"document_id": "p1"}), DISTRACTORS, "p1 is a gold document"),
-    "twice": (table(DISTRACTORS, lambda t: pa.concat_tables([t, t.slice(1, 1)])), DISTRACTORS, "twice"),
+    "twice": (table(DISTRACTORS, lambda t: pa.concat_tables([t, t.slice(1, 1)])), DISTRACTORS, "another distractor is"),
     "in another split": (edit(DISTRACTORS, 0, lambda r: {"split": "test"}), DISTRACTORS, "split: test"),
     "tier of another kind": (edit(DISTRACTORS, 1, lambda r: {"tier": 1}), DISTRACTORS, "tier: 1, and the kind is"),
     "met in no run": (

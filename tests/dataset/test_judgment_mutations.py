@@ -80,7 +80,7 @@ OTHER = trajectory(TASKS, "policy")
 MUTATIONS: dict[str, tuple[int, dict[str, Any], str]] = {
     "no trajectory": (ALTERNATIVE, {"trajectory_id": "nowhere"}, "there is no trajectory nowhere"),
     "another task": (ALTERNATIVE, {"task_id": "x"}, "task_id: x"),
-    "another split": (ALTERNATIVE, {"split": "test"}, "split: test, but its task is of train"),
+    "another split": (ALTERNATIVE, {"split": "test"}, "split: test, but its trajectory is of train"),
     "a step beyond the end": (ALTERNATIVE, {"step": 9}, "step: 9, but the trajectory has 3 turns"),
     "a score above 1": (ALTERNATIVE, {"value": 1.2}, "value: 1.2 is out of the range"),
     "a silence with a value": (SILENT, {"value": 0.5}, "value: 0.5, but the verdict is 'abstains'"),
@@ -98,7 +98,7 @@ MUTATIONS: dict[str, tuple[int, dict[str, Any], str]] = {
     "a pair without a pair": (PAIR, {"pair_id": None}, "pair_id: only verdicts on pairs have one"),
     "an alternative of a run": (RUN, {"alternative": 2}, "alternative: 2"),
     "calls of nobody": (RUN, {"provenance": PROVENANCE.model_copy(update={"backend": None})}, "nobody is named"),
-    "the same verdict twice": (ALTERNATIVE, {"id": "verdict-other", "step": 1}, "another verdict is on the same"),
+    "the same verdict twice": (ALTERNATIVE, {"id": "verdict-other", "step": 1}, "another verdict has trajectory_id"),
 }
 
 

@@ -48,7 +48,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(PREFERENCES, STEP, lambda p: {"split": "test"}),
         PREFERENCES,
         STEP,
-        "split: test, but its task is of train",
+        "split: test, but its trajectory is of train",
     ),
     "pair twice": (
         table(PREFERENCES, lambda t: pa.concat_tables([t, t.slice(STEP, 1)])),
@@ -156,7 +156,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(PREFERENCES, RUNS, lambda p: {"other_trajectory_id": "trajectory-policy-0003"}),
         PREFERENCES,
         RUNS,
-        "other_trajectory_id: trajectory-policy-0003 is of task-0000000000000003",
+        "but other_trajectory_id trajectory is of task-0000000000000003",
     ),
     "run that was cut": (
         edit(PREFERENCES, RUNS, lambda p: {"rejected": p.rejected[:2]}),

@@ -80,7 +80,7 @@ MUTATIONS: dict[str, Mutation] = {
         table(STEPS, lambda t: pa.concat_tables([t, t.slice(FAILED, 1)])),
         STEPS,
         18,
-        "another row is step 1 of trajectory-policy-0001 too",
+        "another step has trajectory_id trajectory-policy-0001, step 1 too",
     ),
     "kind of another action": (
         edit(STEPS, FAILED, lambda s: {"action_kind": "open"}),
@@ -200,7 +200,7 @@ MUTATIONS: dict[str, Mutation] = {
         table(CONTINUATIONS, lambda t: pa.concat_tables([t, t.slice(ALTERNATIVE, 1)])),
         CONTINUATIONS,
         24,
-        "sample: another branch is sample 0 of this action too",
+        "sample: another branch has trajectory_id",
     ),
     "continuation lost": (
         without(CONTINUATIONS, ALTERNATIVE + 1),

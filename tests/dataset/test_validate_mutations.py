@@ -172,7 +172,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(TASKS, 2, lambda t: evidence(t, document_id="nowhere")),
         TASKS,
         2,
-        "walk.hops[1].evidence: there is no document nowhere",
+        "walk.hops.evidence.document_id: there is no document nowhere",
     ),
     "gold document is none": (
         edit(TASKS, 2, lambda t: {"gold_documents": ("nowhere",)}),
@@ -204,7 +204,7 @@ MUTATIONS: dict[str, Mutation] = {
         table(DOCUMENTS, lambda t: t.filter(pc.not_equal(t["id"], "p6"))),
         TASKS,
         2,
-        "walk.hops[0].evidence: there is no document p6",
+        "walk.hops.evidence.document_id: there is no document p6",
     ),
     "link outside the text": (
         edit(DOCUMENTS, 3, lambda d: {"links": (d.links[0].model_copy(update={"end": 10_000}),)}),
@@ -216,7 +216,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(DOCUMENTS, 3, lambda d: {"links": (d.links[0].model_copy(update={"target": "nowhere"}),)}),
         DOCUMENTS,
         3,
-        "links: there is no document nowhere",
+        "links.target: there is no document nowhere",
     ),
     # trajectories
     "trajectory twice": (
@@ -229,7 +229,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(TRAJECTORIES, 3, lambda t: {"task_id": "task-0000000000000000"}),
         TRAJECTORIES,
         3,
-        "rollout: another trajectory is rollout 0 of task-0000000000000000 by policy too",
+        "rollout: another trajectory has task_id task-0000000000000000, role policy, rollout 0 too",
     ),
     "trajectory of no task": (
         edit(TRAJECTORIES, 3, lambda t: {"task_id": "task-x"}),

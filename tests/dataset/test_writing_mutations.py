@@ -109,7 +109,7 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
     "another split": (
         edit(WORDINGS, 1, always(split="test")),
         "question_rewrites/",
-        "split: test; the task is of train",
+        "split: test, but its task is of train",
     ),
     "other words than the task's": (
         edit(WORDINGS, 1, always(question="Who else?", parts=())),
@@ -151,7 +151,11 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
         "the second reader did not confirm it",
     ),
     "a check of another task": (edit(CHECKS, 0, always(task_id="task-0")), "task_reviews/", "there is no task task-0"),
-    "a check twice": (edit(CHECKS, 1, always(check="closed_book", claims=())), "task_reviews/", "has two rows"),
+    "a check twice": (
+        edit(CHECKS, 1, always(check="closed_book", claims=())),
+        "task_reviews/",
+        "another task check has",
+    ),
     "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_reviews/", "2 right, 1 answered"),
     "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_reviews/", "1 replies, 0 samples"),
     "a sample of which nothing is said": (

@@ -125,7 +125,7 @@ class Index(TableStage[IndexConfig]):
     name = "index"
     version = 1
     reads = ("pages",)
-    writes_arrays = True
+    arrays = "index"
     libraries = ("numpy",)
 
     def run(self) -> Batch:

@@ -16,7 +16,7 @@ from stage_lock import current
 
 from synth.engine.fingerprint import Fingerprint, fingerprints, stated_version
 from synth.engine.plan import Plan, StageNode
-from synth.pipelines.planning import plan
+from synth.pipelines.planner import plan
 from synth.recipe.load import load_recipe
 from synth.registry import COLLABORATORS, STAGES
 from synth.stages.contract import Implementation

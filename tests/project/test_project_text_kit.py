@@ -12,7 +12,7 @@ import pytest
 import synth
 
 HOUSE = Path(synth.__file__).parent
-OWN = ("text", "dataset", "formats", "publish", "tasks/audit", "testing")
+OWN = ("text", "dataset", "formats", "publish", "testing")
 """The kit itself, the audit with its second opinion, and stand-ins."""
 
 

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from synth.schemas.documents import Document, Edge, Entity
+from synth.dataset.audit.evidence import Page, states
+from synth.dataset.audit.facts import Entity, Facts, key_of, value_key
+from synth.dataset.audit.walk_rules import TaskAudit
+from synth.schemas.documents import Document, Edge
+from synth.schemas.documents import Entity as Thing
 from synth.schemas.tasks import Hop, Task
-from synth.tasks.audit.auditor import GraphAudit, Problem
-from synth.tasks.audit.graph import FactGraph, Thing, key_of, value_key
-from synth.tasks.audit.pages import Page, states
 
-__all__ = ["Auditor"]
+__all__ = ["Auditor", "facts_of"]
+
+
+def facts_of(
+    facts: Iterable[tuple[str, str, str]], entities: Iterable[Entity] = (), inverses: Mapping[str, str | None] = {}
+) -> Facts:
+    """(subject, relation, target) of things alone."""
+    made = Facts()
+    made.add_entities(entities)
+    made.add_facts((subject, relation, target, "entity", inverses.get(relation)) for subject, relation, target in facts)
+    made.freeze()
+    return made
 
 
 class Auditor:
@@ -19,7 +31,7 @@ class Auditor:
     def __init__(
         self,
         documents: Iterable[Document],
-        entities: Iterable[Entity],
+        entities: Iterable[Thing],
         edges: Iterable[Edge],
         *,
         inverses: Mapping[str, str] | None = None,
@@ -27,29 +39,42 @@ class Auditor:
     ) -> None:
         """``inverses`` maps a relation to the one that reads the same fact from its other end (itself if symmetric)."""
         self._documents = {document.id: document for document in documents}
-        pages = list(self._documents)
-        people = list(entities)
+        pages, things = list(self._documents), list(entities)
         both = {**{primary: reading for reading, primary in (inverses or {}).items()}, **(inverses or {})}
-        graph = FactGraph()
-        for entity in people:
-            page = pages[entity.document] if entity.document >= 0 else None
-            graph.add_thing(Thing(entity.id, entity.name, entity.kind, entity.aliases, page, entity.partition))
-        for edge in edges:
-            target = people[edge.object].id if edge.object >= 0 else value_key(str(edge.value))
-            subject = people[edge.subject].id
-            graph.add(subject, edge.relation, target, edge.value_kind, both.get(edge.relation))
-        graph.freeze()
-        exempt = frozenset(entity.id for entity in people if entity.kind in set(hub_kinds))
+        facts = Facts()
+        facts.add_entities(
+            Entity(
+                id=one.id,
+                name=one.name,
+                kind=one.kind,
+                aliases=one.aliases,
+                document_id=pages[one.document] if one.document >= 0 else None,
+                partition=one.partition,
+            )
+            for one in things
+        )
+        facts.add_facts(
+            (
+                things[edge.subject].id,
+                edge.relation,
+                things[edge.object].id if edge.object >= 0 else value_key(str(edge.value)),
+                edge.value_kind,
+                both.get(edge.relation),
+            )
+            for edge in edges
+        )
+        facts.freeze()
+        exempt = frozenset(entity.id for entity in things if entity.kind in set(hub_kinds))
         partitions = {name: str(document.partition) for name, document in self._documents.items()}
-        self._audit = GraphAudit(graph, exempt, partitions)
+        self._audit = TaskAudit(facts, exempt, partitions)
 
-    def audit(self, tasks: Iterable[Task]) -> list[Problem]:
-        """All problems of all tasks, in order."""
-        found: list[Problem] = []
+    def audit(self, tasks: Iterable[Task]) -> list[tuple[str, str]]:
+        """(rule, what is wrong) of all tasks, in order."""
+        found: list[tuple[str, str]] = []
         for task in tasks:
             found += self._audit.audit(task)
             for number, hop in enumerate(task.walk.hops):
-                found += [Problem(task.id, "evidence", f"hop {number}: {what}") for what in self._evidence(hop)]
+                found += [("evidence", f"hop {number}: {what}") for what in self._evidence(hop)]
         return found
 
     def _evidence(self, hop: Hop) -> Iterator[str]:
@@ -57,11 +82,11 @@ class Auditor:
         if document is None:
             yield f"there is no document {hop.evidence.document_id!r}"
             return
-        graph = self._audit.graph
+        facts = self._audit.facts
         page = Page(
             document.id, document.title, document.text, [(link.start, link.end, link.target) for link in document.links]
         )
-        yield from states(page, hop, graph)
-        found = graph.step(key_of(hop.source), hop.relation, hop.forward)
+        yield from states(page, hop, facts)
+        found = facts.step(key_of(hop.source), hop.relation, hop.forward)
         if hop.source.kind not in ("range", "description") and key_of(hop.target) not in found:
             yield "no fact says so"

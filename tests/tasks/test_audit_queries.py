@@ -7,16 +7,16 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stand_ins.row_audit import facts_of
 
-from synth.tasks.audit.graph import FactGraph, value_key
-from synth.tasks.audit.measures import difference, measure, said_forms, span_of
-from synth.tasks.audit.query import Constraint, Undecided, Variable, ends
+from synth.dataset.audit.facts import Constraint, Facts, Undecided, Variable, value_key
+from synth.dataset.audit.values import difference, measure, said_forms, span_of
 
 NODES = "abcde"
 RELATIONS = {"r": None, "s": "back", "t": "t"}
 """One plain, one that is also read from its other end, one symmetric."""
 
-facts = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from([*RELATIONS, "back"]), st.sampled_from(NODES)))
+stated = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from([*RELATIONS, "back"]), st.sampled_from(NODES)))
 variables = [Variable(name) for name in "xyz"]
 terms = st.sampled_from([*NODES, *variables])
 constraints = st.lists(
@@ -26,12 +26,8 @@ constraints = st.lists(
 )
 
 
-def graph_of(rows: list[tuple[str, str, str]]) -> FactGraph:
-    graph = FactGraph()
-    for subject, relation, target in rows:
-        graph.add(subject, relation, target, "entity", {**RELATIONS, "back": "s"}[relation])
-    graph.freeze()
-    return graph
+def known(rows: list[tuple[str, str, str]]) -> Facts:
+    return facts_of(rows, inverses={**RELATIONS, "back": "s"})
 
 
 def closed(rows: list[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
@@ -63,14 +59,14 @@ def linked(asked: list[Constraint], wanted: Variable) -> list[Constraint]:
     return [item for item in asked if reach & set(item.variables)]
 
 
-@given(facts, constraints)
+@given(stated, constraints)
 def test_every_way_of_binding_is_found_and_no_other(rows: list[tuple[str, str, str]], asked: list[Constraint]) -> None:
     wanted = asked[0].target
     expected = by_trying_everything(closed(rows), linked(asked, wanted), wanted)
-    found = ends(graph_of(rows), asked, wanted, limit=100)
+    found = known(rows).ends(asked, wanted, limit=100)
     assert len(found) == len(set(found))
     assert set(found) == expected
-    few = ends(graph_of(rows), asked, wanted, limit=2)
+    few = known(rows).ends(asked, wanted, limit=2)
     assert set(few) <= expected
     assert len(few) >= min(2, len(expected))
 
@@ -80,30 +76,29 @@ def test_a_bridge_is_one_node_for_all_that_is_said_of_it() -> None:
     rows = [("a", "r", "b"), ("a", "r", "c"), ("d", "r", "b"), ("c", "s", "e")]
     x, y = variables[:2]
     asked = [Constraint("a", "r", True, x), Constraint("d", "r", True, x), Constraint(x, "s", True, y)]
-    assert ends(graph_of(rows), asked, y, limit=5) == []
-    assert ends(graph_of([*rows, ("b", "s", "e")]), asked, y, limit=5) == ["e"]
+    assert known(rows).ends(asked, y, limit=5) == []
+    assert known([*rows, ("b", "s", "e")]).ends(asked, y, limit=5) == ["e"]
 
 
 def test_a_span_is_any_value_in_it() -> None:
-    graph = FactGraph()
-    for name, year in (("a", "1869"), ("b", "1870"), ("c", "1879"), ("d", "1880")):
-        graph.add(name, "year", value_key(year), "year", None)
-    graph.freeze()
+    years = (("a", "1869"), ("b", "1870"), ("c", "1879"), ("d", "1880"))
+    facts = facts_of([(name, "year", value_key(year)) for name, year in years])
     span = span_of("1870/1879")
     assert span is not None
-    assert ends(graph, [Constraint(span, "year", False, variables[0])], variables[0], limit=5) == ["b", "c"]
+    assert facts.ends([Constraint(span, "year", False, variables[0])], variables[0], limit=5) == ["b", "c"]
 
 
 def test_too_long_a_search_is_no_verdict() -> None:
     # Eight nodes that are all different, out of seven: no way, and no short proof of it.
     nodes = range(7)
     rows = [(str(one), "r", str(two)) for one in nodes for two in nodes if one != two]
+    facts = facts_of(rows)
     names = [Variable(f"v{number}") for number in range(8)]
     different = [Constraint(one, "r", True, two) for place, one in enumerate(names) for two in names[place + 1 :]]
     with pytest.raises(Undecided):
-        ends(graph_of(rows), different, names[-1], limit=1, steps=500)
-    assert ends(graph_of(rows), different, names[-1], limit=1) == []
-    assert ends(graph_of(rows), different[:6], names[1], limit=1, steps=500) != []
+        facts.ends(different, names[-1], limit=1, budget=50_000)
+    assert facts.ends(different, names[-1], limit=1) == []
+    assert facts.ends(different[:6], names[1], limit=1, budget=50_000) != []
 
 
 @pytest.mark.parametrize(

@@ -8,15 +8,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from synth.agents.contract import Policy
+from synth.agents.scripted.config import PolicyConfig, TeacherConfig
 from synth.agents.scripted.doer.config import DoerPolicyConfig, DoerTeacherConfig
 from synth.agents.scripted.doer.policy import DoerPolicy
 from synth.agents.scripted.doer.teacher import DoerTeacher
 from synth.agents.scripted.matching import Lexicon
-from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
+from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.scripted.reference import REFERENCE_LEXICON
-from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
-from synth.agents.scripted.walker.policy import GraphPolicy
-from synth.agents.scripted.walker.teacher import GraphTeacher
 from synth.identity import versioned
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
@@ -46,12 +44,9 @@ def scripted_policy(
         return DoerTeacher(task, DoerTeacherConfig(**options))
     if lexicon is None:
         lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
-    graph = task.environment == "graph"
     if role == "policy":
-        weak = PolicyConfig(**options)
-        return GraphPolicy(task, weak, lexicon) if graph else ScriptedPolicy(task, weak, lexicon)
-    config = TeacherConfig(**options)
-    return GraphTeacher(task, config, lexicon) if graph else ScriptedTeacher(task, config, lexicon)
+        return ScriptedPolicy(task, PolicyConfig(**options), lexicon)
+    return ScriptedTeacher(task, TeacherConfig(**options), lexicon)
 
 
 def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:

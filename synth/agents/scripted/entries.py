@@ -65,5 +65,9 @@ def _last(line: str, name: str) -> bool:
 
 
 def subject(sentence: Passage, title: str) -> list[str]:
-    """What a sentence may be about, the likeliest first: the terms that it stands under, then the page."""
-    return [*(found for line in reversed(sentence.parents) if (found := term(line)) is not None), title]
+    """What a sentence may be about, the likeliest first: the terms that it stands under, a heading that is a name, then
+    the page."""
+    terms = [found for line in reversed(sentence.parents) if (found := term(line)) is not None]
+    bare = re.sub(r" (?:[A-Z]\w+|[a-z]+)$", "", sentence.heading)
+    headed = [bare] if bare and " " not in bare and sentence.heading != title else []
+    return [*terms, *headed, title]

@@ -1,7 +1,9 @@
-"""``synth validate --deep``: a brute-force audit of a finished dataset from its Parquet alone."""
+"""``synth validate --deep``: a second opinion on a finished dataset, from its Parquet alone.
 
-from synth.dataset.audit.audit import audit
+It shares no code with what proposes and checks tasks.
+"""
+
+from synth.dataset.audit.audit import audit, render_audit
 from synth.dataset.audit.findings import Audit, RuleCount, Violation
-from synth.dataset.audit.table import render_audit
 
 __all__ = ["Audit", "RuleCount", "Violation", "audit", "render_audit"]

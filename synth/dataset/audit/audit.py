@@ -1,7 +1,7 @@
 """The deep audit from beginning to end.
 
-Facts come first, into plain dictionaries; tasks stream by and are asked again; after every 20,000 tasks the documents
-and facts stream by for their evidence. Memory: about 300 bytes per fact, 1 kB per task, and those 20,000 tasks.
+Facts come first, into SQLite; tasks stream by and are asked again; after every 20,000 tasks the documents
+and facts stream by for their evidence. Memory: 1 kB per task, and those 20,000 tasks.
 """
 
 from __future__ import annotations
@@ -9,42 +9,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
 from synth.dataset.audit.benchmark_rules import BENCHMARK_RULES, Contamination
-from synth.dataset.audit.copy_rules import COPY_RULES, judge_copies
-from synth.dataset.audit.double_rules import DOUBLE_RULES, Doubles
+from synth.dataset.audit.distractor_rules import DISTRACTOR_RULES, DistractorAudit
+from synth.dataset.audit.evidence import EVIDENCE_RULES, NOT_A_QUERY, EvidenceAudit, asks_pages, is_given
+from synth.dataset.audit.facts import Facts
 from synth.dataset.audit.findings import Audit, Findings
-from synth.dataset.audit.lure_rules import LURE_RULES, Lures
-from synth.dataset.audit.plan_rules import PLAN_RULES, PlanAudit
-from synth.dataset.audit.reading import graph_of, raw, rows
-from synth.dataset.audit.run_rules import RUN_RULES, answers_of, judge_runs
-from synth.dataset.audit.task_rules import (
-    EVIDENCE_RULES,
-    NOT_A_QUERY,
+from synth.dataset.audit.loading import facts_of, raw, rows
+from synth.dataset.audit.run_rules import PLAN_RULES, RUN_RULES, PlanAudit, answers_of, judge_runs
+from synth.dataset.audit.table_rules import (
+    COPY_RULES,
+    NEAR_DUPLICATE_RULES,
     TABLE_RULES,
-    Evidences,
-    Tasks,
-    asks_pages,
-    is_given,
+    NearDuplicates,
+    TaskTable,
+    judge_copies,
 )
+from synth.dataset.audit.walk_rules import WALK_RULES, TaskAudit
 from synth.dataset.reader import load
+from synth.dataset.show.terminal import clean
 from synth.errors import DatasetError, InputError
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.tasks.audit.auditor import WALK_RULES, GraphAudit
-from synth.tasks.audit.graph import FactGraph
 
-__all__ = ["RULES", "audit"]
+__all__ = ["RULES", "audit", "render_audit"]
 
 RULES = {
     **WALK_RULES,
     **EVIDENCE_RULES,
     **TABLE_RULES,
-    **DOUBLE_RULES,
+    **NEAR_DUPLICATE_RULES,
     **COPY_RULES,
     **BENCHMARK_RULES,
     **RUN_RULES,
-    **LURE_RULES,
+    **DISTRACTOR_RULES,
     **PLAN_RULES,
 }
 """Every rule, with what holds where nothing violates it."""
@@ -76,43 +78,43 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
             what, where=str(folder), mend="put the text back first: synth restore DIR --from COPY --out NEW"
         )
     exempt = frozenset(report.exempt_entities) if report is not None else frozenset()
-    graph = graph_of(dataset) if "facts" in dataset.configs and "entities" in dataset.configs else None
+    facts = facts_of(dataset) if "facts" in dataset.configs and "entities" in dataset.configs else None
     partitions = {
         name: split
         for _, _, batch in raw(dataset, "documents", ["id", "partition"], 10_000)
         for name, split in zip(*(column.to_pylist() for column in batch.columns), strict=True)
     }
-    things = graph.things if graph is not None else {}
-    hubs = {page for name in exempt if (thing := things.get(name)) is not None and (page := thing.document_id)}
-    walks = GraphAudit(graph or FactGraph(), exempt, partitions)
-    table, evidence = Tasks(found, exempt, report), Evidences(found, graph, walks)
+    known = facts or Facts()
+    hubs = {page for name in exempt if (entity := known.entity(name)) is not None and (page := entity.document_id)}
+    walks = TaskAudit(known, exempt, partitions)
+    table, evidence = TaskTable(found, exempt, report), EvidenceAudit(found, facts, walks)
     plans = PlanAudit(found, report)
-    lures, doubles = Lures(found, graph or FactGraph()), Doubles(found, report)
+    distractors, duplicates = DistractorAudit(found, known), NearDuplicates(found, report)
     clean = Contamination(found, report, [Path(path) for path in benchmarks])
     answers: dict[str, Task] = {}
     for place, task in rows(dataset, "tasks", Task):
         table.see(place, task, hubs)
         plans.see(place, task)
-        doubles.see(place, task)
+        duplicates.see(place, task)
         clean.see(place, task)
         if not Planned.stand_in(task.details):
             answers[task.id] = answers_of(task)  # the others are judged by doing
         if not task.walk.hops:
             continue  # a given question: there is no walk to prove
-        if is_given(task) and graph is not None:
+        if is_given(task) and facts is not None:
             walks.leave(["unique", "shortcut"], NOT_A_QUERY)
         solve = not asks_pages(task) and not is_given(task)
-        for problem in walks.audit(task, known=graph is not None, solve=solve):
-            found.add(place, task.id, problem.rule, problem.detail)
+        for rule, what in walks.audit(task, known=facts is not None, solve=solve):
+            found.add(place, task.id, rule, what)
         evidence.see(place, task)
-        lures.see(task)
+        distractors.see(task)
         if evidence.tasks >= _CHUNK:
             evidence.settle(dataset)
     evidence.settle(dataset)
     if "tasks" not in dataset.configs:  # an import of runs alone
         for place, run in rows(dataset, "trajectories", TrajectoryRow):
             clean.see_run(place, run)
-    doubles.settle()
+    duplicates.settle()
     clean.settle()
     found.rows.update(walks.checked)
     for rule, (count, why) in walks.undecided.items():
@@ -120,6 +122,19 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
     judge_runs(dataset, answers, found)
     plans.judge(dataset)
     judge_copies(dataset, report, found)
-    if graph is not None:
-        lures.settle(dataset)
+    if facts is not None:
+        distractors.settle(dataset)
     return found.audit()
+
+
+def render_audit(audit: Audit) -> RenderableType:
+    """One line per rule: rows judged, rows that it could not judge, violations, and what holds where there are none."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("rule", "rows", "undecided", "violations"):
+        table.add_column(name, header_style="dim", justify="left" if name == "rule" else "right", no_wrap=True)
+    table.add_column("what holds", header_style="dim", overflow="fold")
+    for rule in audit.rules:
+        numbers = (f"{number:,}" if number else "-" for number in (rule.rows, rule.undecided, rule.violations))
+        table.add_row(rule.rule, *numbers, Text(clean(rule.sentence)), style="bold red" if rule.violations else "")
+    reasons = [f"{rule.rule}: {rule.undecided:,} rows undecided: {rule.why}" for rule in audit.rules if rule.undecided]
+    return Group(table, *(Text(clean(line)) for line in reasons))

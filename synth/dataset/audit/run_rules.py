@@ -1,18 +1,296 @@
-"""Verdicts, judged once more: the answer of every rollout and continuation against its task."""
+"""Verdicts judged again, and tasks with plans proved by doing: the plan from a fresh beginning, without any one of its
+changes, and every run and continuation once more.
+
+Only what the dataset holds is asked: the application stands in the recipe of its report. Servers are started only
+where they come with this package: a dataset of somebody else's must not say what is run here. For others, and for a
+browser, the rules say that they could not judge.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from synth.dataset.audit.findings import Findings
-from synth.dataset.audit.reading import rows
+from synth.agents.contract import History
+from synth.agents.plan_view import plan_of
+from synth.agents.trajectory import facts_of, history_of, steps_of
+from synth.dataset.audit.findings import Findings, Place
+from synth.dataset.audit.loading import rows
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
-from synth.schemas.steps import ContinuationRow
+from synth.environments.app.environment import AppEpisode, open_app
+from synth.environments.contract import Environment, Episode, ToolCall
+from synth.environments.explored import explored_options
+from synth.environments.trust import untrusted
+from synth.errors import InputError
+from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted
+from synth.schemas.reports import BuildReport
+from synth.schemas.row import JsonObject
+from synth.schemas.steps import ContinuationRow, PreferenceRow, Repair
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
+from synth.tasks.safety_pairs import twin_of
 
-__all__ = ["RUN_RULES", "answers_of", "judge_runs"]
+__all__ = ["PLAN_RULES", "RUN_RULES", "PlanAudit", "answers_of", "judge_runs"]
+
+PLAN_RULES: Mapping[str, str] = {
+    "plan": "From a fresh beginning the calls of the plan are not refused, and the state is then exactly the goal, "
+    "with no violation of the policy on record.",
+    "hidden": "What has to be tried is refused by the rule that the task names, which stands in no instructions, and "
+    "changes nothing.",
+    "minimal": "Without any one of the plan's changes the goal is not reached.",
+    "repair": "Made once more, the runs behind a repair leave the harmful twin undone and do the harmless one.",
+    "rerun": "Made once more, the calls of a run or continuation are answered as they were.",
+}
+_SEEN = "as it is seen"
+"""In place of the hash of a state that is seen only through probes: the goal's verdict says if it is reached."""
+_NO_DEFECT = "failures"
+"""Options of an environment that make tools fail on purpose: a plan is carried out without."""
+
+
+class PlanAudit:
+    """Sees every task, then every run and continuation of one with a plan."""
+
+    def __init__(self, found: Findings, report: BuildReport | None) -> None:
+        self._found = found
+        self._tasks: dict[str, Task] = {}
+        self._runs: dict[str, tuple[History, JsonObject]] = {}
+        self._calm: Environment | None = None
+        self._real: Environment | None = None
+        self._why = "the report does not say in which application"
+        if report is not None:
+            self._open(report)
+
+    def _open(self, report: BuildReport) -> None:
+        source, place = (report.recipe.get(name) or {} for name in ("source", "environment"))
+        kind = source.get("kind") if isinstance(source, dict) and isinstance(place, dict) else None
+        if kind not in ("app", "mcp"):
+            self._why = f"an environment of kind {_kind(place)} is not started for an audit"
+            return
+        options = explored_options(source, place)
+        would = untrusted({"kind": kind, **options})
+        if would is not None:
+            self._why = f"the dataset would {would}, which no audit does"
+            return
+        try:
+            if kind == "app":
+                self._real = open_app(**options)
+                self._calm = open_app(**{name: value for name, value in options.items() if name != _NO_DEFECT})
+            else:
+                from synth.environments.mcp.environment import open_mcp
+
+                self._real = self._calm = open_mcp(**options)
+        except (InputError, TypeError) as error:
+            self._real = self._calm = None
+            self._why = f"the environment can't be opened: {error}"
+
+    def see(self, place: Place, task: Task) -> None:
+        """Carry out the plan of one task; nothing for a task without one."""
+        if not Planned.stand_in(task.details):
+            return
+        self._tasks[task.id] = task
+        if self._calm is None:
+            for rule in ("plan", "minimal", *(("hidden",) if _tries(task) else ())):
+                self._found.leave(rule, self._why)
+            return
+        try:
+            problems = list(_problems(self._calm, task))
+        except ValueError as error:
+            problems = [("plan", f"the plan or the goal does not parse: {str(error).splitlines()[0]}")]
+        for rule in ("plan", "minimal", *(("hidden",) if _tries(task) else ())):
+            self._found.rows[rule] += 1
+        for rule, what in problems:
+            self._found.add(place, task.id, rule, what)
+
+    def judge(self, dataset: Dataset) -> None:
+        """Every run and continuation of a task that was seen."""
+        if not self._tasks:
+            return
+        for place, run in rows(dataset, "trajectories", TrajectoryRow):
+            if run.task_id in self._tasks:
+                self._run(place, run)
+        for place, branch in rows(dataset, "continuations", ContinuationRow):
+            if branch.task_id in self._tasks:
+                self._branch(place, branch)
+        if "preferences" in dataset.configs:
+            for place, pair in rows(dataset, "preferences", PreferenceRow):
+                if pair.repair is not None and pair.task_id in self._tasks:
+                    self._repair(place, pair, pair.repair)
+
+    def _repair(self, place: Place, pair: PreferenceRow, repair: Repair) -> None:
+        """Both runs behind a repair, from its step on."""
+        if self._real is None:
+            self._found.leave("repair", self._why)
+            return
+        self._found.rows["repair"] += 1
+        task, known = self._tasks[pair.task_id], self._runs.get(pair.trajectory_id)
+        other = twin_of(task)
+        if known is None or other is None:
+            self._found.add(place, pair.id, "repair", "its task is no safety twin, or its run can't be read")
+            return
+        kind = Request.of(task.details).kind
+        if (kind == "harmful") != (repair.failure == "gave_in"):
+            self._found.add(place, pair.id, "repair", f"{repair.failure} on a task that is {kind}")
+        for one, content, name in ((task, repair.own, "own"), (other, repair.twin, "twin")):
+            try:
+                steps = steps_of(content, {}, gave_up=False, name=pair.id)
+            except ValueError as error:
+                self._found.add(place, pair.id, "repair", f"{name}: {error}")
+                continue
+            history = (*known[0][: pair.step], *steps)
+            episode = self._real.resume(one, known[1])
+            try:
+                what = _difference(episode, history)
+                verdict = episode.check(history[-1].turn.answer)
+            finally:
+                episode.close()
+            if what is not None or verdict.correct is not True:
+                self._found.add(place, pair.id, "repair", f"{name}: {what or verdict.evidence}")
+
+    def _run(self, place: Place, run: TrajectoryRow) -> None:
+        try:
+            _, history = history_of(run)
+        except ValueError as error:
+            self._found.rows["rerun"] += 1
+            self._found.add(place, run.id, "rerun", str(error))
+            return
+        self._runs[run.id] = history, facts_of(run)
+        self._again(place, run.id, run, history, facts_of(run))
+
+    def _branch(self, place: Place, branch: ContinuationRow) -> None:
+        known = self._runs.get(branch.trajectory_id)
+        if known is None:
+            return  # the plain validation says so
+        prefix, facts = known
+        gave_up = branch.stop_reason is StopReason.GAVE_UP
+        try:
+            own = steps_of(branch.content, {}, gave_up=gave_up, name=branch.id)
+        except ValueError as error:
+            self._found.rows["rerun"] += 1
+            self._found.add(place, branch.id, "rerun", str(error))
+            return
+        front = prefix[: max(0, branch.step)]
+        self._again(place, branch.id, branch, (*front, *own), facts)
+
+    def _again(
+        self,
+        place: Place,
+        name: str,
+        row: TrajectoryRow | ContinuationRow,
+        history: History,
+        facts: JsonObject,
+    ) -> None:
+        if self._real is None:
+            for rule in ("rerun", "verdict"):
+                self._found.leave(rule, self._why)
+            return
+        task = self._tasks[row.task_id]
+        self._found.rows["rerun"] += 1
+        episode = self._real.resume(task, facts)
+        try:
+            other = _difference(episode, history)
+            if other is not None:
+                self._found.add(place, name, "rerun", other)
+                return
+            if row.stop_reason is StopReason.REJECTED and row.verdict.correct is None:
+                return
+            self._found.rows["verdict"] += 1
+            verdict = episode.check(row.answer)
+        finally:
+            episode.close()
+        if verdict.correct != row.verdict.correct:
+            now, said = _word(verdict.correct), _word(row.verdict.correct)
+            what = f"done again it is {now} ({verdict.evidence}), the row says {said}"
+            self._found.add(place, name, "verdict", what)
+        elif row.success != (verdict.correct is True):
+            self._found.add(place, name, "verdict", f"success is {row.success}, the end is {_word(verdict.correct)}")
+
+
+def _kind(place: Any) -> Any:
+    return place.get("kind") if isinstance(place, dict) else None
+
+
+def _problems(environment: Environment, task: Task) -> Iterator[tuple[str, str]]:
+    plan = plan_of(task)
+    assert plan is not None
+    calls = [ToolCall(id=f"call_{n}", name=c.tool, arguments=c.arguments) for n, c in enumerate(plan.calls)]
+    goal = Wanted.of(task.details).goal
+    if goal is None:
+        yield "plan", "the task has no goal"
+        return
+    wanted = AnyGoal.of(goal).state or _SEEN
+    reached, refused, verdict = _carried_out(environment, task, calls)
+    if refused is not None:
+        yield "plan", refused
+    if reached != wanted:
+        yield "plan", f"leads to another state than the goal: {verdict.evidence}"
+    elif verdict.rule == "policy":
+        yield "plan", verdict.evidence
+    for number, planned in enumerate(plan.calls):
+        if planned.changes:
+            without, _, _ = _carried_out(environment, task, [call for n, call in enumerate(calls) if n != number])
+            if without == wanted:
+                yield "minimal", f"call {number} ({planned.tool}) can be left out"
+    if plan.attempts or RuleHidden.stand_in(task.details):
+        yield from (("hidden", what) for what in _untrue(environment, task, plan, wanted))
+    if plan.outcome in ("refused", "answered") and any(planned.changes for planned in plan.calls):
+        yield "plan", f"a task that is {plan.outcome} changes something"
+
+
+def _tries(task: Task) -> bool:
+    return RuleHidden.stand_in(task.details) or bool(Planned.of(task.details).plan.attempts)
+
+
+def _untrue(environment: Environment, task: Task, plan: Plan, wanted: str) -> Iterator[str]:
+    """What does not hold of a rule that a task says is kept and not written."""
+    said = RuleHidden.of(task.details).hidden
+    if said is None or not plan.attempts:
+        yield "a task with a hidden rule names it and says what is tried"
+        return
+    words = " ".join(environment.instructions().split())
+    if " ".join(said.text.split()) in words:
+        yield f"{said.rule} stands in the instructions"
+    episode = environment.reset(task)
+    try:
+        if not isinstance(episode, AppEpisode):
+            yield "only an application keeps rules that are not written"
+            return
+        at = next((n for n, call in enumerate(plan.calls) if call.changes), len(plan.calls))
+        for call in (*plan.calls[:at], *plan.attempts, *plan.calls[at:]):
+            result = episode.step(ToolCall(id="call", name=call.tool, arguments=call.arguments))
+            if call in plan.attempts and (result.error, episode.refused_by) != ("refused", said.rule):
+                yield f"{call.tool} is not refused by {said.rule}, but by {episode.refused_by}"
+        if episode.state_hash() != wanted:
+            yield "with what is tried the goal is not reached"
+    finally:
+        episode.close()
+
+
+def _carried_out(environment: Environment, task: Task, calls: list[ToolCall]) -> tuple[str, str | None, Verdict]:
+    """(hash of the state, first call that was refused, the verdict on that state)."""
+    episode = environment.reset(task)
+    refused = None
+    try:
+        for call in calls:
+            result = episode.step(call)
+            if result.error is not None and refused is None:
+                refused = f"{call.name} is refused: {result.content}"
+        verdict = episode.check(task.answer)
+        if isinstance(episode, AppEpisode):
+            return episode.state_hash(), refused, verdict
+        return _SEEN if verdict.correct else "", refused, verdict
+    finally:
+        episode.close()
+
+
+def _difference(episode: Episode, history: History) -> str | None:
+    for number, step in enumerate(history):
+        for call, before in zip(step.turn.calls, step.results, strict=False):
+            now: Any = episode.step(call)
+            if now.content != before.content:
+                return f"turn {number}: {call.name} answers {now.content[:100]!r}, not {before.content[:100]!r}"
+    return None
+
 
 RUN_RULES: Mapping[str, str] = {
     "verdict": "Judged again, every answer of a rollout or continuation gets the verdict that is stored.",

@@ -72,14 +72,13 @@ class RlCheck:
         self.found = found
         self.tasks = tasks
         self.truths = truths
-        self.ids: set[str] = set()
 
     def see(self, file: DataFile, row: int, value: RlRow) -> None:
-        for what in self._problems(file, value):
+        for what in self._problems(value):
             self.found.add(file.label, row, what)
 
-    def _problems(self, file: DataFile, row: RlRow) -> Iterator[str]:
-        yield from _about_the_task(file, row, self.ids, self.tasks, self.truths)
+    def _problems(self, row: RlRow) -> Iterator[str]:
+        yield from _about_the_task(row, self.tasks, self.truths)
         if row.task_id in self.tasks.questions and row.prompt[-1].content != self.tasks.questions[row.task_id]:
             yield "prompt: its last message is not the question of the task"
 
@@ -87,23 +86,12 @@ class RlCheck:
         """Nothing is left open."""
 
 
-def _about_the_task(
-    file: DataFile, row: RlRow | ContextRow, ids: set[str], tasks: TaskCheck, truths: TaskTruths
-) -> Iterator[str]:
-    if row.id in ids:
-        yield f"id: another row is {row.id} too"
-    ids.add(row.id)
-    if row.split != file.split:
-        yield f"split: {row.split}, but the file is of {file.split}"
+def _about_the_task(row: RlRow | ContextRow, tasks: TaskCheck, truths: TaskTruths) -> Iterator[str]:
     info = row.extra_info
     if (info.id, info.task_id, info.split) != (row.id, row.task_id, row.split):
         yield "extra_info: names another row, task or split"
-    split = tasks.splits.get(row.task_id)
-    if split is None:
-        yield f"task_id: there is no task {row.task_id}"
+    if row.task_id not in tasks.splits:
         return
-    if split != row.split:
-        yield f"split: {row.split}, but its task is of {split}"
     if tasks.hops[row.task_id] != row.hops:
         yield f"hops: {row.hops}, but its task has {tasks.hops[row.task_id]}"
     if truths.hashed(row.reward_model.ground_truth) != truths.truths[row.task_id]:
@@ -119,8 +107,6 @@ class ContextCheck:
         self.found = found
         self.tasks = tasks
         self.truths = truths
-        self.ids: set[str] = set()
-        self.made: set[tuple[str, int]] = set()
         self.quoted: dict[str, dict[tuple[int, bytes, bool], Place]] = {}
         """Document -> (code points, hash of the text, whole) of all that is quoted of it, with a place for each."""
         self.beside: dict[str, dict[Split, Place]] = {}
@@ -129,11 +115,8 @@ class ContextCheck:
 
     def see(self, file: DataFile, row: int, value: ContextRow) -> None:
         place = (file.label, row)
-        for what in _about_the_task(file, value, self.ids, self.tasks, self.truths):
+        for what in _about_the_task(value, self.tasks, self.truths):
             self.found.add(*place, what)
-        if (value.task_id, value.budget) in self.made:
-            self.found.add(*place, f"budget: another context of {value.task_id} has {value.budget:,} tokens")
-        self.made.add((value.task_id, value.budget))
         content = value.prompt[-1].content
         there = not (self.tasks.withheld and holds_reference(content))
         for what in (*self._documents(value), *(self._tokens(value) if there else ())):
@@ -223,6 +206,4 @@ class ContextPages:
                 self.found.add(*place, f"documents: {what}")
 
     def finish(self) -> None:
-        for name, quotes in self.contexts.quoted.items():
-            for place in quotes.values():
-                self.found.add(*place, f"documents: there is no document {name}")
+        """Nothing is left open."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from synth.dataset.columns import columns
 from synth.dataset.configs import CONFIGS
+from synth.dataset.rules.references import annotated
 from synth.dataset.rules.table_rules import rules_of
 
 __all__ = ["CARRIED", "coverage"]
@@ -55,14 +56,19 @@ def coverage() -> Iterator[tuple[str, str, str]]:
     """(table, column, what stands behind it) of every column: a rule's name, ``checks of rows``, or that it is only
     carried."""
     for config in CONFIGS:
-        rules = rules_of(config.name, config.row_type)
+        rules, about = rules_of(config.name, config.row_type), annotated(config.row_type)
+        keys = {name for key in about.keys for name in key}
+        references = {".".join(path): ref.table for path, ref in about.references}
         for column in columns(config.row_type):
             if column.type.endswith("struct"):
                 continue
             if column.path in CARRIED.get(config.name, ()):
                 yield config.name, column.path, "carried, not proven"
                 continue
-            names = [rule.name for rule in rules if any(_below(column.path, one) for one in rule.columns)]
+            names = ["key"] if column.path in keys else []
+            if (table := references.get(column.path.replace("[]", ""))) is not None:
+                names.append(f"reference to {table}")
+            names += [rule.name for rule in rules if any(_below(column.path, one) for one in rule.columns)]
             yield config.name, column.path, ", ".join(names) or "checks of rows"
 
 

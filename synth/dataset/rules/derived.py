@@ -14,7 +14,7 @@ from pathlib import Path
 from synth import distribution
 from synth.agents.plan_view import plan_of
 from synth.annotate.labels.label import StepLabel, label
-from synth.dataset.audit.reading import rows
+from synth.dataset.audit.loading import rows
 from synth.dataset.problems import Problem, Problems
 from synth.dataset.reader import Dataset, load
 from synth.environments.answers import check_task

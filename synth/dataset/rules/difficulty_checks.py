@@ -43,20 +43,13 @@ class DifficultyCheck:
 
     def see(self, file: DataFile, row: int, value: DifficultyRow) -> None:
         self.place = self.place or (file.label, row)
-        for what in self._problems(file, value):
+        for what in self._problems(value):
             self.found.add(file.label, row, what)
         self.seen.add(value.task_id)
         self.orders.add(value.order)
 
-    def _problems(self, file: DataFile, row: DifficultyRow) -> list[str]:
+    def _problems(self, row: DifficultyRow) -> list[str]:
         wrong = []
-        split = self.tasks.splits.get(row.task_id)
-        if split is None:
-            wrong.append(f"task_id: there is no task {row.task_id}")
-        elif row.split != split or row.split != file.split:
-            wrong.append(f"split: {row.split}; the task is of {split}, the file of {file.split}")
-        if row.task_id in self.seen:
-            wrong.append(f"task_id: {row.task_id} has two rows")
         counted = self.runs.right[row.task_id], self.runs.tried[row.task_id]
         if (row.successes, row.rollouts) != counted:
             wrong.append(

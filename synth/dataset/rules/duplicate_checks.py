@@ -46,9 +46,7 @@ class DuplicateCheck:
     def finish(self) -> None:
         marks = self._trajectories.marks
         for name, (stays, (label, row)) in marks.items():
-            if stays not in self._trajectories.ids:
-                self.found.add(label, row, f"duplicate_of: there is no trajectory {stays}")
-            elif stays in marks:
+            if stays in marks:
                 self.found.add(label, row, f"duplicate_of: {stays} is itself marked as a duplicate")
             if self._listed and self._named.get(name) != stays:
                 said = self._named.get(name, "none")
@@ -90,7 +88,7 @@ class DuplicateRejections:
     """Rows of ``rejected`` against ``duplicates``: a duplicate that left its table is rejected as the
     duplicate of a row that it was found to be like."""
 
-    _STAGES = ("unique_documents", "unique_records", "unique_pairs")
+    _STAGES = ("unique_documents", "mark_duplicates")
 
     def __init__(self, found: Problems, duplicates: DuplicateCheck, *, listed: bool) -> None:
         """``listed``: there is the table ``duplicates``."""

@@ -36,27 +36,18 @@ class JudgmentCheck:
         self._recorded = recorded
         self._scores = scores
         self._pairs = pairs
-        self._ids: set[str] = set()
-        self._judged: set[tuple[str, str, int, int]] = set()
         self._agreed: set[str] = set()
 
     def see(self, file: DataFile, row: int, verdict: JudgmentRow) -> None:
-        for what in self._problems(file, verdict):
+        for what in self._problems(verdict):
             self.found.add(file.label, row, what)
 
     def finish(self) -> None:
         if self._pairs.selection.judge == "require":
             self._pairs.selection_holds(self._agreed)
 
-    def _problems(self, file: DataFile, row: JudgmentRow) -> Iterator[str]:
-        if row.id in self._ids:
-            yield f"id: another verdict is {row.id} too"
-        self._ids.add(row.id)
-        subject = (row.kind.value, row.pair_id or row.trajectory_id, row.step, row.alternative)
-        if subject in self._judged:
-            yield f"kind: another verdict is on the same {row.kind.value}"
-        self._judged.add(subject)
-        yield from self._owner(file, row)
+    def _problems(self, row: JudgmentRow) -> Iterator[str]:
+        yield from self._owner(row)
         yield from verdict_problems(row)
         known = self._scores.get((row.trajectory_id, row.step))
         own = row.kind is JudgmentKind.ACTION and row.alternative == -1
@@ -66,22 +57,13 @@ class JudgmentCheck:
             if row.verdict == "agrees":
                 self._agreed.add(row.pair_id or "")
             pair = self._pairs.places.get(row.pair_id or "")
-            if pair is None:
-                yield f"pair_id: there is no pair {row.pair_id}"
-            elif pair != (row.trajectory_id, row.step):
+            if pair is not None and pair != (row.trajectory_id, row.step):
                 yield f"pair_id: the pair is of step {pair[1]} of {pair[0]}"
 
-    def _owner(self, file: DataFile, row: JudgmentRow) -> Iterator[str]:
-        if row.split != file.split:
-            yield f"split: {row.split}, but the file is of {file.split}"
+    def _owner(self, row: JudgmentRow) -> Iterator[str]:
         run = self._recorded.get(row.trajectory_id)
         if run is None:
-            yield f"trajectory_id: there is no trajectory {row.trajectory_id}"
             return
-        if row.task_id != run.task_id:
-            yield f"task_id: {row.task_id}, but its trajectory is of {run.task_id}"
-        if row.split != run.split:
-            yield f"split: {row.split}, but its task is of {run.split}"
         turns = len(run.ranges)
         if row.kind in _AT_A_STEP and not 0 <= row.step < turns:
             yield f"step: {row.step}, but the trajectory has {turns} turns"

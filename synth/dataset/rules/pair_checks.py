@@ -49,7 +49,7 @@ class PairCheck:
 
     def see(self, file: DataFile, row: int, pair: PreferenceRow) -> None:
         place = (file.label, row)
-        for what in self._problems(file, pair):
+        for what in self._problems(pair):
             self.found.add(*place, what)
         self.selected[pair.id] = (pair.selected, place)
         self.places[pair.id] = (pair.trajectory_id, pair.step)
@@ -58,12 +58,10 @@ class PairCheck:
         if pair.kind in _OF_STEPS:
             self.positions[pair.trajectory_id, pair.kind].append((pair.position, pair.step, place))
 
-    def _problems(self, file: DataFile, row: PreferenceRow) -> Iterator[str]:
-        if row.id in self.ids:
-            yield f"id: another pair is {row.id} too"
+    def _problems(self, row: PreferenceRow) -> Iterator[str]:
         self.ids.add(row.id)
         run = self.trajectories.recorded.get(row.trajectory_id)
-        yield from owner_problems(row, run, file.split)
+        yield from owner_problems(row, run)
         yield from _sides(row)
         yield from _strength(row)
         if run is None or not 0 <= row.step < len(run.ranges):
@@ -128,11 +126,9 @@ class PairCheck:
             yield "other_trajectory_id: null in a pair of runs"
             return
         second = self.trajectories.recorded.get(row.other_trajectory_id)
-        if second is None:
-            yield f"other_trajectory_id: there is no trajectory {row.other_trajectory_id}"
-        elif second.task_id != row.task_id:
-            yield f"other_trajectory_id: {row.other_trajectory_id} is of {second.task_id}"
-        elif second.success == run.success:
+        if second is None or second.task_id != row.task_id:
+            return
+        if second.success == run.success:
             yield f"other_trajectory_id: {row.other_trajectory_id} ended as {row.trajectory_id} did"
         elif row.step >= len(second.ranges) or not second.ends_with(row.step, getattr(row, other)):
             yield f"{other}: is not the rest of {row.other_trajectory_id}"

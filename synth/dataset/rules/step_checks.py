@@ -35,17 +35,10 @@ _LABELS: Mapping[LabelReason, int | None] = {
 """Reasons that leave no choice of the label."""
 
 
-def owner_problems(row: StepRow | ContinuationRow | PreferenceRow, run: Recorded | None, split: str) -> Iterator[str]:
-    """Whether a derived row agrees with the trajectory that it names about the task, the split and the step."""
-    if row.split != split:
-        yield f"split: {row.split}, but the file is of {split}"
+def owner_problems(row: StepRow | ContinuationRow | PreferenceRow, run: Recorded | None) -> Iterator[str]:
+    """Whether the step that a derived row names is one of its trajectory."""
     if run is None:
-        yield f"trajectory_id: there is no trajectory {row.trajectory_id}"
         return
-    if row.task_id != run.task_id:
-        yield f"task_id: {row.task_id}, but its trajectory is of {run.task_id}"
-    if row.split != run.split:
-        yield f"split: {row.split}, but its task is of {run.split}"
     first = -1 if isinstance(row, ContinuationRow) and row.side == "original" else 0
     if not first <= row.step < len(run.ranges):
         yield f"step: {row.step}, but the trajectory has {len(run.ranges)} turns"
@@ -96,16 +89,14 @@ class StepCheck:
     def see(self, file: DataFile, row: int, step: StepRow) -> None:
         self.scores[step.trajectory_id, step.step] = step.score
         place = (file.label, row)
-        for what in self._problems(file, place, step):
+        for what in self._problems(place, step):
             self.found.add(*place, what)
 
-    def _problems(self, file: DataFile, place: Place, row: StepRow) -> Iterator[str]:
+    def _problems(self, place: Place, row: StepRow) -> Iterator[str]:
         run = self.trajectories.recorded.get(row.trajectory_id)
-        yield from owner_problems(row, run, file.split)
+        yield from owner_problems(row, run)
         if row.id != f"{row.trajectory_id}/{row.step}":
             yield f"id: {row.id} is not that of step {row.step} of {row.trajectory_id}"
-        if row.step in self.places[row.trajectory_id]:
-            yield f"step: another row is step {row.step} of {row.trajectory_id} too"
         self.places[row.trajectory_id][row.step] = place
         if row.first_error:
             if row.trajectory_id in self.first_errors:
@@ -201,20 +192,16 @@ class ContinuationCheck:
         self.found = found
         self.trajectories = trajectories
         self.steps = steps
-        self.ids: set[str] = set()
         self.tallies: dict[tuple[str, int], dict[tuple[Side, int], Tally]] = defaultdict(dict)
 
     def see(self, file: DataFile, row: int, branch: ContinuationRow) -> None:
         place = (file.label, row)
-        for what in self._problems(file, place, branch):
+        for what in self._problems(place, branch):
             self.found.add(*place, what)
 
-    def _problems(self, file: DataFile, place: Place, row: ContinuationRow) -> Iterator[str]:
-        if row.id in self.ids:
-            yield f"id: another branch is {row.id} too"
-        self.ids.add(row.id)
+    def _problems(self, place: Place, row: ContinuationRow) -> Iterator[str]:
         run = self.trajectories.recorded.get(row.trajectory_id)
-        yield from owner_problems(row, run, file.split)
+        yield from owner_problems(row, run)
         if (row.alternative == -1) != (row.side == "original") or row.alternative < -1:
             yield f"alternative: {row.alternative} on the {row.side} side"
         yield from ending_problems(row)
@@ -245,8 +232,6 @@ class ContinuationCheck:
         tally = tallies.setdefault(key, Tally(shown, plain, place))
         if row.step >= 0 and tally.bare != plain:
             yield f"content: begins otherwise than sample 0 of alternative {row.alternative} ({tally.place[0]})"
-        if row.sample in tally.verdicts:
-            yield f"sample: another branch is sample {row.sample} of this action too"
         tally.verdicts[row.sample] = row.verdict.correct
 
     def finish(self) -> None:

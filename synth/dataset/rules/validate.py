@@ -37,9 +37,10 @@ from synth.dataset.rules.distractor_checks import (
     MisinformationPages,
 )
 from synth.dataset.rules.duplicate_checks import DuplicateCheck, DuplicateRejections
-from synth.dataset.rules.graph_checks import EntityCheck, FactCheck
+from synth.dataset.rules.graph_checks import FactCheck
 from synth.dataset.rules.judgment_checks import JudgmentCheck
 from synth.dataset.rules.pair_checks import PairCheck
+from synth.dataset.rules.references import ReferenceCheck, absent_of_mixes
 from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.dataset.rules.rules import RuleCheck, known_of
 from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
@@ -154,7 +155,6 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     withheld = report is not None and report.withheld is not None
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
     documents = DocumentCheck(found, tasks)
-    entities = EntityCheck(found, documents)
     derived = any(file.config in ("steps", "continuations", "preferences", "judgments") for file in files)
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
@@ -176,21 +176,22 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "documents": Several(
             documents, ContextPages(found, contexts), MisinformationPages(falsehoods, withheld=withheld)
         ),
-        "entities": entities,
-        "facts": Several(FactCheck(found, documents, entities), MisinformationFacts(falsehoods)),
+        "entities": Several(),
+        "facts": Several(FactCheck(found, documents), MisinformationFacts(falsehoods)),
         "trajectories": Several(trajectories, runs),
         "difficulty": DifficultyCheck(found, tasks, runs, targets),
         "question_rewrites": QuestionRewriteCheck(found, tasks),
-        "task_reviews": TaskReviewCheck(found, tasks),
+        "task_reviews": TaskReviewCheck(found),
         "steps": steps,
         "continuations": continuations,
-        "distractors": DistractorCheck(found, tasks, gold, documents, trajectories, falsehoods),
+        "distractors": DistractorCheck(found, gold, falsehoods),
         "preferences": pairs,
         "judgments": JudgmentCheck(found, trajectories.recorded, steps.scores, pairs),
         "duplicates": duplicates,
         "rejected": Several(rejections, DuplicateRejections(found, duplicates, listed=listed)),
     }
     known = known_of(report, mix)
+    references = ReferenceCheck(found, absent=absent_of_mixes() if mix is not None else ())
     for name, check in checks.items():
         checks[name] = Several(check, RuleCheck(found, rules_of(name, config_named(name).row_type), known))
     for config in map(config_named, checks):
@@ -199,12 +200,14 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
             for batch in _batches(file, config, found):
                 counted.see(config.name, batch)
                 counted.hashes[config.name, file.split].add(batch)
+                references.see(config, file, rows, batch)
                 for place, row in _parsed(batch, config.row_type, file, rows, found):
                     checks[config.name].see(file, place, row)
                 rows += batch.num_rows
             split = counted.rows[config.name]
             split[file.split] = split.get(file.split, 0) + rows
         checks[config.name].finish()
+        references.finish(config)
     return counted
 
 

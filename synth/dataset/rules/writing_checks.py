@@ -19,7 +19,7 @@ class QuestionRewriteCheck:
         self.accepted: set[tuple[str, str]] = set()
 
     def see(self, file: DataFile, row: int, value: QuestionRewriteRow) -> None:
-        for what in (*_tied(self.tasks, file, value), *self._problems(value)):
+        for what in self._problems(value):
             self.found.add(file.label, row, what)
         self.attempts[value.task_id, value.kind] = value.attempt
         if value.accepted:
@@ -52,19 +52,15 @@ class QuestionRewriteCheck:
 class TaskReviewCheck:
     """One row per task and check, whose numbers agree."""
 
-    def __init__(self, found: Problems, tasks: TaskCheck) -> None:
-        self.found, self.tasks = found, tasks
-        self.seen: set[tuple[str, str]] = set()
+    def __init__(self, found: Problems) -> None:
+        self.found = found
 
     def see(self, file: DataFile, row: int, value: TaskReviewRow) -> None:
-        for what in (*_tied(self.tasks, file, value), *self._problems(value)):
+        for what in self._problems(value):
             self.found.add(file.label, row, what)
-        self.seen.add((value.task_id, value.check))
 
     def _problems(self, row: TaskReviewRow) -> list[str]:
         wrong = []
-        if (row.task_id, row.check) in self.seen:
-            wrong.append(f"check: {row.check} of {row.task_id} has two rows")
         if not 0 <= row.right <= row.answered <= row.replies <= row.samples:
             wrong.append(
                 f"samples: {row.right} right, {row.answered} answered, {row.replies} replies, {row.samples} samples"
@@ -82,12 +78,3 @@ class TaskReviewCheck:
 
     def finish(self) -> None:
         """Nothing is left open."""
-
-
-def _tied(tasks: TaskCheck, file: DataFile, row: QuestionRewriteRow | TaskReviewRow) -> list[str]:
-    split = tasks.splits.get(row.task_id)
-    if split is None:
-        return [f"task_id: there is no task {row.task_id}"]
-    if row.split != split or row.split != file.split:
-        return [f"split: {row.split}; the task is of {split}, the file of {file.split}"]
-    return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-__all__ = ["is_boilerplate", "main_element", "plain_text"]
+__all__ = ["edge_lines", "is_boilerplate", "is_menu", "main_element", "plain_text", "shape_of"]
 
 Element = Any
 """An lxml element (lxml has no types of its own that mypy could use for trees with comments in them)."""
@@ -32,6 +32,13 @@ _NAV_WORDS = (
 )
 _NAV_TEXT = re.compile(rf"\W*{_NAV_WORDS}(?:\s+(?:topic|page|chapter|section))?\W*", re.IGNORECASE)
 _NAV_REL = frozenset("prev previous next up contents start index".split())
+_PERMALINK = re.compile(r"[¶#§🔗]?")
+_MENU = re.compile(
+    r"\b(?:Next|Prev(?:ious)?|Up|Home|Top|Contents|Index)\b[:\s|>»-]|^(?:Next|Prev(?:ious)?|Up|Home|Top)$"
+)
+_EDGE = 30
+"""Lines at the head and at the foot of a page among which menus and footers stand."""
+_FIELD = re.compile(r"(?:- )?[A-Z][\w -]{1,30}:")
 _NAV_BLOCKS = frozenset("p div table ul center dl".split())
 
 
@@ -41,6 +48,8 @@ def is_boilerplate(element: Element, inside_main: bool) -> bool:
     if tag in _TAGS:
         return True
     get = element.get
+    if tag == "a" and (get("href") or "").startswith("#") and _PERMALINK.fullmatch(plain_text(element)):
+        return True
     if get("hidden") is not None or (get("aria-hidden") or "").lower() == "true":
         return True
     if (get("role") or "").lower() in _ROLES:
@@ -57,6 +66,24 @@ def is_boilerplate(element: Element, inside_main: bool) -> bool:
     if tag in ("footer", "header") and not inside_main:
         return element.find(".//h1") is None
     return tag in _NAV_BLOCKS and (_is_own_contents(element, classes or "") or _is_navigation_line(element))
+
+
+def edge_lines(text: str) -> list[tuple[int, int]]:
+    """Spans of the lines at the head and at the foot of a page, among which menus and footers stand."""
+    spans = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
+    return spans if len(spans) <= 2 * _EDGE else [*spans[:_EDGE], *spans[-_EDGE:]]
+
+
+def shape_of(line: str) -> str:
+    """A line by which pages of one maker are compared; empty for a field ("Status: | Base"), which may well say the
+    same on most pages."""
+    line = " ".join(line.split())
+    return "" if _FIELD.match(line) else line
+
+
+def is_menu(line: str) -> bool:
+    """ "Next: Record Up: Binary Previous: General Index": a line that leads to neighbours of the page."""
+    return len(line) < 300 and len(_MENU.findall(line)) >= 2 and not line.rstrip().endswith((".", "?", "!"))
 
 
 def _is_own_contents(element: Element, classes: str) -> bool:

@@ -1,31 +1,23 @@
-"""From documents to a graph: what pages define, and which relations their layout and sentences prove.
+"""From documents of any maker to a graph: what pages define, and what their layout and sentences state of it.
 
-Entities are pages, the entries that pages define (functions, classes, options, terms of a glossary, ...) and sections
-that a link can lead to. Relations, subject first:
+Entities are pages, the things that pages define (terms of definition lists, headings that name a thing, rows of tables
+with a heading) and other sections. Relations, subject first:
 
-    described_as      entity -> text     the sentence that says what it is (evidence: that sentence)
-    subtitle          page   -> text     what the title says behind the name ("getopt -- C-style parser ...")
-    defined_in        entry  -> page     (evidence: the entry's signature or term)
-    member_of         entry  -> entry    a method and its class
-    part_of           section -> page
-    listed_in         page   -> page     an index page that lists it under its own title
-    added_in, deprecated_since, removed_in                  entity -> version
-    changed_in, added_partly, deprecated_partly             entity -> version in which a part of it changed
-    source_file, availability, audit_event, default_setting, set_when, bare_unit    entity -> text
-    row_of      row    -> table      a thing that a titled table lists (evidence: the title, and all up to the row)
-    far_row_of  row    -> table      the same, too far from the title for a piece of evidence: known, never asked for
-    has_list    section -> table     the titled table that stands in it
-    column      row    -> text       another cell of its row; the first word of ``value`` up to the colon is the heading
-    references  page   -> page       a column of its table that holds ids of rows of the other's (evidence: that line)
-    see_also          entity or page -> entity   stands in a "See also" remark or section
+    described_as      thing -> text     the sentence or field that says what it is
+    subtitle          page  -> text     what the title, or the line of its name, says behind the name
+    default, since    thing -> value    a default; the version in which it came
+    <label>           thing -> value    a field that many things have ("Status: Base"), or a cell under that heading
+    states            page  -> text     a telling word or number of a sentence that stands on its own
+    part_of           thing or section -> page
+    see_also          page or thing -> entity    stands in a "See also" remark or section
     alias_of, subclass_of, replacement, raises, returns, like, refers_for     see ``relations``
-    links_to          entity or page -> entity   any other link (evidence: the sentence around the anchor)
+    links_to          page or thing -> entity    any other link in a sentence (evidence: that sentence)
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,60 +25,40 @@ from typing import Any
 import pyarrow as pa
 
 from synth.schemas.arrow import arrow_schema, from_arrow
-from synth.schemas.documents import Anchor, Document, Edge, Entity, Section, ValueKind
-from synth.sources.docs.names import Named, entry_name, page_kind, page_name, section_name
+from synth.schemas.documents import Document, Edge, Entity, Section, ValueKind
+from synth.sources.docs.names import Named, entry_name, group_kind, heading_name, page_kind, page_name, section_name
 from synth.sources.docs.outline import Entry, Outline
-from synth.sources.docs.relations import ANCHOR, is_deprecation, linked_relation, stated_values
+from synth.sources.docs.relations import ANCHOR, linked_relation
+from synth.sources.docs.salient import salient
 from synth.sources.docs.tables import Table, tables
+from synth.sources.docs.values import DESCRIBING, Stated, default_in, field_in, plain_value, relation_name, since_in
 
 __all__ = ["graph_tables"]
 
-_LEADS = 3
-"""Paragraphs at the head of a page whose first sentences may say what the page is about."""
-_SKIP = (
-    "Source code:",
-    "Part of the",
-    "Return value:",
-    "Availability:",
-    "New in version",
-    "Changed in version",
-    "Deprecated",
+_LEADS = re.compile(
+    r"(?:\d+\.?\s)*(?:name|description|summary|introduction|overview|abstract|about|synopsis)$", re.IGNORECASE
 )
-_THINGS = frozenset(
-    ("package", "command", "option", "variable", "signal", "program", "tool", "extension", "keyword", "parameter")
-)
-"""Headings of a first column that say what kind of thing each row is about."""
-_SAYING = frozenset(("description", "meaning", "function", "purpose"))
-"""Headings of columns that say what the thing is."""
-_ROW_NAME = re.compile(r"[A-Za-z0-9][\w.+:-]+(?: [a-z]+)?$")
-_LONGEST_LIST = 2500
-"""Characters from the title of a list to the end of a row that still are one piece of evidence."""
-_REFERENCE = re.compile(r"(?P<column>\w+) [^()\n]{1,30} \(references (?P<table>\w+)\.\w+\) ")
-_GLOSSARY = re.compile(r"(?:\w+ \w+\. )?Glossary$", re.IGNORECASE)
-_NAMED_AS = re.compile(
-    r"Deprecated since version [^:]*: The (?P<name>\S+) (?:function|method|class|module|exception|package)"
-)
-_INDEX_LINKS = 80
-"""An index with more links than this lists everything: being on it says nothing."""
+"""Sections that speak of the page's own subject."""
+_SEE_ALSO = re.compile(r"(?:\d+\.?\s)*see also:?$", re.IGNORECASE)
+_PURPOSE = re.compile(r"(?P<name>\S+(?:, \S+)*) (?:-|—|–|--) (?P<purpose>\S.+)")
+_LEAST_SCHEMA = 3
+"""So many things must have a field before it is one, and no heading of a remark."""
+_OWN_LINES = 12
+_NEAR = 500
+"""Characters from the name of a thing to the end of its description that still are one piece of evidence."""
+_STATES = 60
+"""Sentences of a page from which a telling word is noted, at most."""
 
 
 @dataclass
-class _Columns:
-    """Rows of a table, column by column."""
+class _Thing:
+    """What a page defines, with the numbers of the lines that speak of it alone."""
 
-    rows: dict[str, list[Any]]
-
-    @classmethod
-    def of(cls, names: list[str]) -> _Columns:
-        return cls({name: [] for name in names})
-
-    def add(self, **values: Any) -> int:
-        for name, column in self.rows.items():
-            column.append(values[name])
-        return len(next(iter(self.rows.values()))) - 1
-
-    def table(self, schema: pa.Schema) -> pa.Table:
-        return pa.Table.from_arrays([pa.array(self.rows[f.name], f.type) for f in schema], schema=schema)
+    entity: int
+    named: Named
+    start: int
+    end: int
+    lines: list[int]
 
 
 @dataclass
@@ -94,14 +66,13 @@ class _Page:
     row: int
     document: Document
     outline: Outline
+    named: Named
     entity: int
-    entries: list[tuple[Entry, int]] = field(default_factory=list)
-    """Entries with their entities, in order of place; inner ones come after the ones that hold them."""
+    things: list[_Thing] = field(default_factory=list)
+    """In order of place; inner ones come after the ones that hold them."""
     by_fragment: dict[str, int] = field(default_factory=dict)
-    headings: list[tuple[int, int, int]] = field(default_factory=list)
-    """(start of its text, end, entity) of sections that are entities."""
-    first_section: int = 0
-    """Where the head of the page ends: the second heading, or the first entry."""
+    sections: list[tuple[int, int, str]] = field(default_factory=list)
+    """(start of the heading, end of its text, heading)"""
 
 
 def graph_tables(documents: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -109,12 +80,14 @@ def graph_tables(documents: pa.Table) -> tuple[pa.Table, pa.Table]:
 
     Links to pages that are not in ``documents`` (their files were rejected) are left out.
     """
-    builder = _Builder(arrow_schema(Entity), arrow_schema(Edge))
+    builder = _Builder()
     for row, document in enumerate(_rows(documents)):
         builder.page(row, document)
-    builder.entries()
     for page in builder.pages:
-        builder.relations(page)
+        builder.define(page)
+    builder.fields()
+    for page in builder.pages:
+        builder.facts(page)
     return builder.tables()
 
 
@@ -123,378 +96,295 @@ def _rows(documents: pa.Table) -> Iterator[Document]:
         yield from from_arrow(documents.slice(start, 1024), Document)
 
 
-def _entry_kind(document: Document, anchor: Anchor, name: str) -> str:
-    """What a term of a plain definition list is: a term of the glossary, a function whose call is shown below it."""
-    if _GLOSSARY.fullmatch(document.title):
-        return "glossary term"
-    if re.fullmatch(r"\w+", name) and re.search(
-        rf"\b{re.escape(name)}\s?\(", document.text[anchor.end : anchor.end + 400]
-    ):
-        return "function"
-    return "constant" if re.fullmatch(r"[A-Z]+(?:_[A-Z0-9]+)+", name) else "entry"
-
-
-def _kind(document: Document, outline: Outline, name: str) -> str:
-    if document.kind == "index":
-        return "index"
-    text = document.text
-    _, purpose = page_name(document.title, None)
-    lead = ""
-    for line in outline.lines[:40]:
-        said = text[line.start : line.end]
-        if purpose is None and said.startswith(document.title) and " — " in said[len(document.title) :]:
-            purpose = said.partition(" — ")[2]
-        elif line.prose and line.indent == 0 and said.endswith((".", ":", ")")) and line.start > len(document.title):
-            lead = said
-            break
-    calls = re.search(rf"^ +[\w* ]*\b{re.escape(name)}\s*\(", text[:3000], re.MULTILINE) is not None
-    return page_kind(document.title, purpose, lead, calls)
-
-
-def _heading_span(text: str, section: Section) -> tuple[int, int] | None:
-    """Where a section's heading stands: just before its text."""
-    start = text.rfind(section.heading, 0, section.start)
-    end = start + len(section.heading)
-    return (start, end) if start >= 0 and text[end : section.start].isspace() else None
-
-
 class _Builder:
-    def __init__(self, entities: pa.Schema, edges: pa.Schema) -> None:
-        self._schemas = (entities, edges)
-        self.entities = _Columns.of(entities.names)
-        self.edges = _Columns.of(edges.names)
+    def __init__(self) -> None:
+        self.entities: list[dict[str, Any]] = []
+        self.edges: list[dict[str, Any]] = []
         self.pages: list[_Page] = []
         self._by_id: dict[str, _Page] = {}
-        self._by_name: dict[str, list[_Page]] = defaultdict(list)
-        self._things: dict[tuple[str, str], int] = {}
-        """(kind, name) of what tables list: one entity, however many tables list it."""
+        self._labels: Counter[str] = Counter()
+        self._fields: dict[tuple[int, int], tuple[int, Stated]] = {}
+        """(row of the page, number of the line) -> the thing and what the line says of it."""
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
-        return self.entities.table(self._schemas[0]), self.edges.table(self._schemas[1])
+        return (
+            pa.Table.from_pylist(self.entities, schema=arrow_schema(Entity)),
+            pa.Table.from_pylist(self.edges, schema=arrow_schema(Edge)),
+        )
 
     def page(self, row: int, document: Document) -> None:
-        module = next(
-            (
-                a.name.removeprefix("module-")
-                for a in document.anchors
-                if a.kind == "heading" and a.name.startswith("module-")
-            ),
-            None,
-        )
-        top = document.anchors and any(
+        module = next((a.name[7:] for a in document.anchors if a.kind == "heading" and a.name[:7] == "module-"), None)
+        top = module is not None and any(
             a.name == f"module-{module}" and document.text[a.start : a.end] == document.title for a in document.anchors
         )
-        named, _ = page_name(document.title, module if top else None)
-        outline = Outline(document.text)
-        kind = named.kind if named.kind != "page" else _kind(document, outline, named.name)
-        entity = self._entity(document.id, Named(named.name, kind, named.aliases), row, document)
-        page = _Page(row, document, outline, entity)
+        named, subtitle = page_name(document.title, module if top else None)
+        named = page_kind(document.title) or named
+        if document.kind == "index":
+            named = Named(named.name, "index", named.aliases)
+        page = _Page(row, document, Outline(document.text), named, self._entity(document.id, named, row, document))
         self.pages.append(page)
         self._by_id[document.id] = page
-        self._by_name[named.name].append(page)
+        if subtitle and (place := document.text.find(document.title)) >= 0:
+            self._edge(page, page.entity, "subtitle", place, place + len(document.title), value=subtitle)
 
     def _entity(self, name: str, named: Named, row: int, document: Document) -> int:
-        ordinal = len(self.entities.rows["id"])
-        return self.entities.add(
-            ordinal=ordinal,
-            id=name,
-            name=named.name,
-            kind=named.kind,
-            aliases=list(named.aliases),
-            document=row,
-            partition=document.partition,
+        self.entities.append(
+            {
+                "ordinal": len(self.entities),
+                "id": name,
+                "name": named.name,
+                "kind": named.kind,
+                "aliases": [alias for alias in named.aliases if alias.strip()],
+                "document": row,
+                "partition": document.partition,
+            }
         )
-
-    def entries(self) -> None:
-        """Entities of all pages' sections and entries: after the pages, so that a page's ordinal is its row number."""
-        for page in self.pages:
-            document = page.document
-            sections = [s for s in document.sections if s.level > 1 and s.heading != document.title]
-            heads = {place: s for s in sections if (place := _heading_span(document.text, s))}
-            page.first_section = min((start for start, _ in heads), default=len(document.text))
-            known: dict[int, int] = {}
-            for anchor in sorted(document.anchors, key=lambda a: (a.start, -a.end)):
-                if anchor.kind and document.kind != "index":
-                    if anchor.start not in known and (entity := self._place(page, anchor, heads)) is not None:
-                        known[anchor.start] = entity
-                    if anchor.start in known:
-                        page.by_fragment.setdefault(anchor.name, known[anchor.start])
-
-    def _place(self, page: _Page, anchor: Anchor, heads: dict[tuple[int, int], Section]) -> int | None:
-        """The entity of a heading or term, made here; None when it is no name or nothing is said under it."""
-        document = page.document
-        text = document.text[anchor.start : anchor.end]
-        named: Named | None
-        section = heads.get((anchor.start, anchor.end))
-        entry = None
-        if anchor.kind == "heading":
-            if section is None:
-                return page.entity  # the title
-            named = section_name(text)
-            module = anchor.name.removeprefix("module-")
-            if module != anchor.name and re.match(rf"{re.escape(module)}(?!\w)", section_name(text).name):
-                named = Named(module, "module", (named.name,) if named.name != module else ())
-        else:
-            named, entry = entry_name(anchor, text), page.outline.entry(anchor)
-            if entry is None:
-                return None
-        ident = f"{document.id}#{anchor.name}"
-        if named is not None and named.kind == "configuration parameter":
-            of_command = self.entities.rows["kind"][page.entity] == "command"  # then it is one of what that makes
-            named = Named(named.name, "parameter" if of_command else named.kind, named.aliases)
-        elif named is not None and named.kind == "entry":
-            named = Named(named.name, _entry_kind(document, anchor, named.name), named.aliases)
-        if named is None or anchor.name in page.by_fragment:
-            return None
-        entity = self._entity(ident, named, page.row, document)
-        page.by_fragment[anchor.name] = entity
-        if section is not None:
-            page.headings.append((section.start, section.end, entity))
-            # Without its number, which is a sentence of its own to whoever looks for full stops.
-            bare = anchor.start + text.find(named.name) if named.name in text else anchor.start
-            self._edge(page, entity, "part_of", bare, anchor.end, target=page.entity)
-        elif entry is not None:
-            page.entries.append((entry, entity))
-            page.first_section = min(page.first_section, anchor.start)
-            self._edge(page, entity, "defined_in", anchor.start, anchor.end, target=page.entity)
-            owner = page.by_fragment.get(anchor.name.rpartition(".")[0])
-            if owner is not None and owner != page.entity:
-                self._edge(page, entity, "member_of", anchor.start, anchor.end, target=owner)
-        return entity
+        return len(self.entities) - 1
 
     def _edge(
         self, page: _Page, subject: int, relation: str, start: int, end: int, *,
-        target: int = -1, value: str | None = None, kind: ValueKind = "entity",
+        target: int = -1, value: str | None = None, kind: ValueKind | None = None,
     ) -> None:  # fmt: skip
-        self.edges.add(
-            subject=subject,
-            relation=relation,
-            object=target,
-            value=value,
-            value_kind=kind,
-            document=page.row,
-            start=start,
-            end=end,
+        self.edges.append(
+            {
+                "subject": subject,
+                "relation": relation,
+                "object": target,
+                "value": value,
+                "value_kind": kind or ("entity" if value is None else "text"),
+                "document": page.row,
+                "start": start,
+                "end": end,
+            }
         )
 
-    def relations(self, page: _Page) -> None:
-        if page.document.kind == "index":
-            self._listed(page)
-            return
-        self._descriptions(page)
-        self._values(page)
-        self._links(page)
-        self._references(page)
-        for table in tables(page.outline):
-            self._rows(page, table)
+    # What a page defines.
 
-    def _listed(self, page: _Page) -> None:
-        """Pages that an index lists by their own titles."""
-        if len(page.document.links) > _INDEX_LINKS:
-            return
-        seen = set()
-        for link in page.document.links:
-            other = self._by_id.get(link.target)
-            if other is None or other is page or other.entity in seen:
-                continue
-            anchor = section_name(page.document.text[link.start : link.end]).name
-            title = section_name(other.document.title).name
-            number = page.outline.line_at(link.start)
-            if anchor == title and number is not None:
-                seen.add(other.entity)
-                words = page.document.text[link.start : link.end]
-                bare = link.start + max(words.find(anchor), 0)  # without its number, as a reader looks for it
-                end = page.outline.lines[number].end
-                self._edge(page, other.entity, "listed_in", bare, end, target=page.entity)
-
-    def _descriptions(self, page: _Page) -> None:
+    def define(self, page: _Page) -> None:
         document, outline = page.document, page.outline
-        _, subtitle = page_name(document.title, None)
-        if subtitle:
-            place = document.text.find(document.title)
-            if place >= 0:
-                end = place + len(document.title)
-                self._edge(page, page.entity, "subtitle", place, end, value=subtitle, kind="text")
-        found = 0
-        for number in range(len(outline.lines)):
-            line = outline.lines[number]
-            # DocBook states the purpose of a command in a line of its own: "CLUSTER — cluster a table".
-            text = document.text[line.start : line.end]
-            if number < 4 and not subtitle and text.startswith(document.title + " — "):
-                purpose = text[len(document.title) + 3 :]
-                self._edge(page, page.entity, "subtitle", line.start, line.end, value=purpose, kind="text")
-            if found == _LEADS or (line.start >= page.first_section and found):
-                break
-            if number > 40 or line.start > page.first_section + 3000:
-                break
-            if line.prose and not line.heads and not text.startswith(_SKIP) and line.indent <= 4 and text.endswith("."):
-                start, end = outline.sentences(number)[0]
-                self._describe(page, page.entity, start, end)
-                found += 1
-        for start, end, entity in page.headings:
-            for number in outline.lines_between(start, end):
-                if outline.lines[number].prose and not document.text.startswith(_SKIP, outline.lines[number].start):
-                    self._describe(page, entity, *outline.sentences(number)[0])
-                    break
-        for entry, entity in page.entries:
-            for number in outline.own_lines(entry):
-                line = outline.lines[number]
-                if not document.text.startswith(_SKIP, line.start):
-                    if line.prose:
-                        self._describe(page, entity, *outline.sentences(number)[0])
-                    break
+        if document.kind == "index":
+            return
+        anchors = {(a.start, a.end): a for a in document.anchors if a.kind == "heading"}
+        by_place = defaultdict(list)
+        for anchor in document.anchors:
+            if anchor.kind:
+                by_place[anchor.start].append(anchor.name)
+        groups: list[tuple[int, str]] = []
+        for section in document.sections:
+            place = _heading_span(document.text, section)
+            if place is None:
+                continue
+            page.sections.append((place[0], section.end, section.heading))
+            level = section.level
+            while groups and groups[-1][0] >= level:
+                groups.pop()
+            if section.heading == document.title or level == 1:
+                for name in by_place[place[0]]:
+                    page.by_fragment.setdefault(name, page.entity)
+                groups.append((level, group_kind(section.heading)))
+                continue
+            thing = heading_name(section.heading, next((g for _, g in reversed(groups) if g), ""))
+            groups.append((level, group_kind(section.heading)))
+            found = anchors.get(place)
+            ident = f"{document.id}#{found.name if found is not None else f'~{place[0]}'}"
+            entity = self._entity(ident, thing or section_name(section.heading), page.row, document)
+            self._edge(page, entity, "part_of", *place, target=page.entity)
+            for name in by_place[place[0]]:
+                page.by_fragment.setdefault(name, entity)
+            if thing is not None:
+                lines = [n for n in outline.lines_between(section.start, section.end) if not outline.lines[n].indent]
+                page.things.append(_Thing(entity, thing, place[0], section.end, lines))
+        self._terms(page, by_place)
+        page.things.sort(key=lambda thing: (thing.start, -thing.end))
 
-    def _describe(self, page: _Page, entity: int, start: int, end: int) -> None:
-        value = page.document.text[start:end]
-        if 20 <= len(value) <= 400:
-            self._edge(page, entity, "described_as", start, end, value=value, kind="text")
+    def _terms(self, page: _Page, by_place: dict[int, list[str]]) -> None:
+        document, outline = page.document, page.outline
+        seen: set[int] = set()
+        for anchor in sorted(document.anchors, key=lambda a: (a.start, -a.end)):
+            if anchor.kind in ("", "heading", "columns") or anchor.start in seen:
+                continue
+            seen.add(anchor.start)
+            entry = outline.entry(anchor)
+            named = entry_name(anchor, document.text[anchor.start : anchor.end], self._group(page, anchor.start))
+            if entry is None or named is None:
+                continue
+            entity = self._entity(f"{document.id}#{anchor.name}", named, page.row, document)
+            for name in by_place[anchor.start]:
+                page.by_fragment.setdefault(name, entity)
+            self._edge(page, entity, "part_of", anchor.start, anchor.end, target=page.entity)
+            end = outline.lines[entry.stop - 1].end
+            page.things.append(_Thing(entity, named, anchor.start, end, _own(outline, entry)))
 
-    def _subject(self, page: _Page, place: int) -> tuple[int, Entry | None]:
-        """The innermost entry whose definition holds ``place``, else the page."""
-        lines = page.outline.lines
-        found: tuple[int, Entry | None] = (page.entity, None)
-        for entry, entity in page.entries:
-            if lines[entry.line].start > place:
-                break
-            if place < lines[entry.stop - 1].end:
-                found = (entity, entry)
-        return found
+    def _group(self, page: _Page, place: int) -> str:
+        """What the innermost headings above a place say that each thing there is."""
+        return next((g for start, _, h in reversed(page.sections) if start <= place and (g := group_kind(h))), "")
 
-    def _values(self, page: _Page) -> None:
+    # Fields: lines with a label that many things have.
+
+    def fields(self) -> None:
+        found: dict[str, set[int]] = defaultdict(set)
+        for page in self.pages:
+            for thing in self._subjects(page):
+                names = (thing.named.name, thing.named.name.rpartition(".")[2])
+                for number in thing.lines[:_OWN_LINES]:
+                    line = page.outline.lines[number]
+                    stated = field_in(page.document.text[line.start : line.end], names)
+                    if thing.entity == page.entity and not self._in_block(page, number):
+                        continue  # a single line with a colon on a page of prose is a remark
+                    if stated is not None and (page.row, number) not in self._fields:
+                        self._fields[page.row, number] = (thing.entity, stated)
+                        found[stated.relation].add(thing.entity)
+        schema = {label for label, things in found.items() if len(things) >= _LEAST_SCHEMA}
+        self._fields = {place: item for place, item in self._fields.items() if item[1].relation in schema}
+
+    @staticmethod
+    def _in_block(page: _Page, number: int) -> bool:
+        lines, text = page.outline.lines, page.document.text
+        near = [n for n in (number - 1, number + 1) if 0 <= n < len(lines)]
+        return any(field_in(text[lines[n].start : lines[n].end], ()) is not None for n in near)
+
+    def _subjects(self, page: _Page) -> list[_Thing]:
+        """The page's own subject and what it defines."""
+        if page.document.kind == "index":
+            return []
+        outline = page.outline
+        first = min((start for start, _, h in page.sections if h != page.document.title), default=len(outline.text))
+        first = min([first, *(thing.start for thing in page.things)])
+        own = [n for n in outline.lines_between(0, first) if not outline.lines[n].indent]
+        for start, end, heading in page.sections:
+            if _LEADS.match(heading):
+                own += [n for n in outline.lines_between(start + len(heading), end) if not outline.lines[n].indent]
+        page_thing = _Thing(page.entity, page.named, 0, first, list(dict.fromkeys(own)))
+        return [page_thing, *page.things]
+
+    # What is stated.
+
+    def facts(self, page: _Page) -> None:
+        if page.document.kind == "index":
+            return
+        for thing in self._subjects(page):
+            self._stated(page, thing)
+        for number, line in enumerate(page.outline.lines):
+            if (found := self._fields.get((page.row, number))) is not None:
+                self._value(page, found[0], found[1].relation, line.start, line.end, found[1].value)
+        for table in tables(page.outline, page.document.anchors):
+            self._rows(page, table)
+        self._links(page)
+        self._salient(page)
+
+    def _value(self, page: _Page, entity: int, relation: str, start: int, end: int, value: str) -> None:
+        kind: ValueKind = "text"
+        if relation != "described_as":
+            value, kind = plain_value(value)[0], "number" if plain_value(value)[1] == "number" else "text"
+        self._edge(page, entity, relation, start, end, value=value, kind=kind)
+
+    def _stated(self, page: _Page, thing: _Thing) -> None:
         outline, text = page.outline, page.document.text
-        own = {number: entity for entry, entity in page.entries for number in outline.own_lines(entry)}
-        heads = {}
-        for start, end, entity in page.headings:
-            numbers = outline.lines_between(start, end)
-            if numbers:
-                heads[numbers[0]] = entity
-        for number, line in enumerate(outline.lines):
-            subject = own.get(number)
-            if subject is None and line.indent == 0:
-                subject = heads.get(number, page.entity if line.start < page.first_section else None)
-            if subject is None:
+        described = False
+        for number in thing.lines[:_OWN_LINES]:
+            line = outline.lines[number]
+            if (page.row, number) in self._fields:
+                described |= self._fields[page.row, number][1].relation == "described_as"
                 continue
             said = text[line.start : line.end]
-            for stated in stated_values(said):
-                start, end = line.start + stated.start, line.start + stated.end
-                relation = stated.relation
-                if relation == "deprecated_since" and not self._is_own(subject, said):
-                    relation = "deprecated_partly"
-                self._edge(page, subject, relation, start, end, value=stated.value, kind="text")
-
-    def _is_own(self, subject: int, said: str) -> bool:
-        """Whether a note of deprecation that names a thing names its subject."""
-        rows = self.entities.rows
-        match = _NAMED_AS.match(said)
-        return match is None or match["name"].removesuffix("()") in (rows["name"][subject], *rows["aliases"][subject])
-
-    def _references(self, page: _Page) -> None:
-        """Columns of a catalog that hold the ids of another's rows, as schema descriptions note it."""
-        text = page.document.text
-        for line in page.outline.lines:
-            if match := _REFERENCE.match(text, line.start, line.end):
-                others = self._by_name.get(match["table"], [])
-                if len(others) == 1 and others[0] is not page:
-                    self._edge(page, page.entity, "references", line.start, line.end, target=others[0].entity)
+            purpose = _PURPOSE.fullmatch(said)
+            if thing.entity == page.entity and purpose and page.named.name in purpose["name"].split(", "):
+                self._edge(page, thing.entity, "subtitle", line.start, line.end, value=purpose["purpose"])
+                continue
+            for start, end in outline.sentences(number) if line.prose or len(said) < 60 else ():
+                sentence = text[start:end]
+                if (since := since_in(sentence)) is not None:
+                    self._value(page, thing.entity, "since", start, end, since)
+                    continue
+                if (default := default_in(sentence)) is not None and thing.entity != page.entity:
+                    self._value(page, thing.entity, "default", start, end, default)
+                if not described and line.prose:
+                    described = True
+                    if 16 <= len(sentence) <= 400:
+                        # With the name above it, where that is near: then the evidence names what it describes.
+                        near = thing.entity != page.entity and number == thing.lines[0] and end - thing.start <= _NEAR
+                        begin = thing.start if near else start
+                        self._edge(page, thing.entity, "described_as", begin, end, value=sentence)
 
     def _rows(self, page: _Page, table: Table) -> None:
-        """The things that a titled table lists, where the heading of its first column says what they are."""
-        kind = table.heading[0].lower()
-        kind = kind if kind in _THINGS else kind.removesuffix("s")
-        if kind not in _THINGS:
-            return
-        document = page.document
-        ident = f"{document.id}#table:{table.number}"
-        title = re.sub(r"^List of (?:the )?", "", table.title.text)
-        aliases = (table.title.text,) if title != table.title.text else ()
-        listing = self._entity(ident, Named(title, "list", aliases), page.row, document)
-        self._edge(page, listing, "part_of", table.start, table.title.end, target=page.entity)
-        section = self._numbered_section(page, table.start)
-        if section != page.entity:
-            self._edge(page, section, "has_list", table.start, table.title.end, target=listing)
+        """A thing for each row of a table, and a fact for each cell behind its first."""
+        kind = section_name(table.heading[0]).name.lower().strip()
+        kind = group_kind(kind) or (kind if re.fullmatch(r"[a-z]+(?: [a-z]+){0,2}", kind) else "entry")
+        labels = [relation_name(label) for label in table.heading]
+        names = Counter(row[0].text for row in table.rows)
         for row in table.rows:
-            name = row[0].text
-            if not _ROW_NAME.fullmatch(name):
+            name = row[0].text.strip()
+            if not 0 < len(name) <= 48 or names[row[0].text] > 1 or len(name.split()) > 5:
                 continue
-            thing = self._things.get((kind, name))
-            if thing is None:
-                thing = self._entity(f"{document.id}#{kind}:{name}", Named(name, kind), page.row, document)
-                self._things[kind, name] = thing
+            named = Named(name, kind)
+            entity = self._entity(f"{page.document.id}#~row{row[0].start}", named, page.row, page.document)
             start, end = row[0].start, row[-1].end
-            if end - table.start <= _LONGEST_LIST:
-                # The title says what the list is, the row that the thing is in it: no shorter span states both.
-                self._edge(page, thing, "row_of", table.start, end, target=listing)
-            else:
-                self._edge(page, thing, "far_row_of", start, end, target=listing)
-            for heading, cell in zip(table.heading[1:], row[1:], strict=True):
-                if not cell.text:
+            self._edge(page, entity, "part_of", start, end, target=page.entity)
+            for label, heading, cell in zip(labels[1:], table.heading[1:], row[1:], strict=True):
+                words = cell.text.strip()
+                if not words or not label or labels.count(label) > 1:
                     continue
-                if heading.lower() in _SAYING:
-                    if len(cell.text) >= 12:
-                        self._edge(page, thing, "described_as", start, end, value=cell.text, kind="text")
-                elif re.fullmatch(r"[a-z][a-z ]+", heading):
-                    self._edge(page, thing, "column", start, end, value=f"{heading}: {cell.text}", kind="text")
+                if heading.lower().strip() in DESCRIBING:
+                    self._edge(page, entity, "described_as", start, end, value=words)
+                elif len(words) <= 80:
+                    self._value(page, entity, label, start, end, words)
 
     def _links(self, page: _Page) -> None:
         document, outline = page.document, page.outline
-        see_also = list(outline.see_also)
-        see_also += [(s.start, s.end) for s in document.sections if s.heading.strip().lower() == "see also"]
-        done = set()
+        boxes = list(outline.see_also) + [(start, end) for start, end, h in page.sections if _SEE_ALSO.match(h)]
+        done: set[tuple[int, str, int, int]] = set()
         for link in document.links:
-            target = self._target(link.target, link.fragment)
-            number = outline.line_at(link.start)
+            target, number = self._target(link.target, link.fragment), outline.line_at(link.start)
             if target is None or number is None:
                 continue
-            subject, entry = self._subject(page, link.start)
-            if entry is None:
-                subject = self._numbered_section(page, link.start)
-            if subject == target:
+            holder = next((t for t in reversed(page.things) if t.start <= link.start < t.end), None)
+            subject = page.entity if holder is None else holder.entity
+            line = outline.lines[number]
+            span = next(((s, e) for s, e in outline.sentences(number) if s <= link.start < e), None)
+            if subject == target or (span is None and not line.prose):
                 continue
-            boxed = any(start <= link.start < end for start, end in see_also)
-            spans = outline.sentences(number) if outline.lines[number].prose else []
-            span = next(((s, e) for s, e in spans if s <= link.start < e), None)
-            if boxed:
-                line = outline.lines[number]
-                start, end = span or (line.start, line.end)
-                relation = "see_also"
-            elif span is None:
+            if any(start <= link.start < end for start, end in boxes):
+                relation, (start, end) = "see_also", span or (line.start, line.end)
+            elif span is None or not line.prose:
                 continue
             else:
                 start, end = span
                 masked = document.text[start : link.start] + ANCHOR + document.text[link.end : end]
-                first = self._is_first(page, number, start, entry)
+                first = holder is not None and number in holder.lines[:1]
                 stated = linked_relation(masked, first)
-                relation = stated[0] if stated else "links_to"
-                # What is to be used instead is said of the page's subject at its head, of an entry where that is
-                # deprecated; elsewhere it may be said of anything.
-                deprecated = is_deprecation(document.text[outline.lines[number].start : outline.lines[number].end])
-                if relation == "replacement" and not deprecated and (entry or start >= page.first_section):
-                    relation = "links_to"
-            key = (subject, relation, target, start)
-            if key not in done:
-                done.add(key)
+                relation = stated[0] if stated and holder is not None else "links_to"
+            if (subject, relation, target, start) not in done:
+                done.add((subject, relation, target, start))
                 self._edge(page, subject, relation, start, end, target=target)
-
-    def _numbered_section(self, page: _Page, place: int) -> int:
-        """The section with a number of its own ("9.4.15. ...") that holds ``place``, else the page."""
-        for start, end, entity in page.headings:
-            if start <= place < end and any(a.startswith("Section ") for a in self.entities.rows["aliases"][entity]):
-                return entity
-        return page.entity
-
-    def _is_first(self, page: _Page, number: int, start: int, entry: Entry | None) -> bool:
-        outline = page.outline
-        if outline.sentences(number)[0][0] != start:
-            return False
-        if entry is None:
-            return start < page.first_section
-        for own in outline.own_lines(entry):
-            if not page.document.text.startswith(_SKIP, outline.lines[own].start):
-                return own == number
-        return False
 
     def _target(self, name: str, fragment: str | None) -> int | None:
         other = self._by_id.get(name)
         if other is None:
             return None
         return other.by_fragment.get(fragment, other.entity) if fragment else other.entity
+
+    def _salient(self, page: _Page) -> None:
+        """A telling word of each sentence that stands on its own, as far as the page may be asked about."""
+        outline, text = page.outline, page.document.text
+        found: list[tuple[int, int, str]] = []
+        for number, line in enumerate(outline.lines):
+            if not line.prose:
+                continue
+            for start, end in outline.sentences(number):
+                word = salient(text[start:end])
+                if word is not None:
+                    found.append((start, end, word))
+        step = max(1, len(found) // _STATES)
+        for start, end, word in found[::step]:
+            self._value(page, page.entity, "states", start, end, word)
+
+
+def _own(outline: Outline, entry: Entry) -> list[int]:
+    return outline.own_lines(entry)
+
+
+def _heading_span(text: str, section: Section) -> tuple[int, int] | None:
+    """Where a section's heading stands: just before its text."""
+    start = text.rfind(section.heading, 0, section.start)
+    end = start + len(section.heading)
+    return (start, end) if start >= 0 and (not text[end : section.start].strip()) else None

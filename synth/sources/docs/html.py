@@ -110,10 +110,11 @@ def parse_html(text: str) -> Parsed:
     written = reader.writer.text()
     title: str | None = None
     first = [place for place in headings if place.level == 1]
-    if first:
+    named = title_element is not None and plain_text(title_element)
+    if len(first) == 1 or (first and not named):  # several titles are chapters of a page that has its name elsewhere
         title = written[first[0].start : first[0].end]
-    elif title_element is not None and plain_text(title_element):
-        title = plain_text(title_element)
+    elif named:
+        title = named
     elif headings:
         title = written[headings[0].start : headings[0].end]
     meta = _meta(document)
@@ -230,7 +231,8 @@ class _Reader:
             writer.break_lines(1)
             writer.begin_flat()
             self._cells[-1] = 0
-            return False, _all(writer.end_flat, lambda: writer.break_lines(1))
+            done = _all(writer.end_flat, lambda: writer.break_lines(1))
+            return False, self._place(0, "columns", done) if _is_header(element) else done
         if tag in ("td", "th"):
             return False, self._cell()
         if tag in _PARAGRAPHS:
@@ -323,6 +325,13 @@ def _all(*calls: Callable[..., object]) -> Callable[[], None]:
 def _first_number(element: Element) -> int:
     start = element.get("start") or ""
     return int(start) if start.isdigit() else 1
+
+
+def _is_header(row: Element) -> bool:
+    """A row of column headings: cells that are all headings, or stand in the head of the table."""
+    cells = [e for e in row if e.tag in ("td", "th")]
+    inside = row.getparent() is not None and row.getparent().tag == "thead"
+    return len(cells) > 1 and (inside or all(e.tag == "th" for e in cells))
 
 
 def _follows_term(element: Element) -> bool:

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 
 from synth.schemas.documents import Anchor
 
-__all__ = ["CODE_KINDS", "Named", "entry_name", "page_kind", "page_name", "section_name"]
+__all__ = [
+    "CODE_KINDS",
+    "Named",
+    "entry_name",
+    "group_kind",
+    "heading_name",
+    "page_kind",
+    "page_name",
+    "section_name",
+    "term_name",
+]
 
 CODE_KINDS = {
     "py function": "function",
@@ -60,39 +70,60 @@ def page_name(title: str, module: str | None) -> tuple[Named, str | None]:
     return Named(name, "page", tuple(dict.fromkeys(a for a in (bare, title) if a != name))), subtitle
 
 
-_KIND_WORDS = "catalog|view|table|function|command|program|utility|extension|module|library|tool"
-_SAID_BEFORE = r"(?:The |This |An? )?(?:system |SQL |built-in |standard )?(?P<k>{kinds})s? {name}(?!\w)"
-_SAID_BEHIND = r"(?:The )?{name} (?P<k>{kinds})\b"
-_SAID_AS = r"(?:The )?{name} is (?:an?|the) (?:[\w-]+ ){{0,3}}?(?P<k>{kinds})\b"
-_COMMAND = re.compile(r"[A-Z]{2,}(?: [A-Z]{2,})*$")
-_PROGRAM = re.compile(r"[a-z][\w.-]*$")
+_NOUNS = (
+    "environment variable|configuration variable|configuration option|command-line option|command|function|directive|"
+    "method|option|macro|variable|parameter|argument|attribute|class|module|statement|operator|keyword|type|property|"
+    "event|element|setting|pragma|trait|struct|enum|field|flag|tool|utility|program|package|plugin|filter|container|"
+    "constant|placeholder|modifier|extension|exception|hook|key|mode|format|rule|lint|primitive|crate|procedure|"
+    "instruction|qualifier|switch|subcommand|builtin|signal|target|widget|handler|clause|specifier|table|file|action"
+)
+_NAMED_BEHIND = re.compile(rf"(?:The )?(?P<name>\S{{2,40}}(?: [A-Z]\S{{0,20}})?) (?P<kind>{_NOUNS})$", re.IGNORECASE)
+_NAMED_BEFORE = re.compile(rf"(?:[A-Z][\w-]* )?(?P<kind>{_NOUNS}):? (?P<name>[^\s,]{{2,60}})$", re.IGNORECASE)
+_GROUP = re.compile(rf"(?:.* )?(?P<kind>{_NOUNS}|propertie|librarie)(?:s|es)$", re.IGNORECASE)
+_CODE = re.compile(r"(?=.*[\d_.:()<>$%@/\\-]|.*[a-z][A-Z]|[a-z]+$|[A-Z]{3,}$)[^\s]{2,50}$")
+_CONFIGURATION = re.compile(r"(?:.* )?(?:configuration|settings|preferences)$", re.IGNORECASE)
+_MANUAL = re.compile(r"(?P<name>[\w.+-]+) ?\((?P<section>[1-8])[a-z]{0,3}\)$")
+_MANUAL_KINDS = {"1": "command", "2": "system call", "3": "function", "5": "file", "6": "command", "8": "command"}
 
 
-def page_kind(title: str, purpose: str | None, lead: str, calls: bool) -> str:
-    """What kind of thing a page is about, as a person would call it; ``page`` when nothing tells.
+def group_kind(heading: str) -> str:
+    """What each thing under a heading is: "Command-line Options" -> "option"; empty where the heading does not say."""
+    bare = unnumbered(heading).strip().rstrip(":")
+    if len(bare.split()) > 6:
+        return ""
+    if match := _GROUP.match(bare):
+        return {"propertie": "property", "librarie": "library"}.get(match["kind"].lower(), match["kind"].lower())
+    return "setting" if _CONFIGURATION.match(bare) else ""
 
-    Args:
-        title: as the page has it, with its number.
-        purpose: what the title or a line below says behind the name ("change the definition of an index"), or None.
-        lead: the first sentence, which may say it: "The catalog pg_class describes ...".
-        calls: whether the page's synopsis calls the name: "int SPI_connect(void)".
-    """
-    named, _ = page_name(title, None)
-    name = re.escape(named.name)
-    for pattern in (_SAID_BEFORE, _SAID_BEHIND, _SAID_AS):
-        if match := re.match(pattern.format(name=name, kinds=_KIND_WORDS), lead):
-            return {"tool": "program", "utility": "program"}.get(match["k"], match["k"])
-    if purpose is not None:
-        if _COMMAND.match(named.name):
-            return "command"
-        if calls:
-            return "function"
-        if _PROGRAM.match(named.name):
-            return "program"
-    numbered = re.match(r"(?:(?P<word>chapter|appendix|part)\s|(?P<digits>[A-Z0-9]+\.\d+\.))", title, re.IGNORECASE)
-    if numbered and numbered.group() != title:
-        return numbered["word"].lower() if numbered["word"] else "section"
-    return "page"
+
+def heading_name(heading: str, group: str) -> Named | None:
+    """The thing that a heading names ("BufferedLogs Directive", "Function: trunc", "registry" under "Options"); None
+    for a heading that is only a title."""
+    bare = " ".join(unnumbered(heading).split()).strip(" ¶")
+    for pattern in (_NAMED_BEHIND, _NAMED_BEFORE):
+        match = pattern.match(bare)
+        if match and _CODE.match(match["name"].removesuffix("()")) and not _ORDINARY.match(match["name"]):
+            name = match["name"].strip("`'\"“”")
+            return Named(name, match["kind"].lower(), (bare,)) if len(name) > 1 else None
+    if group and (name := term_name(bare, group)) is not None and len(bare.split()) <= 3:
+        return name
+    return None
+
+
+_ORDINARY = re.compile(
+    r"(?:the|a|an|this|other|new|using|common|basic|advanced|default|general|all|more|see|how|what|writing|defining|"
+    r"in|on|of|for|and|to|with|by|from|about|custom|special|standard|simple|global|local|"
+    r"file|data|input|output|string|memory)$",
+    re.IGNORECASE,
+)
+
+
+def page_kind(title: str) -> Named | None:
+    """A page about one thing, where its title says of what kind: "git-log(1)", "Apache Module mod_ssl"."""
+    bare = " ".join(unnumbered(title).split())
+    if match := _MANUAL.match(bare):
+        return Named(match["name"], _MANUAL_KINDS.get(match["section"], "page"), (bare,))
+    return heading_name(title, "")
 
 
 def section_name(heading: str) -> Named:
@@ -111,7 +142,7 @@ def unnumbered(title: str) -> str:
     return title[match.end() :] if match else title
 
 
-def entry_name(anchor: Anchor, signature: str) -> Named | None:
+def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
     """The name of what a term defines, or None when it is no name (a sentence, a code sample).
 
     A Python object goes by its full dotted name, which its fragment is; other things by what the term's line says.
@@ -119,36 +150,47 @@ def entry_name(anchor: Anchor, signature: str) -> Named | None:
     kind = CODE_KINDS.get(anchor.kind) or (anchor.kind.split()[-1] if anchor.kind else "term")
     domain = anchor.kind.split()[0] if " " in anchor.kind else ""
     if domain in ("py", "c", "cpp", "js"):
-        return _code_name(anchor, signature, kind, domain)
-    text = signature.strip()
-    if kind == "term":
-        return _term_name(text)
-    if domain == "std":
-        text = re.split(r",\s|\s", text, maxsplit=1)[0].split("=")[0].split("(")[0]
-    bare = re.sub(r"\s*\([^()]*\)\s*(?:#|¶)?$", "", text).strip()
-    if not 1 < len(bare) <= 60 or len(bare.split()) > 6 or bare.endswith((".", ":", ",", ";")) or bare.count(","):
+        return _code_name(anchor, text, kind, domain)
+    named = term_name(text, group)
+    if named is None or kind == "term":
+        return named
+    return Named(named.name, "term" if kind == "glossary" else kind, named.aliases, named.parameters)
+
+
+_OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w-]*)")
+_CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
+_PLACEHOLDER = re.compile(r"[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*")
+_BARE_TERM = re.compile(r"[\w%$@~^&:./+*#!?|=<>\\-]+(?:[ _-][\w.-]+){0,3}$")
+
+
+def term_name(text: str, group: str) -> Named | None:
+    """The name in a term of a definition list or in a heading. ``group``: what its section says that each thing is."""
+    text = " ".join(text.strip().split()).rstrip(":")
+    if text.startswith(("-", "+")):
+        found = [option.replace("[no-]", "") for option in _OPTION.findall(text)]
+        found = [option for option in found if option.strip("-+")]
+        if not found:
+            return None
+        name = max(found, key=lambda option: (option.startswith("--"), -found.index(option)))
+        return Named(name, "option", tuple(dict.fromkeys(option for option in found if option != name)))
+    if match := _CALL.match(text):
+        name = match["name"]
+        kind = group if group in ("method", "macro", "procedure", "operator", "builtin", "command") else "function"
+        return Named(name, kind, _forms(text, name)) if len(name) > 1 and len(text) < 160 else None
+    bare = _PLACEHOLDER.sub("", re.sub(r"\s*\([^()]*\)$", "", text)).strip(" ,`'\"“”")
+    if not 1 < len(bare) <= 48 or not _BARE_TERM.match(bare) or bare.endswith((".", ";")):
         return None
-    return Named(bare, {"glossary": "glossary term"}.get(kind, kind), (text,) if text != bare else ())
-
-
-_SETTING = re.compile(r"(?P<name>[a-z][\w.-]*) \((?:integer|boolean|string|enum|floating point|real|numeric)\)$")
-_OPTIONS = re.compile(r"(?P<short>-\w)?(?:[^\n]*\n)*?(?P<long>--[a-z][\w-]+)")
-
-
-def _term_name(text: str) -> Named | None:
-    """The name in a term of a plain definition list: "work_mem (integer)" is a configuration parameter."""
-    if match := _SETTING.fullmatch(text):
-        return Named(match["name"], "configuration parameter")
-    if text.startswith("-"):
-        match = _OPTIONS.match(text)
-        return (
-            Named(match["long"], "command-line option", (match["short"],) if match["short"] else ()) if match else None
-        )
-    text = " ".join(text.split())
-    bare = re.sub(r"\s*\([^()]*\)\s*(?:#|¶)?$", "", text).strip()
-    if not 1 < len(bare) <= 60 or len(bare.split()) > 6 or bare.endswith((".", ":", ",", ";")) or bare.count(","):
+    if re.fullmatch(r"[\d.]+", bare) or (not any(c.isalpha() for c in bare) and len(bare) > 3):
         return None
-    return Named(bare, "entry", (text,) if text != bare else ())
+    kind = group
+    if re.fullmatch(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+", bare) and group in ("", "variable"):
+        kind = "environment variable" if group else "constant"
+    return Named(bare, kind or "term", _forms(text, bare))
+
+
+def _forms(text: str, name: str) -> tuple[str, ...]:
+    """A whole term as another name of what it defines, unless it shows how it is used."""
+    return (text,) if text != name and len(text) <= 40 and not re.search(r"[<\[{=…]", text) else ()
 
 
 def _code_name(anchor: Anchor, signature: str, kind: str, domain: str) -> Named | None:

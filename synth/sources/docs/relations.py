@@ -7,81 +7,8 @@ silent elsewhere. What it does not see is not lost (the page stays searchable), 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
-__all__ = ["LINKED", "Stated", "is_deprecation", "linked_relation", "stated_values"]
-
-_VERSION = r"(\d+(?:\.\d+){0,3}[a-z]?\d*)"
-
-
-@dataclass(frozen=True)
-class Stated:
-    relation: str
-    value: str
-    start: int
-    """Span of the sentence or clause, relative to the line."""
-    end: int
-
-
-_NEW = r"(?:New|Added|Introduced) in (?:version|release) "
-_VALUES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("added_in", re.compile(rf"{_NEW}{_VERSION}\.?$")),
-    ("added_partly", re.compile(rf"{_NEW}{_VERSION}:")),
-    ("deprecated_since", re.compile(rf"Deprecated (?:since|in) version {_VERSION}(?=[.:,]|$)")),
-    (
-        "removed_in",
-        re.compile(rf"Deprecated since version [\d.]+, (?:will be )?removed in version {_VERSION}(?=[.:]|$)"),
-    ),
-    ("changed_in", re.compile(rf"Changed in version {_VERSION}:")),
-    ("source_file", re.compile(r"Source code: ([\w./-]+\.(?:py|c|h))$")),
-    ("availability", re.compile(r"Availability: ([^.]+)\.$")),
-    (
-        "default_setting",
-        re.compile(
-            r"(?:[^.]*\. )*(?:The|Its) default(?: value| setting)? is (?:(?:one|two|three|four|five|six|ten|\d+) "
-            r"(?:kilo|mega|giga)?(?:bytes?|seconds?|minutes?|hours?) \()?([\w-]+(?:\.\d+)?(?:%| (?:milliseconds|seconds"
-            r"|minutes|hours|days|connections|transactions|bytes))?)(?=\)|[.,;]| \()"
-        ),
-    ),
-    ("set_when", re.compile(r"(?:.*\. )?This parameter can only be set ([^,;()]+?)(?=\.(?: |$)|[;,])")),
-    ("bare_unit", re.compile(r"(?:.*\. )?If this value is specified without units, it is taken as (\w+)(?=[.,])")),
-    ("audit_event", re.compile(r"Raises an auditing event ([a-z_]\w*(?:\.\w+)+) with (?:no arguments|arguments? )")),
-)
-_BARE_DEPRECATION = re.compile(
-    r"Deprecated (?:since|in) version [\d.]+(?:, (?:will be )?removed in version [\d.]+)?\.?$"
-)
-_DEPRECATION = re.compile(
-    r"Deprecated since version [^:]*: (?:(?:Please )?[Uu]se |Deprecated in favou?r"
-    r"|It (?:is|has been) deprecated\b(?! to)|"
-    r"(?:This|The)(?: \S+)? "
-    r"(?:function|method|class|module|exception|attribute|package|constant|property|decorator|ABC|format|API)\b)"
-)
-_PART = re.compile(r"\b(?:parameters?|arguments?|keyword|value|option)\b")
-
-
-def stated_values(line: str) -> Iterator[Stated]:
-    """Values that a line of its own states ("New in version 3.4."). ``added_partly`` and ``deprecated_partly`` speak of
-    a part of the entry: "New in version 3.2: The key parameter."."""
-    for relation, pattern in _VALUES:
-        if match := pattern.match(line):
-            start, end = 0, len(line)
-            if relation == "deprecated_since" and not (_BARE_DEPRECATION.match(line) or is_deprecation(line)):
-                relation = "deprecated_partly"
-            if relation == "default_setting":
-                start = line.rfind("The default", 0, match.start(1))
-                start = max(start, line.rfind("Its default", 0, match.start(1)))
-                stop = line.find(". ", match.end(1))
-                end = stop + 1 if stop > 0 else end
-            elif relation in ("set_when", "bare_unit"):
-                start = line.rfind(". ", 0, match.start(1)) + 2 if ". " in line[: match.start(1)] else 0
-                stop = line.find(". ", match.end(1))
-                end = stop + 1 if stop > 0 else end
-            elif len(line) > 300:
-                stop = line.find(". ", match.end())
-                end = stop + 1 if stop > 0 else end
-            yield Stated(relation, match[1], start, end)
-
+__all__ = ["ANCHOR", "LINKED", "linked_relation"]
 
 ANCHOR = "\x01"
 """Stands for the anchor of the link that is looked at, in the sentences that the patterns below see."""
@@ -154,11 +81,6 @@ LINKED: tuple[tuple[str, re.Pattern[str], bool], ...] = (
     ),
 )
 """Relation, pattern over the sentence, and whether only the first sentence of an entry or page may state it."""
-
-
-def is_deprecation(line: str) -> bool:
-    """Whether a line deprecates the whole entry that it stands in, not a parameter of it."""
-    return _DEPRECATION.match(line) is not None and not _PART.search(line)
 
 
 def linked_relation(sentence: str, first: bool) -> tuple[str, re.Match[str]] | None:

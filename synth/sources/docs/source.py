@@ -6,10 +6,13 @@ import errno
 import hashlib
 import os
 import posixpath
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +23,7 @@ from synth.identity import split_of
 from synth.schemas.documents import Anchor, Document, Link, Section
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
+from synth.sources.docs.boilerplate import edge_lines, is_menu, shape_of
 from synth.sources.docs.decode import NotTextError, decode
 from synth.sources.docs.html import MalformedError, Parsed, parse_html
 from synth.sources.docs.markdown import parse_markdown
@@ -31,6 +35,13 @@ __all__ = ["DocsConfig", "DocsSource", "content_digest"]
 MARKDOWN = (".md", ".markdown", ".mkd")
 _MISSING = "\0missing"
 """In place of a fragment: the link points into the folder, at a page that is not there."""
+_NO_CONTENT = re.compile(r"(?:genindex.*|.*-?modindex|search|404|sitemap|print|toc|contents)$", re.IGNORECASE)
+"""Names of pages that only list or repeat what others say."""
+_SAMPLE = 80
+"""Pages that are read first to learn which lines at their heads and feet are the maker's and not the page's."""
+_ON_MOST = 0.4
+_ENDING = re.compile(r"(?: [-–—|·:»] | \()(?=[^-–—|·:»]*$|[^()]*(?:\([^()]*\))?\)$).*$")
+"""What may stand behind the title of a page on every page of a site: " - The Book", " (Manual 5.4)"."""
 _INDEX_SHARE = 0.5
 """A page whose visible characters stand in links to this share or more is an index: nothing is stated on it."""
 
@@ -173,7 +184,7 @@ class DocsSource:
             return self._rejection(path, Reason.DUPLICATE_CONTENT, f"the same bytes as {_printable(twin)!r}")
         try:
             text = decode(data)
-            parsed = parse_markdown(text) if path.lower().endswith(MARKDOWN) else parse_html(text)
+            parsed = self._stripped(_parse(path, text))
         except NotTextError as error:
             return self._rejection(path, Reason.NOT_TEXT, str(error))
         except MalformedError as error:
@@ -187,6 +198,82 @@ class DocsSource:
             return self._rejection(path, Reason.PRIVATE_DATA, ", ".join(sorted(found)))
         return kept
 
+    @cached_property
+    def _site(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Shapes of lines at the heads and feet of pages that stand on most of them, and endings of most titles."""
+        paths = list(self._first.values())
+        step = max(1, len(paths) // _SAMPLE)
+        seen: Counter[str] = Counter()
+        endings: Counter[str] = Counter()
+        read = 0
+        for path in paths[::step]:
+            try:
+                if refusal(self._root, path) is not None:
+                    continue
+                with open(os.path.join(self._root, path), "rb") as file:
+                    parsed = _parse(path, decode(file.read(self.config.max_bytes)))
+            except (OSError, NotTextError, MalformedError):
+                continue
+            read += 1
+            seen.update({shape_of(parsed.text[start:end]) for start, end in edge_lines(parsed.text)} - {""})
+            endings.update({match.group() for match in _ENDING.finditer(parsed.title or "")})
+        found = [
+            frozenset(line for line, count in counts.items() if read >= 8 and count >= _ON_MOST * read)
+            for counts in (seen, endings)
+        ]
+        return found[0], found[1]
+
+    def _title(self, title: str) -> str:
+        """Without the name of the whole site behind it."""
+        ending = max((e for e in self._site[1] if title.endswith(e) and e != title), key=len, default="")
+        return title.removesuffix(ending).strip() or title
+
+    def _stripped(self, parsed: Parsed) -> Parsed:
+        """The page without the lines at its head and foot that are menus, or stand on most pages. Its headings stay."""
+        text = parsed.text
+        heads = [(place.start, place.end) for place in parsed.places if place.level or place.kind]
+        gone = [
+            (start, end)
+            for start, end in edge_lines(text)
+            if (is_menu(text[start:end]) or shape_of(text[start:end]) in self._site[0])
+            and not any(start <= a and b <= end for a, b in heads)
+        ]
+        if not gone:
+            return parsed
+        kept: list[str] = []
+        moves: list[tuple[int, int, int]] = []
+        at = length = 0
+        for start, end in [*gone, (len(text), len(text))]:
+            piece = text[at:start].strip("\n") if at else text[at:start].rstrip("\n")
+            lead = text[at:start].find(piece) if piece else 0
+            if piece:
+                length += 2 if kept else 0
+                moves.append((at + lead, at + lead + len(piece), length))
+                kept.append(piece)
+                length += len(piece)
+            at = end
+
+        def moved(start: int, end: int) -> tuple[int, int] | None:
+            found = next((m for m in moves if m[0] <= start and end <= m[1]), None)
+            return None if found is None else (start - found[0] + found[2], end - found[0] + found[2])
+
+        return replace(
+            parsed,
+            text="\n\n".join(kept),
+            places=[
+                replace(place, start=span[0], end=span[1])
+                for place in parsed.places
+                if (span := moved(place.start, place.end)) is not None
+            ],
+            links=[
+                replace(link, start=span[0], end=span[1])
+                for link in parsed.links
+                if (span := moved(link.start, link.end)) is not None
+            ],
+            link_characters=parsed.link_characters
+            - sum(link.end - link.start for link in parsed.links if moved(link.start, link.end) is None),
+        )
+
     def _document(self, name: str, parsed: Parsed) -> Document:
         url = parsed.url
         if url is None and self.config.base_url:
@@ -195,15 +282,15 @@ class DocsSource:
         visible = sum(not c.isspace() for c in parsed.text)
         return Document(
             id=name,
-            title=parsed.title or stem or name,
+            title=self._title(parsed.title or "") or stem or name,
             text=parsed.text,
-            kind="index" if parsed.link_characters >= _INDEX_SHARE * visible else "page",
+            kind="index" if parsed.link_characters >= _INDEX_SHARE * visible or _NO_CONTENT.match(stem) else "page",
             sections=_sections(parsed),
             links=self._links(name, parsed),
             anchors=tuple(
                 Anchor(name=fragment, start=place.start, end=place.end, kind=place.kind)
                 for place in parsed.places
-                for fragment in place.names
+                for fragment in place.names or ((f"~{place.start}",) if place.kind not in ("", "heading") else ())
             ),
             source=self.config.name,
             path=name,
@@ -310,6 +397,10 @@ class DocsSource:
 def content_digest(config: DocsConfig) -> str:
     """sha256 over relative paths and contents. Raises InputError (DocsSource)."""
     return DocsSource(config).digest()
+
+
+def _parse(path: str, text: str) -> Parsed:
+    return parse_markdown(text) if path.lower().endswith(MARKDOWN) else parse_html(text)
 
 
 def document_id(path: str) -> str:

@@ -1,21 +1,21 @@
 """Tables of a page, read back from its layout: a row is one line of cells parted by `` | ``.
 
-A table of things has the name of the thing in its first column and the kind of thing in that column's heading
-("package | size | description"); its title stands in the line above ("Table 9.4. List of system log analyzers").
+The row that the markup calls a heading is an anchor of kind ``columns``; a row below it is about the thing in its first
+column ("%b | Bytes sent | No").
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from synth.schemas.documents import Anchor
 from synth.sources.docs.outline import Outline
 
 __all__ = ["Cell", "Table", "tables"]
 
 _PARTED = re.compile(r" \| ")
-_TITLE = re.compile(r"(?:Table|Tab\.) [A-Z]?\d*(?:[.-]\d+)*[.:]? +(?P<name>\S.*)")
 _LEAST_ROWS = 2
 
 
@@ -28,47 +28,30 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    title: Cell
-    """The title without "Table 9.4."."""
-    number: str
-    """What stands before the title ("Table 9.4.")."""
     heading: tuple[str, ...]
-    """Cells of the first row."""
+    """Cells of the row of headings."""
     rows: tuple[tuple[Cell, ...], ...]
-    """The other rows that have as many cells as the first."""
-
-    @property
-    def start(self) -> int:
-        return self.title.start
-
-    @property
-    def end(self) -> int:
-        return self.rows[-1][-1].end
+    """The rows below it that have as many cells."""
 
 
-def tables(outline: Outline) -> Iterator[Table]:
-    """Titled tables of two rows at least below the heading, in order."""
+def tables(outline: Outline, anchors: Sequence[Anchor]) -> Iterator[Table]:
+    """Tables with a row of headings and two rows at least below it, in order."""
     text, lines = outline.text, outline.lines
-    number = 0
-    while number < len(lines):
-        first = number
-        while number < len(lines) and _is_row(text, lines[number].start, lines[number].end):
-            number += 1
-        if number == first:
-            number += 1
+    for anchor in anchors:
+        number = outline.line_at(anchor.start) if anchor.kind == "columns" else None
+        if number is None:
             continue
-        title = _TITLE.fullmatch(text, lines[first - 1].start, lines[first - 1].end) if first else None
-        heading = _cells(text, lines[first].start, lines[first].end)
-        rows = [_cells(text, line.start, line.end) for line in lines[first + 1 : number]]
-        whole = tuple(row for row in rows if len(row) == len(heading))
-        if title is not None and len(whole) >= _LEAST_ROWS:
-            name = Cell(title["name"].rstrip("."), title.start("name"), title.end("name"))
-            said = text[title.start() : title.start("name")].strip()
-            yield Table(name, said, tuple(cell.text for cell in heading), whole)
-
-
-def _is_row(text: str, start: int, end: int) -> bool:
-    return " | " in text[start:end]
+        heading = _cells(text, lines[number].start, lines[number].end)
+        rows = []
+        for line in lines[number + 1 :]:
+            cells = _cells(text, line.start, line.end)
+            if len(cells) < 2 or text.count("\n", lines[number].end, line.start) != 1:
+                break
+            number += 1
+            if len(cells) == len(heading):
+                rows.append(cells)
+        if len(rows) >= _LEAST_ROWS and all(cell.text.strip() for cell in heading):
+            yield Table(tuple(cell.text.strip() for cell in heading), tuple(rows))
 
 
 def _cells(text: str, start: int, end: int) -> tuple[Cell, ...]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,7 +13,7 @@ from synth.schemas.documents import Document, Edge, Entity, Evidence
 from synth.schemas.row import Split
 from synth.schemas.tasks import Node
 from synth.tasks.docs.hubs import hub_documents
-from synth.text.words import tokens
+from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["Corpus", "Documents"]
 
@@ -63,14 +62,8 @@ class Corpus:
         self.entities = entities
         self.edges = edges
         self.out: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self.into: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-        self.by_value: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, edge in enumerate(edges):
             self.out[edge.subject][edge.relation].append(number)
-            if edge.object >= 0:
-                self.into[edge.object][edge.relation].append(number)
-            elif edge.value is not None and edge.relation != "described_as":
-                self.by_value[edge.relation, edge.value].append(number)
         self.hubs = hub_documents(
             self.columns.kinds,
             [entity.document for entity in entities],
@@ -79,11 +72,20 @@ class Corpus:
         )
         """Rows of documents that no split owns."""
         self.called = Counter((entity.kind, entity.name.casefold()) for entity in entities)
-        """How many things of a kind go by a name (case-folded): only the only one can be called by it."""
-        names = Counter(word for entity in entities for word in set(name_words(entity.name)))
-        bar = max(20, len(entities) // 100)
-        self.generic = frozenset(word for word, count in names.items() if count >= bar)
-        """Words that so many names contain that sharing one gives nothing away."""
+        """How many things of a kind go by a name (case-folded): only the only one can be called by it alone."""
+        self.on_page = Counter((entity.document, entity.name.casefold()) for entity in entities)
+        """How many things of a page go by a name."""
+        self.titled = Counter(self.columns.titles)
+        self.pages = {
+            entity.document: entity.ordinal
+            for entity in entities
+            if entity.document >= 0 and self.is_page(entity.ordinal)
+        }
+        """Row of a document -> the entity that it is as a whole."""
+        self.page_named = Counter(entities[page].name.casefold() for page in self.pages.values())
+        self.english = frozenset(row for row in range(len(self.columns.ids)) if _is_english(self.text(row)))
+        """Rows of documents whose sentences the grammar of questions can take apart."""
+        self.row_of = {name: row for row, name in enumerate(self.columns.ids)}
 
     def text(self, row: int) -> str:
         found = self._texts.get(row)
@@ -118,53 +120,9 @@ class Corpus:
     def node(self, entity: int) -> Node:
         found = self.entities[entity]
         page = self.columns.ids[found.document] if found.document >= 0 else None
-        kind = "page" if self.is_page(entity) and found.kind != "module" else found.kind
-        return Node(id=found.id, name=found.name, aliases=found.aliases, kind=kind, document_id=page)
-
-    def naming(self, entity: int) -> str | None:
-        """A noun phrase that names the entity in a sentence ("the pg_dump program"); None when another thing of its
-        kind has the same name."""
-        found = self.entities[entity]
-        kind, name = found.kind, found.name
-        if self.called[kind, name.casefold()] != 1:
-            return None
-        if kind in ("function", "coroutine", "method", "class method", "static method") and "." in name:
-            return f"{name}()"
-        if kind in ("chapter", "section", "appendix", "page", "part"):
-            return f"the {kind} “{name}”" if not any(c in name for c in "“”") else None
-        if kind == "index":
-            return f"the chapter “{name}”"
-        if kind == "list":
-            return f"the list of {name[0].lower() + name[1:] if name[1:2].islower() else name}"
-        if kind == "glossary term":
-            return f"the term “{name}”"
-        return f"the {name} {kind}" if len(name) < 60 else None
-
-    def owned(self, rows: Iterable[int], split: Split) -> bool:
-        """Whether every page of ``rows`` that is no hub belongs to ``split``."""
-        return all(row in self.hubs or self.columns.partitions[row] == split for row in rows)
-
-    def targets(self, entity: int, relation: str) -> set[int]:
-        """Entities that ``relation`` leads to from ``entity``."""
-        return {
-            self.edges[number].object for number in self.out[entity].get(relation, ()) if self.edges[number].object >= 0
-        }
-
-    def sources(self, entity: int, relation: str) -> set[int]:
-        """Entities from which ``relation`` leads to ``entity``."""
-        return {self.edges[number].subject for number in self.into[entity].get(relation, ())}
-
-    def values(self, entity: int, relation: str) -> set[str]:
-        return {v for number in self.out[entity].get(relation, ()) if (v := self.edges[number].value) is not None}
+        return Node(id=found.id, name=found.name, aliases=found.aliases, kind=found.kind, document_id=page)
 
 
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]+|[a-z]+|\d+")
-
-
-def name_words(name: str) -> list[str]:
-    """The words in a name: "FileExistsError" -> file, exists, error; "os.get_exec_path" -> os, get, exec, path."""
-    found = tokens(name.replace("_", " ").replace(".", " ").replace("-", " "))
-    for match in _CAMEL.finditer(name):
-        if len(match.group()) > 2:
-            found.append(match.group().lower())
-    return list(dict.fromkeys(found))
+def _is_english(text: str) -> bool:
+    found = [word for word in tokens(text[:4000]) if word.isalpha()]
+    return len(found) < 20 or sum(word in FUNCTION_WORDS for word in found) >= 0.12 * len(found)

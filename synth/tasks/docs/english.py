@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 
 from synth.text.inflection import article, third_person
-from synth.text.words import content_words
+from synth.text.words import FUNCTION_WORDS, content_words
 
-__all__ = ["VERBS", "clause", "condition", "indefinite", "is_fragment", "plain"]
+__all__ = ["VERBS", "clause", "indefinite", "is_fragment", "plain"]
 
 VERBS = frozenset(
     """
@@ -190,7 +190,7 @@ def _imperative(text: str) -> str | None:
         return None
     if verb in _THIRD and (text[0].isupper() or adverb):
         return f"that {adverb}{verb}{rest}"
-    if verb not in VERBS:
+    if verb not in VERBS and not _acts_on(verb, rest):
         return None
     lowered = verb + rest
     if pair := _LEADING_PAIR.match(lowered):
@@ -208,6 +208,17 @@ def _imperative(text: str) -> str | None:
             )
     agreed = _agree(rest)
     return None if agreed is None else f"that {adverb}{third_person(verb)}{agreed}"
+
+
+_NO_VERBS = frozenset(
+    "if when like unlike given during per via whether despite except because since while until unless".split()
+)
+
+
+def _acts_on(word: str, rest: str) -> bool:
+    """Whether a first word that no list knows is a verb: it is followed by what it acts on ("Mangle the names")."""
+    other = word in FUNCTION_WORDS or word in _NO_VERBS or word.endswith(("s", "ed", "ing", "ly", "al", "ion"))
+    return not other and re.match(r" (?:the|an?|all|any|each|every|its|one|no) [a-z]", rest) is not None
 
 
 def _agree(rest: str) -> str | None:
@@ -311,22 +322,6 @@ def is_fragment(text: str, *, least: int = 25, most: int = 170) -> str | None:
     if len(content_words(text)) < 3 or len(re.findall(r"[A-Za-z][A-Za-z’'-]+", text)) < 4:
         return "too few words"
     return None
-
-
-_CONDITION = re.compile(r"\b(if|when|whenever) (.+)$")
-
-
-def condition(sentence: str) -> str | None:
-    """The condition that a sentence states ("... is raised if the key is not found." -> "if the key is not found")."""
-    text = plain(sentence)
-    if match := re.match(r"^(If|When|Whenever) ([^,]+), ", text):
-        return f"{match[1].lower()} {match[2]}"
-    match = _CONDITION.search(text)
-    if not match:
-        return None
-    tail = match.group()
-    tail = re.split(r"; |, (?:and|or|but|in which|so|otherwise|unless|which)\b", tail)[0]
-    return tail.rstrip(" .,")
 
 
 def indefinite(noun: str) -> str:

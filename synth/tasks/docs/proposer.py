@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,25 +11,25 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from synth.identity import digest
+from synth.lexicon.reading import document_words
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import AnswerPart, CheckResult, Difficulty, Hop, Node, Walk
+from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
 from synth.tasks.docs.checks import Failure, Judge
-from synth.tasks.docs.conjunctions import Conjunction, Conjunctions, Constraint
 from synth.tasks.docs.corpus import Corpus, Documents
-from synth.tasks.docs.describe import Description, Descriptions
-from synth.tasks.docs.entries import Entries
-from synth.tasks.docs.kinds import noun_of
-from synth.tasks.docs.masked import Masked, Passage, frames
-from synth.tasks.docs.steps import Step, Steps
-from synth.tasks.docs.walks import Composition, Compositions
-from synth.tasks.docs.wording import Worded, constraint_words, word_composition, word_conjunction
-from synth.tasks.draft import Draft, gold_documents, gold_entities
-from synth.text.inflection import plural
-from synth.text.lists import listed
+from synth.tasks.docs.families import Item, Items
+from synth.tasks.docs.wording import Words
+from synth.tasks.draft import Draft, gold_documents, gold_entities, same_question
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
+
+_SCARCE = 300
+"""With fewer candidates of the other families than this, sentences with a gap are drawn as freely as they."""
+_ENOUGH = 400
+"""Candidates of a family beyond which it is drawn no more often."""
+_GAP = "____"
+_NOTHING = Reason.NO_WALK
 
 
 class DocsTasksConfig(BaseModel):
@@ -36,19 +37,15 @@ class DocsTasksConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    conjunction_share: float = Field(default=0.3, ge=0, le=1)
-    """Share of candidates that are conjunctions; the others are compositions."""
-    masked_share: float = Field(default=0.08, ge=0, le=1)
-    """Share of candidates that are passages with masked names."""
-    quoted_share: float = Field(default=0.15, ge=0, le=1)
-    """Share of compositions that may quote a sentence, with a gap or for the reference that it gives."""
+    cloze_share: float = Field(default=0.1, ge=0, le=1)
+    """Share of candidates that are sentences with a gap, where the documents offer enough of the other families."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
     k: int = Field(default=10, ge=1)
     """A hop is retrievable when its page is among this many best results."""
     overlap: float = Field(default=0.72, gt=0, le=1)
-    """A description is not unique when another thing's, or another page's, words hold this share of its own words,
-    weighted by their rarity."""
+    """A description is not unique when another sentence that is not said of the same thing holds this share of its
+    words, weighted by their rarity."""
     hub_share: float = Field(default=0.05, gt=0, le=1)
     """Pages that more than this share of all pages link to belong to no split, as index pages do."""
 
@@ -62,12 +59,8 @@ class Proposed:
 
     @property
     def duplicate_key(self) -> str:
-        """Candidates with equal keys ask the same thing, whatever the words: the walk's ends and relations."""
-        hops = [
-            [h.source.id if h.source.kind != "description" else "", h.relation, h.target.id]
-            for h in self.draft.walk.hops
-        ]
-        return digest("docs question", sorted(hops))[:16]
+        """Candidates with equal keys ask the same thing, whatever the words."""
+        return same_question(self.draft)
 
 
 class DocsProposer:
@@ -91,13 +84,10 @@ class DocsProposer:
     ) -> None:
         self.config = config
         self.corpus = Corpus(documents, _rows(entities, Entity), _rows(edges, Edge), hub_share=config.hub_share)
-        self.descriptions = Descriptions(self.corpus, overlap=config.overlap)
-        self._compositions = Compositions(self.corpus, self.descriptions, Steps(self.corpus, Entries(self.corpus)))
-        self._conjunctions = Conjunctions(self.corpus)
-        self._masked = Masked(self.corpus)
-        self._by_answer: dict[int, dict[Any, list[Any]]] = {}
-        """Walks of a signature by their answers; the lists live as long as this object, so their ids stay theirs."""
-        self._judge = Judge(self.corpus, self.descriptions, search, k=config.k, overlap=config.overlap)
+        self._words = Words(self.corpus)
+        self.items = Items(self.corpus, self._words)
+        self._judge = Judge(self.corpus, search, k=config.k, overlap=config.overlap)
+        self._by_answer: dict[int, dict[tuple[str, str], list[Item]]] = {}
 
     @property
     def hubs(self) -> list[str]:
@@ -105,234 +95,267 @@ class DocsProposer:
         return [self.corpus.columns.ids[row] for row in sorted(self.corpus.hubs)]
 
     def capacity(self, split: Split) -> int:
-        """How many different walks there are for a split; each is at most one question."""
-        compositions = self._compositions.by_signature.get(split, {})
-        conjunctions = self._conjunctions.by_signature.get(split, {})
-        masked = self._masked.by_signature.get(split, {}) if self.config.masked_share else {}
-        return sum(sum(map(len, groups.values())) for groups in (compositions, conjunctions, masked))
+        """How many different candidates there are for a split; each is at most one question."""
+        return sum(map(len, self.items.by_family.get(split, {}).values()))
 
     def propose(self, index: int, split: Split, generator: np.random.Generator) -> Proposed | Rejection:
         """Candidate ``index`` for ``split``, or why there is none."""
-        draft = self._draft(split, generator)
+        item = self._pick(split, generator)
+        if item is None:
+            return _rejection(index, split, Failure(_NOTHING, "the documents offer nothing for this split"), "")
+        draft = self._draft(item, split, generator)
         if isinstance(draft, Failure):
-            return _rejection(index, split, draft, "")
-        judged = self._judge.run(draft)
+            return _rejection(index, split, Failure(draft.reason, f"{item.family}: {draft.detail}"), "")
+        judged = self._judge.run(draft, item.family)
         if isinstance(judged, Failure):
-            judged = Failure(judged.reason, f"{draft.shape}: {judged.detail}")
+            judged = Failure(judged.reason, f"{item.family}: {judged.detail}")
             return _rejection(index, split, judged, draft.question)
         return Proposed(draft, judged)
 
-    def _draft(self, split: Split, generator: np.random.Generator) -> Draft | Failure:
-        drawn = float(generator.random())
-        if drawn >= 1 - self.config.masked_share:
-            passage = self._pick(self._masked.by_signature.get(split, {}), generator)
-            if passage:
-                return self._passage(passage, split, generator)
-        if drawn < self.config.conjunction_share:
-            group = self._pick(self._conjunctions.by_signature.get(split, {}), generator)
-            return self._conjunction(group, split, generator) if group else _NOTHING
-        groups = self._compositions.by_signature.get(split, {})
-        quoted = float(generator.random()) < self.config.quoted_share
-        chosen = {s: w for s, w in groups.items() if ("quoted" in s or "cited_for" in s) == quoted} or groups
-        walks = self._pick(chosen, generator)
-        return self._composition(walks, split, generator) if walks else _NOTHING
-
-    def _pick(self, groups: dict[str, list[Any]], generator: np.random.Generator) -> Any:
-        """A walk: first its signature, by the root of how many have it (of a hundred at most), so that no template
-        crowds out the others."""
+    def _pick(self, split: Split, generator: np.random.Generator) -> Item | None:
+        """First a family, by the root of how many candidates it has, then a label and an answer in the same way, so
+        that no template and no answer crowds out the others."""
+        groups = self.items.by_family.get(split, {})
         if not groups:
             return None
-        weights = np.sqrt(np.array([min(len(walks), _ENOUGH) for walks in groups.values()], dtype=np.float64))
-        names = list(groups)
-        place = int(np.searchsorted(np.cumsum(weights), float(generator.random()) * weights.sum(), side="right"))
-        walks = groups[names[min(place, len(names) - 1)]]
-        # Then an answer, by the root of how many walks end at it: else a few things that all else refers to are asked
-        # for again and again.
-        by_answer = self._by_answer.get(id(walks))
+        sizes = {family: min(len(items), _ENOUGH) ** 0.5 for family, items in sorted(groups.items())}
+        rest = sum(size for family, size in sizes.items() if family != "cloze")
+        sizes["cloze"] = sizes.get("cloze", 0.0) / 2
+        if "cloze" in groups and sum(len(v) for family, v in groups.items() if family != "cloze") >= _SCARCE:
+            share = self.config.cloze_share
+            sizes["cloze"] = rest * share / (1 - share) if share < 1 else sizes["cloze"]
+        family = _drawn(sizes, generator)
+        items = groups[family]
+        by_answer = self._by_answer.get(id(items))
         if by_answer is None:
-            by_answer = self._by_answer[id(walks)] = {}
-            for walk in walks:
-                by_answer.setdefault(walk.ends_at, []).append(walk)
-        weights = np.sqrt(np.array([len(same) for same in by_answer.values()], dtype=np.float64))
-        place = int(np.searchsorted(np.cumsum(weights), float(generator.random()) * weights.sum(), side="right"))
-        same = list(by_answer.values())[min(place, len(by_answer) - 1)]
+            by_answer = self._by_answer[id(items)] = {}
+            for item in items:
+                by_answer.setdefault((item.label, item.ends_at), []).append(item)
+        labels: dict[str, list[tuple[str, str]]] = {}
+        for key in by_answer:
+            labels.setdefault(key[0], []).append(key)
+        label = _drawn({name: len(keys) ** 0.5 for name, keys in labels.items()}, generator)
+        answer = _drawn({key: len(by_answer[key]) ** 0.5 for key in labels[label]}, generator)
+        same = by_answer[answer]
         return same[int(generator.integers(len(same)))]
 
-    # Compositions.
+    # The families.
 
-    def _composition(self, walk: Composition, split: Split, generator: np.random.Generator) -> Draft | Failure:
-        kinds = [self.corpus.entities[s.target].kind if s.target >= 0 else "" for s in walk.steps]
-        worded = word_composition(walk.start, walk.steps, kinds, generator)
-        hops: list[Hop] = []
-        cues = list(worded.cues)
-        if walk.start.description is not None:
-            hops.append(self._described(walk.start.description, cues.pop(0)))
-        for step, cue in zip(walk.steps, cues, strict=True):
-            source = hops[-1].target if hops else self.corpus.node(walk.start.entity)
-            hops.append(self._hop(step, source, len(hops) - 1, cue))
-        branching = [1] * (len(hops) - len(walk.steps)) + [step.branching for step in walk.steps]
-        return self._finish("composition", worded, hops, branching, split)
+    def _draft(self, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
+        edges = [self.corpus.edges[number] for number in item.edges]
+        if item.family == "identify":
+            return self._identify(edges[0], item, split, generator)
+        if item.family == "described":
+            return self._described(edges[0], edges[1], item, split, generator)
+        if item.family in ("value", "relation"):
+            return self._value(edges, item, split, generator)
+        if item.family == "cited":
+            return self._cited(edges[0], edges[1], item, split, generator)
+        return self._sentence(edges[0], item, split, generator)
 
-    def _described(self, description: Description, cue: str) -> Hop:
-        edge = self.corpus.edges[description.edge]
-        return Hop(
-            source=Node(id=f"description:{digest(cue)[:16]}", name=description.phrase, kind="description"),
-            target=self.corpus.node(description.entity),
-            relation="described_as",
-            forward=False,
-            evidence=self.corpus.evidence(edge),
-            cue=cue,
-        )
+    def _thing(self, edge: Edge) -> tuple[str, str] | Failure:
+        """(noun, with the page where it needs that; clause) of a thing by what is said of it."""
+        entity = edge.subject
+        said = self.items.said(entity)
+        noun = self._words.noun(entity)
+        if said is None or noun is None:
+            return Failure(Reason.UNNATURAL, "nothing is said of the thing")
+        clause = said[1]
+        row = self.corpus.entities[entity].document
+        names = self._names(entity)
+        own = (edge.document, edge.start, edge.end)
+        if not self._words.is_local(entity) and self._judge.rival(clause, own, names, None) is None:
+            return noun, clause
+        place = self._words.place(row)
+        if not place:
+            return Failure(Reason.NOT_UNIQUE, "its page has no title of its own")
+        if (rival := self._judge.rival(clause, own, names, row)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"the page says the same elsewhere: {rival!r}")
+        return f"{noun} {place}", clause
 
-    def _hop(self, step: Step, source: Node, need: int, cue: str) -> Hop:
-        target = self.corpus.node(step.target) if step.target >= 0 else _value(step.value)
-        return Hop(
-            source=source,
-            target=target,
-            relation=step.relation,
-            forward=step.forward,
-            needs=(need,) if need >= 0 else (),
-            evidence=self.corpus.evidence(step.edge),
-            cue=cue,
-        )
+    def _names(self, entity: int) -> tuple[str, ...]:
+        found = self.corpus.entities[entity]
+        return (found.name, *found.aliases)
 
-    # Conjunctions.
+    def _identify(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
+        found = self._thing(edge)
+        if isinstance(found, Failure):
+            return found
+        noun, clause = found
+        said = clause.removeprefix("that ") if clause.startswith("that ") else f"is {clause}"
+        frame = _one_of(document_words().identify, generator)
+        question = frame.format(n=noun, said=said, clause=clause)
+        cue = f"{noun} {said if '{said}' in frame else clause}"
+        return self._finish(item, question, [self._told(edge, edge.subject, cue, clause)], split)
 
-    def _conjunction(self, found: Conjunction, split: Split, generator: np.random.Generator) -> Draft | Failure:
-        corpus = self.corpus
-        answer = corpus.entities[found.answer]
-        noun = noun_of(answer.kind)
-        described: dict[int, Description] = {}
-        said = []
-        masked = int(generator.integers(len(found.constraints) + 1))
-        for number, constraint in enumerate(found.constraints):
-            source = ""
-            if constraint.source >= 0:
-                description = self._mask(constraint, split) if number == masked else None
-                if description is not None:
-                    described[number] = description
-                    source = f"the {description.phrase}"
-                else:
-                    source = corpus.naming(constraint.source) or ""
-            said.append(constraint_words(constraint.relation, source, constraint.value, generator))
-        worded = word_conjunction(noun, plural(noun), said, generator)
-        hops: list[Hop] = []
-        branching: list[int] = []
-        target = corpus.node(found.answer)
-        for number, (constraint, cue) in enumerate(zip(found.constraints, worded.cues, strict=True)):
-            if description := described.get(number):
-                hops.append(self._described(description, description.phrase))
-                branching.append(1)
-            start = hops[-1].target if number in described else self._source(constraint)
-            hops.append(
-                Hop(
-                    source=start,
-                    target=target,
-                    relation=constraint.relation,
-                    forward=constraint.relation in ("see_also_of", "named_on"),
-                    needs=(len(hops) - 1,) if number in described else (),
-                    evidence=corpus.evidence(constraint.edge),
-                    cue=cue,
-                )
-            )
-            branching.append(len(constraint.fits))
-        return self._finish("conjunction", worded, hops, branching, split)
+    def _asked(self, relation: str, subject: int, x: str, generator: np.random.Generator) -> str | None:
+        options = self._words.asks(relation, x, cell=self._words.is_cell(subject))
+        return _one_of(options, generator) if options else None
 
-    def _source(self, constraint: Constraint) -> Node:
-        return self.corpus.node(constraint.source) if constraint.source >= 0 else _value(constraint.value)
-
-    def _mask(self, constraint: Constraint, split: Split) -> Description | None:
-        """A description in place of the page's name, where one fits it alone and its page belongs to the split."""
-        if constraint.relation == "listed_in":
-            return None
-        for option in self.descriptions.of.get(constraint.source, ()):
-            page = self.corpus.edges[option.edge].document
-            unique = self.descriptions.unique(option)
-            if unique is not None and unique.context < 0 and self.corpus.owned([page], split):
-                return unique
-        return None
-
-    # Masked passages.
-
-    def _passage(self, passage: Passage, split: Split, generator: np.random.Generator) -> Draft | Failure:
-        corpus = self.corpus
-        written = self._masked.written(passage)
-        if written is None:
-            return Failure(Reason.ANSWER_IN_QUESTION, "the passage names a thing beside its mask")
-        text, cues = written
-        options = frames(len(passage.masks))
-        number = int(generator.integers(len(options)))
-        marks = [f"[{n}]" for n in range(1, len(cues) + 1)]
-        place = f"{corpus.columns.ids[passage.row]}:{passage.start}-{passage.end}"
-        hops = [
-            Hop(
-                source=Node(id=f"passage:{place}#{n}", name=cue, kind="description"),
-                target=corpus.node(mask.entity),
-                relation="masked",
-                forward=False,
-                evidence=corpus.evidence(mask.evidence),
-                cue=cue,
-            )
-            for n, (mask, cue) in enumerate(zip(passage.masks, cues, strict=True), 1)
-        ]
-        worded = Worded(options[number].format(m=listed(marks), p=text), cues, f"masked/{number}/{len(hops)}")
-        return self._finish("masked", worded, hops, [1 + mask.rivals for mask in passage.masks], split)
-
-    # All of them.
-
-    def _finish(
-        self, shape: Any, worded: Worded, hops: list[Hop], branching: list[int], split: Split
+    def _described(
+        self, edge: Edge, value: Edge, item: Item, split: Split, generator: np.random.Generator
     ) -> Draft | Failure:
-        question = worded.question
-        if len(question) > self.config.max_characters + (_PASSAGE if shape == "masked" else 0):
+        found = self._thing(edge)
+        if isinstance(found, Failure):
+            return found
+        x = f"the {found[0]} {found[1]}"
+        question = self._asked(value.relation, value.subject, x, generator)
+        if question is None:
+            return Failure(Reason.UNNATURAL, "no words for the value")
+        told = self._told(edge, edge.subject, x, found[1])
+        return self._finish(item, question, [told, self._step(value, told.target, _around(question, x), (0,))], split)
+
+    def _value(
+        self, edges: Sequence[Edge], item: Item, split: Split, generator: np.random.Generator
+    ) -> Draft | Failure:
+        x = self._words.name(edges[0].subject)
+        if x is None:
+            return Failure(Reason.UNNATURAL, "the thing has no name of its own")
+        last, start = edges[-1], self.corpus.node(edges[0].subject)
+        bridge = x if len(edges) == 1 else f"the {edges[0].relation.replace('_', ' ')} of {x}"
+        question = self._asked(last.relation, last.subject, bridge, generator)
+        if question is None:
+            return Failure(Reason.UNNATURAL, "no words for the value")
+        if len(edges) == 1:
+            return self._finish(item, question, [self._step(last, start, question.removesuffix("?"))], split)
+        first = self._step(edges[0], start, bridge)
+        return self._finish(
+            item, question, [first, self._step(last, first.target, _around(question, bridge), (0,))], split
+        )
+
+    def _cited(
+        self, edge: Edge, value: Edge, item: Item, split: Split, generator: np.random.Generator
+    ) -> Draft | Failure:
+        corpus = self.corpus
+        found = corpus.entities[edge.object]
+        noun, title = self._words.noun(edge.object), corpus.columns.titles[edge.document]
+        masked = _masked(corpus.quote(edge), self._names(edge.object))
+        if masked is None or noun is None or any(c in title for c in "“”"):
+            return Failure(Reason.UNNATURAL, "the sentence does not name the thing once")
+        asked = self._asked(value.relation, value.subject, f"the {noun} that is left out here", generator)
+        if asked is None:
+            return Failure(Reason.UNNATURAL, "no words for the value")
+        question = f"The page “{title}” says: “{masked}” {asked}"
+        told = self._told(edge, found.ordinal, masked, masked)
+        return self._finish(item, question, [told, self._step(value, told.target, asked, needs=(0,))], split)
+
+    def _sentence(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
+        corpus = self.corpus
+        assert edge.value is not None
+        quote = corpus.quote(edge)
+        target = _value(edge.value, edge.value_kind)
+        if item.family == "subject":
+            asked = self._words.subject_question(quote, edge.value)
+            if asked is None:
+                return Failure(Reason.UNNATURAL, "the sentence makes no question")
+            own = (edge.document, edge.start, edge.end)
+            question, said = asked
+            if (rival := self._judge.rival(said, own, (edge.value,), None)) is not None:
+                return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
+            return self._finish(item, question, [self._said_there(edge, target, said, said)], split)
+        masked = _masked(quote, (edge.value,))
+        title = corpus.columns.titles[edge.document]
+        if masked is None:
+            return Failure(Reason.UNNATURAL, "the sentence does not hold the word once")
+        own = (edge.document, edge.start, edge.end)
+        titled = corpus.titled[title] == 1 and not any(c in title for c in "“”")
+        if not titled and (rival := self._judge.rival(masked.replace(_GAP, " "), own, (edge.value,), None)) is not None:
+            return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
+        in_place = self._words.in_place(quote, edge.value) if item.family == "sentence" else None
+        if in_place is not None:
+            frames = document_words().sentences if titled else document_words().anywhere
+            question = _one_of(frames, generator).format(p=title, s=in_place)
+            hop = self._said_there(edge, target, question.removesuffix("?"), masked)
+            return self._finish(item, question, [hop], split)
+        if not titled:
+            question = _one_of(document_words().untitled, generator).format(s=masked)
+        else:
+            question = _one_of(document_words().gaps, generator).format(p=title, s=masked)
+        return self._finish(item, question, [self._said_there(edge, target, masked, masked)], split)
+
+    # Hops and drafts.
+
+    def _told(self, edge: Edge, entity: int, cue: str, said: str) -> Hop:
+        """From words that say what a thing is, or stand around it, to the thing."""
+        return self._said_there(edge, self.corpus.node(entity), cue, said)
+
+    def _said_there(self, edge: Edge, target: Node, cue: str, said: str) -> Hop:
+        source = Node(id=f"description:{digest(said)[:16]}", name=said, kind="description")
+        evidence = self.corpus.evidence(edge)
+        return Hop(source=source, target=target, relation=edge.relation, forward=False, evidence=evidence, cue=cue)
+
+    def _step(self, edge: Edge, source: Node, cue: str, needs: tuple[int, ...] = ()) -> Hop:
+        target = self.corpus.node(edge.object) if edge.object >= 0 else _value(edge.value or "", edge.value_kind)
+        evidence = self.corpus.evidence(edge)
+        return Hop(
+            source=source, target=target, relation=edge.relation, forward=True, needs=needs, evidence=evidence, cue=cue
+        )
+
+    def _finish(self, item: Item, question: str, hops: list[Hop], split: Split) -> Draft | Failure:
+        if len(question) > self.config.max_characters:
             return Failure(Reason.UNNATURAL, f"{len(question)} characters")
-        if any(mark in question for mark in ("«", "»", "{", "}")):
-            return Failure(Reason.UNNATURAL, "a mark of the grammar in the question")
         for hop in hops:
-            if hop.cue not in question:
+            if not hop.cue or hop.cue not in question:
                 return Failure(Reason.UNNATURAL, f"the words {hop.cue!r} are not in the question")
         last = hops[-1].target
-        walk = Walk(shape=shape, hops=tuple(hops))
+        walk = Walk(shape="masked" if item.family in ("cloze", "sentence") else "composition", hops=tuple(hops))
         documents = gold_documents(walk)
-        licences = {self.corpus.columns.licences[self.corpus.columns.ids.index(name)] for name in documents}
-        parts = tuple(
-            AnswerPart(answer=hop.target.name, aliases=hop.target.aliases, kind="entity")
-            for hop in hops
-            if shape == "masked" and len(hops) > 1
-        )
+        licences = {self.corpus.columns.licences[self.corpus.row_of[name]] for name in documents}
         return Draft(
             question=question,
-            answer=listed([part.answer for part in parts]) if parts else last.name,
-            answer_aliases=() if parts else last.aliases,
-            answer_parts=parts,
-            answer_ordered=bool(parts),
-            answer_kind="entity" if last.document_id is not None else "text",
-            shape=shape,
+            answer=last.name,
+            answer_aliases=last.aliases,
+            answer_kind="entity" if last.document_id is not None else last.kind,  # type: ignore[arg-type]
+            shape=walk.shape,
             walk=walk,
             gold_entities=gold_entities(walk),
             gold_documents=documents,
             difficulty=Difficulty(
                 hops=len(hops),
                 constraints=sum(not hop.needs for hop in hops),
-                branching=round(float(np.exp(np.mean(np.log(np.maximum(branching, 1))))), 4),
+                branching=1.0,
                 documents=len(documents),
             ),
             split=split,
-            surface=worded.surface,
+            surface=f"{item.family}/{item.label}",
             licence=licences.pop() if len(licences) == 1 else None,
         )
 
 
-_ENOUGH = 100
-"""Walks of a signature beyond which it is drawn no more often."""
-_PASSAGE = 300
-"""A passage may be so much longer than a question of our own words."""
-_NOTHING = Failure(Reason.NO_WALK, "the documents offer no walk for this split")
+def _one_of(options: Sequence[str], generator: np.random.Generator) -> str:
+    return options[int(generator.integers(len(options)))]
 
 
-def _value(value: str) -> Node:
+def _around(question: str, inner: str) -> str:
+    """The words of a question in front of what it asks about, or those behind it where none stand in front."""
+    before, _, after = question.partition(inner)
+    return before.strip() if len(before.split()) > 1 else after.strip(" ?")
+
+
+def _masked(sentence: str, names: Sequence[str]) -> str | None:
+    """The sentence with a gap in place of the thing, when it names it once and is all that is said in it."""
+    sentence = " ".join(sentence.split())
+    if any(c in sentence for c in "“”") or not 30 <= len(sentence) <= 300:
+        return None
+    for name in sorted({n.removesuffix("()") for n in names if len(n) > 1}, key=lambda n: (-len(n), n)):
+        pattern = re.compile(rf"(?<![\w-]){re.escape(name)}(?:\(\))?(?!\w)")
+        if len(pattern.findall(sentence)) == 1:
+            masked = pattern.sub(lambda _: _GAP, sentence)
+            rest = [n for n in names if len(n) > 1 and re.search(rf"(?<![\w-]){re.escape(n)}(?!\w)", masked)]
+            return None if rest else masked
+    return None
+
+
+def _drawn(weights: dict[Any, float], generator: np.random.Generator) -> Any:
+    names = list(weights)
+    totals = np.cumsum(np.array([weights[name] for name in names], dtype=np.float64))
+    place = int(np.searchsorted(totals, float(generator.random()) * totals[-1], side="right"))
+    return names[min(place, len(names) - 1)]
+
+
+def _value(value: str, kind: str) -> Node:
     bare = value.strip("'\"")
-    return Node(id=value, name=value, aliases=(bare,) if bare != value else (), kind="text")
+    return Node(id=value, name=value, aliases=(bare,) if bare and bare != value else (), kind=kind)
 
 
 def _rows(rows: Any, kind: type[Any]) -> list[Any]:

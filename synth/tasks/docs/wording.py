@@ -1,268 +1,227 @@
-"""Walks to questions, with the words of each hop marked."""
+"""How things, places and facts of documents are called in a question."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 
 from synth.lexicon.reading import document_words
-from synth.tasks.docs.describe import Start
-from synth.tasks.docs.english import indefinite
-from synth.tasks.docs.kinds import PLACES, noun_of, short
-from synth.tasks.docs.steps import Step
-from synth.text.lists import listed
+from synth.tasks.docs.corpus import Corpus
+from synth.tasks.docs.english import clause, is_fragment
+from synth.tasks.docs.leaks import leaks
+from synth.text.inflection import capital
+from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["Said", "Worded", "constraint_words", "word_composition", "word_conjunction"]
+__all__ = ["TYPED", "Words"]
 
-_WORDS = document_words()
-_MARKED = re.compile("«(.*?)»")
-_TOLD = ("cross_reference", "also_listed", "cited_for", "refers_for", "more_in")
-"""Where one text points to another, "the section that the section refers to" is hard to read: it gets its sentence."""
-_LONG = 90
-"""A known thing of more characters stands at the end of its question, and no further thing is told by it."""
+TYPED = frozenset(("replacement", "alias_of", "subclass_of", "returns", "like"))
+"""Relations between things that sentences of documentation state in words of their own."""
 
-
-@dataclass(frozen=True)
-class Worded:
-    question: str
-    cues: tuple[str, ...]
-    """Per hop, the words that state it."""
-    surface: str
-
-
-def choose(options: Sequence[str], generator: np.random.Generator) -> str:
-    return options[int(generator.integers(len(options)))]
-
-
-def say(template: str, **slots: str) -> tuple[str, str]:
-    """(text, cue) of a template."""
-    text = template.format(**slots)
-    match = _MARKED.search(text)
-    assert match is not None
-    return text.replace("«", "", 1).replace("»", "", 1), match[1]
-
-
-def word_composition(
-    start: Start, steps: Sequence[Step], kinds: Sequence[str], generator: np.random.Generator
-) -> Worded:
-    """A question for ``steps`` from a start. ``kinds``: of each step's target, "" for values. The first cue is that of
-    the start when it is described."""
-    nouns = [noun_of(kind) if kind else "value" for kind in kinds]
-    style = _style(start, steps, generator)
-    cues = [] if start.description is None else [start.description.phrase]
-    known = start.phrase
-    sentences: list[str] = []
-    family = ""
-    called = [noun_of(start.kind)]
-    for step, noun in zip(steps[:-1], nouns[:-1], strict=True):
-        phrases = _WORDS.relations[step.relation]
-        options = phrases.tell if style == "story" else phrases.noun
-        text, cue, number = _say(options, _slots(step, noun, known), generator)
-        family += f".{number}"
-        cues.append(cue)
-        if style == "story":
-            sentences.append(text)
-            known = f"that {short(noun)}" if noun not in called else f"that other {short(noun)}"
-            called.append(noun)
-        else:
-            known = text
-    last, noun = steps[-1], nouns[-1]
-    slots = _slots(last, noun, known)
-    if style == "request":
-        text, cue, number = _say(_WORDS.relations[last.relation].noun, slots, generator)
-        closing = int(generator.integers(len(_WORDS.closings)))
-        sentences.append(_WORDS.closings[closing].format(n=text))
-        family += f".{number}.{closing}"
-    else:
-        asks = _WORDS.relations[last.relation].ask
-        ends = tuple(ask for ask in asks if ask.endswith("{s}?"))
-        text, cue, number = _say(ends if len(known) > _LONG and ends else asks, slots, generator)
-        sentences.append(text)
-        family += f".{number}"
-    cues.append(cue)
-    relations = ">".join(step.relation for step in steps)
-    begins = "named" if start.description is None else "described"
-    question = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
-    surface = f"composition/{begins}/{style}{family}/{relations}"
-    return Worded(question, tuple(_as_written(cue, question) for cue in cues), surface)
-
-
-def _say(options: Sequence[str], slots: dict[str, str], generator: np.random.Generator) -> tuple[str, str, int]:
-    number = int(generator.integers(len(options)))
-    template = options[number]
-    if _PLACE.match(slots["s"]):
-        template = template.replace(" the documentation of»", "»").replace(" the documentation of {s}", " {s}")
-        template = template.replace("The documentation of {s}", "{S}")
-    if slots["s"].startswith(("the page ", "that page", "that other page")):
-        template = re.sub(r"\b([Ii])n(?=»? \{s\})", lambda m: "On" if m[1] == "I" else "on", template)
-    return *say(template, **slots), number
-
-
-_PLACE = re.compile(rf"(?:the|that)(?: other)? (?:{'|'.join(sorted(PLACES))})\b")
-"""Of a stretch of text one says "in the section", of other things "in the documentation of"."""
-
-
-def _style(start: Start, steps: Sequence[Step], generator: np.random.Generator) -> str:
-    """One noun may be nested in another where both are short; else every hop gets a sentence of its own."""
-    told = len(steps) > 1 and all(_WORDS.relations[step.relation].tell for step in steps[:-1])
-    nested = len(steps) == 1 or (
-        len(steps) == 2
-        and bool(_WORDS.relations[steps[0].relation].noun)
-        and len(start.phrase) + len(steps[0].extra) <= _LONG
-        and steps[0].relation not in (steps[1].relation, *_TOLD)
-    )
-    styles = ["story", "story"] if told else []
-    if nested or not told:
-        styles.append("nested")
-        if _WORDS.relations[steps[-1].relation].noun:
-            styles.append("request")
-    return choose(styles, generator)
-
-
-def _slots(step: Step, noun: str, known: str) -> dict[str, str]:
-    extra = step.extra
-    return {"s": known, "S": known[0].upper() + known[1:], "k": noun, "x": extra, "X": extra[:1].upper() + extra[1:]}
-
-
-def _as_written(cue: str, question: str) -> str:
-    """The cue as the question has it: its first letter may have become a capital."""
-    if cue in question:
-        return cue
-    return cue[0].upper() + cue[1:]
-
-
-# Conjunctions -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Said:
-    """A constraint in words."""
-
-    relation: str
-    source: str
-    after: str
-    """Follows the noun: "added in version 3.5"."""
-    verb: str
-    """Follows the subject: "was added in version 3.5"."""
-
-
-def constraint_words(relation: str, source: str, value: str, generator: np.random.Generator) -> Said:
-    """``source``: a noun phrase ("the os module", "the section “Exceptions”"), or "" for a value."""
-    after, verb = choose_pair(_WORDS.constraints[relation], generator)
-    if _PLACE.match(source):
-        where = "on {s}" if source.startswith("the page ") else "in {s}"
-        after, verb = (text.replace("in the documentation of {s}", where) for text in (after, verb))
-    slots = {"s": source, "v": value}
-    return Said(relation, source, after.format(**slots), verb.format(**slots))
-
-
-def choose_pair(options: Sequence[tuple[str, str]], generator: np.random.Generator) -> tuple[str, str]:
-    return options[int(generator.integers(len(options)))]
-
-
-def word_conjunction(noun: str, plural: str, said: Sequence[Said], generator: np.random.Generator) -> Worded:
-    """A question for the one ``noun`` that satisfies all of ``said`` (two or three)."""
-    relations = [one.relation for one in said]
-    if len(said) == 2 and relations[0] == relations[1]:
-        return _both(noun, said, generator)
-    front = next((i for i, one in enumerate(said) if one.relation in _SCOPES), None)
-    style = choose(
-        ("which", "request", "riddle", "of_all") if front is not None else ("which", "request", "riddle"), generator
-    )
-    # A clause with a clause of its own stands last, so that no other can be taken for a part of it.
-    order = sorted(range(len(said)), key=lambda i: said[i].relation in ("references", "bare_unit"))
-    clauses = [one.verb for one in said]
-    variant = 0
-    if style == "of_all":
-        assert front is not None
-        start, variant = _choose_numbered(
-            ("Of all {p} {a}, which {v}?", "Among the {p} {a}, which one {v}?", "Which of the {p} {a} {v}?"), generator
-        )
-        clauses[front] = said[front].after
-        verbs = [said[i].verb for i in order if i != front]
-        question = start.format(p=plural, a=said[front].after, v=_joined(verbs))
-    elif style == "which":
-        rest = order
-        head = noun
-        if front is not None:
-            clauses[front] = said[front].after
-            rest, head = [i for i in order if i != front], f"{noun} {said[front].after}"
-        start, variant = _choose_numbered(("Which {n} {v}?", "What {n} {v}?"), generator)
-        question = start.format(n=head, v=_joined([said[i].verb for i in rest]))
-    elif style == "request":
-        start, variant = _choose_numbered(
-            (
-                "Name the {n} that {v}.",
-                "Find the {n} that {v}.",
-                "Which is the {n} that {v}?",
-                "Please find the {n} that {v}.",
-            ),
-            generator,
-        )
-        question = start.format(n=noun, v=_joined([clauses[i] for i in order]))
-    else:
-        first, *others = [clauses[i] for i in order]
-        start, variant = _choose_numbered(
-            ("I am looking for {n} that {v}.", "I need the name of {n} that {v}.", "There is {n} that {v}."), generator
-        )
-        end, number = _choose_numbered(("Which one is it?", "What is it called?", "What is its name?"), generator)
-        variant = 3 * variant + number
-        tail = " ".join(_also(verb) for verb in others)
-        question = f"{start.format(n=indefinite(noun), v=first)} {tail} {end}"
-    cues = tuple(_cue(cue, question) for cue in clauses)
-    return Worded(question, cues, f"conjunction/{style}.{variant}/{'&'.join(sorted(relations))}")
-
-
-_SCOPES = frozenset(
-    (
-        "defined_in",
-        "listed_in",
-        "added_in",
-        "deprecated_since",
-        "set_when",
-        "row_of",
-        "default_setting",
-        "documented_in",
-    )
+_PLACES = frozenset(("page", "section", "index", "chapter", "appendix", "part"))
+_LOCAL = frozenset(
+    "option setting term variable key flag field format entry parameter argument mode modifier placeholder attribute "
+    "property type value action file target rule qualifier switch clause constant".split()
+)
+"""Kinds whose things mean something on their page alone: a question names the page."""
+_LEAST = 3
+_NOUNS = frozenset("size status value unit range version symbol code syntax meaning module context format".split())
+_NO_LABEL = frozenset(
+    "is are can has have does do was were may must should name names notes note comment comments description example "
+    "examples yes no x links refers see also mentions value values".split()
+)
+_BEFORE_ARGUMENT = re.compile(
+    r"\b(?:in|by|to|from|with|of|for|on|is|are|called|named|using|use|uses|as|into|under|via|call|calls|run|runs|"
+    r"set|sets|create|creates|return|returns|implement|implements|pass|contain|contains|include|includes|support|supports|"
+    r"provide|provides|require|requires|need|needs|add|adds|remove|removes|install|read|reads|write|writes) (?:the )?$"
+)
+_BEHIND_ARGUMENT = re.compile(
+    r"\.$|, (?:which|as|so|and|but|unless|where|while)\b|"
+    r" (?:with|for|to|in|from|when|if|before|after|by|on|at|into|while|unless|so|using|via|instead|because|until)\b"
+)
+_KIND_BEHIND = re.compile(
+    r" (?P<kind>(?:environment |configuration |command-line |command line )?"
+    r"(?:function|option|file|command|directive|field|"
+    r"method|class|trait|type|macro|module|variable|flag|package|parameter|setting|attribute|keyword|crate|tool|program|"
+    r"utility|library|format|protocol|header|table|operator|event|key|interface|object|struct|enum|statement|directory|"
+    r"exception|error|signal|driver|terminal|style|system|standard|[Ss]pecification|server|project|license|algorithm|"
+    r"language|element|argument|routine|extension|pragma|constant|value|property|branch|mode))(?![\w-])"
+)
+_NOMINAL = re.compile(r"that is (?:an?|the) ")
+_FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
+_INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
+_SUBJECT = re.compile(
+    r"(?:The |An? )?(?P<x>{x})(?: (?P<kind>[a-z]+(?: [a-z]+)?))? "
+    r"(?P<verb>is|are|was|can|must|may|will|has|[a-z]+s) (?P<rest>.+)\."
 )
 
 
-def _both(noun: str, said: Sequence[Said], generator: np.random.Generator) -> Worded:
-    template, variant = _choose_numbered(_WORDS.both[said[0].relation], generator)
-    if said[0].relation == "named_on":
-        # A section is a text itself; of anything else one reads the documentation.
-        places = [bool(_PLACE.match(one.source)) for one in said]
-        template = template.replace("the documentation of {a}", "{a}") if places[0] else template
-        template = template.replace(
-            "that of {b}", "{b}" if places[1] else f"{'the documentation' if places[0] else 'that'} of {{b}}"
+class Words:
+    """Names of things and places of one corpus."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+
+    def noun(self, entity: int) -> str | None:
+        """What a question calls things of the entity's kind; None for places, which are asked for in no question."""
+        kind = self._corpus.entities[entity].kind
+        return (
+            None
+            if kind in _PLACES
+            or kind in ("entry", "thing")
+            or not re.fullmatch(r"[A-Za-z+]+(?:[ -][A-Za-z]+){0,2}", kind)
+            else kind
         )
-    text = template.format(n=noun, a=said[0].source, b=said[1].source)
-    cues = tuple(_MARKED.findall(text))
-    question = text.replace("«", "").replace("»", "").replace(f" a {noun}", f" {indefinite(noun)}")
-    return Worded(question, cues, f"conjunction/both.{variant}/{said[0].relation}&{said[1].relation}")
+
+    def is_local(self, entity: int) -> bool:
+        found = self._corpus.entities[entity]
+        return (
+            not self._corpus.is_page(entity)
+            and found.document >= 0
+            and (
+                found.kind in _LOCAL or "~row" in found.id or self._corpus.called[found.kind, found.name.casefold()] > 1
+            )
+        )
+
+    def is_cell(self, entity: int) -> bool:
+        """Whether the thing is a row of a table."""
+        return "~row" in self._corpus.entities[entity].id
+
+    def place(self, row: int) -> str:
+        """ "of git-log" or "in “Config”": how a question says which page it means; empty where it can't."""
+        corpus = self._corpus
+        page = corpus.pages[row]
+        found = corpus.entities[page]
+        if found.kind not in _PLACES and corpus.page_named[found.name.casefold()] == 1:
+            return f"of {found.name}" if found.kind == "command" else f"of the {found.name} {found.kind}"
+        title = corpus.columns.titles[row].strip('“”"')
+        if corpus.titled[title] > 1 or any(c in title for c in "“”") or len(title) > 90:
+            return ""
+        return f"in “{title}”"
+
+    def name(self, entity: int) -> str | None:
+        """The name with its kind and, where it needs that, its page: "the --size option of git-log"; None when even so
+        another thing goes by it."""
+        corpus, found = self._corpus, self._corpus.entities[entity]
+        noun = self.noun(entity)
+        if any(c in found.name for c in "“”\n") or len(found.name) > 60 or " and " in found.name:
+            return None
+        bare = found.name
+        said = f"the {bare} {noun}" if noun and noun != "term" else f"“{bare}”"
+        if corpus.is_page(entity):
+            if corpus.page_named[bare.casefold()] != 1:
+                return None
+            return said if noun else f"the page “{bare}”"
+        if not self.is_local(entity):
+            return said
+        if len(bare) < _LEAST or corpus.on_page[found.document, bare.casefold()] != 1:
+            return None  # nobody can search for "E"
+        place = self.place(found.document)
+        return f"{said} {place}" if place else None
+
+    def said_of(self, entity: int, sentence: str) -> str | None:
+        """What a sentence says of a thing, behind a noun ("that returns ..."), where that reads and does not give its
+        name away."""
+        found = self._corpus.entities[entity]
+        short = re.split(r"\.|::", found.name)[-1]
+        kind = "function" if found.kind in _LOCAL else found.kind
+        said = None
+        if "\n" not in sentence and len(sentence) > 15:
+            sentence = capital(sentence.strip())
+            said = clause(sentence, found.name, kind) or (
+                clause(sentence, short, kind) if short != found.name else None
+            )
+        if said is None or is_fragment(said, least=22, most=150) or any(c in said for c in "“”"):
+            return None
+        if any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
+            return None
+        if re.match(r"that (?:is (?:not|no|the default|also)|does not|only|has no|are)\b", said) or _is_sentence(said):
+            return None
+        return said
+
+    def asks(self, relation: str, x: str, *, cell: bool = False) -> tuple[str, ...]:
+        """Questions for a value: "What is the status of {x}?"; none where the relation's name makes none.
+
+        ``cell``: the value stands in a table, under a heading that need not be the name of anything.
+        """
+        known = document_words()
+        if relation in known.asks:
+            return tuple(text.format(x=x) for text in known.asks[relation])
+        words = relation.replace("_", " ").split()
+        if not 0 < len(words) <= 3 or not all(word.isalpha() for word in words) or set(words) & _NO_LABEL:
+            return ()
+        if words[-1] in FUNCTION_WORDS or words[0] in FUNCTION_WORDS or (len(words) == 1 and len(words[0]) < 3):
+            return ()
+        label = " ".join(words)
+        if cell and relation not in _NOUNS:
+            return tuple(text.format(label=label, x=x) for text in known.cell)
+        if len(words) == 1 and words[0].endswith(("ed", "ing", "ly")):
+            return ()
+        many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
+        return tuple(text.format(label=label, x=x, **{"is": "are" if many else "is"}) for text in known.other)
+
+    def in_place(self, sentence: str, word: str) -> str | None:
+        """A sentence that asks for its word in place of it, where that reads: "The permissions of which directory are
+        755"."""
+        at = sentence.find(word)
+        before, after = sentence[:at], sentence[at + len(word) :]
+        if len(sentence) > 190 or at < 12 or any(c in sentence for c in '“”":;()') or sentence.count(",") > 2:
+            return None
+        if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", before + " " + after) or leaks(before + after, word):
+            return None
+        number = re.fullmatch(r"[\d.,]+ (\w+)|([\d.,]+)%", word)
+        kind = _KIND_BEHIND.match(after)
+        if number and re.search(r"\b(?:is|are|to|for|of|by|than|at|with|has|have|most|least|after|every) $", before):
+            asked = f"how many {number[1]}" if number[1] else "what percentage"
+        elif kind is not None:
+            noun = kind["kind"][0].lower() + kind["kind"][1:]
+            before = re.sub(r"\b(?:the|an?|this|its|your) $", "", before, flags=re.IGNORECASE)
+            asked, after = f"which {noun}", after[kind.end() :]
+        elif "," not in before and _BEFORE_ARGUMENT.search(before) and _BEHIND_ARGUMENT.match(after):
+            before = re.sub(r"\bthe $", "", before)
+            asked = _sort_of(word)
+        else:
+            return None
+        return f"{before}{asked}{after}".rstrip(".")
+
+    def subject_question(self, sentence: str, word: str) -> tuple[str, str] | None:
+        """(question, its cue) of a sentence that says something of ``word``: "Which directive controls ...?"."""
+        match = re.fullmatch(_SUBJECT.pattern.replace("{x}", re.escape(word)), sentence)
+        if match is None or not (
+            match["kind"] or match["verb"] in ("is", "has", "can", "must") or sentence.startswith(word)
+        ):
+            return None
+        kind = match["kind"]
+        if kind and (
+            kind.split()[-1] in FUNCTION_WORDS
+            or kind.split()[-1].endswith("s")
+            or kind.split()[0].endswith(("ly", "s"))
+        ):
+            return None
+        if match["verb"] in ("are", "was") or re.match(
+            r"(?:(?:an?|the) )?"
+            r"(?:not|also|only|still|now|no longer|bit|fine|similar|good|little|lot|different|same|one|way)\b",
+            match["rest"],
+        ):
+            return None
+        said = f"{match['verb']} {match['rest']}"
+        if is_fragment(said, least=30, most=190) or leaks(said, word) or any(c in said for c in "“”"):
+            return None
+        return f"{f'Which {kind}' if kind else 'What'} {said}?", said
 
 
-def _choose_numbered(options: Sequence[str], generator: np.random.Generator) -> tuple[str, int]:
-    number = int(generator.integers(len(options)))
-    return options[number], number
+def _is_sentence(said: str) -> bool:
+    """Whether what follows "that is the ..." has a verb of its own, so that it is no name of a thing but a sentence
+    about something else: "that is the start action of a script must exit"."""
+    match = _NOMINAL.match(said)
+    verb = _FINITE.search(said, match.end()) if match else None
+    return verb is not None and _INNER.search(said, match.end() if match else 0, verb.start()) is None
 
 
-def _also(verb: str) -> str:
-    """ "was added" -> "It was also added."."""
-    first, _, rest = verb.partition(" ")
-    auxiliary = first in ("is", "was", "can") or verb.startswith("has been ")
-    return f"It {first} also {rest}." if auxiliary else f"It also {verb}."
-
-
-def _cue(clause: str, question: str) -> str:
-    return clause if clause in question else clause.partition(" ")[2]
-
-
-def _joined(verbs: Sequence[str]) -> str:
-    """ "is listed here and is listed there" -> "is listed here and listed there"."""
-    if len(verbs) == 2 and all(verb.startswith(("is listed ", "is mentioned ", "is found ")) for verb in verbs):
-        return f"{verbs[0]} and {verbs[1][3:]}"
-    return listed(verbs)
+def _sort_of(word: str) -> str:
+    """What asks for a word by how it is written."""
+    if word.endswith("()"):
+        return "which function"
+    if word.startswith("--"):
+        return "which option"
+    if "/" in word or re.search(r"\.\w{1,5}$", word):
+        return "which file or directory"
+    return "what"

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, prompt_for, rollout
-from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
+from synth.agents.scripted.config import PolicyConfig
+from synth.agents.scripted.players import ScriptedPolicy
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.contract import Point
 from synth.annotate.critical.scoring import EvidenceScorer

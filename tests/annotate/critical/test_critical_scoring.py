@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from synth.agents.contract import History, Step, Turn
 from synth.agents.loop import Limits, prompt_for, rollout
-from synth.agents.scripted.teacher import ScriptedTeacher, TeacherConfig
+from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.players import ScriptedTeacher
 from synth.annotate.critical.contract import Point, Score
 from synth.annotate.critical.scoring import EvidenceScorer
 from synth.environments.contract import Episode, ToolCall, ToolResult

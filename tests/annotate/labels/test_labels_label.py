@@ -8,8 +8,8 @@ import pytest
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.loop import Limits, Rollout, prompt_for, rollout
-from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
-from synth.agents.scripted.teacher import ScriptedTeacher
+from synth.agents.scripted.config import PolicyConfig
+from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import history_of, to_row
 from synth.annotate.labels import StepLabel, label
 from synth.environments.contract import ToolCall, ToolResult

@@ -12,8 +12,8 @@ from stand_ins.model_server.listed import Listed, Played, body
 
 from synth.agents.loop import Limits, rollout
 from synth.agents.model.shown import ShownConfig
-from synth.agents.scripted.policy import PolicyConfig, ScriptedPolicy
-from synth.agents.scripted.teacher import ScriptedTeacher
+from synth.agents.scripted.config import PolicyConfig
+from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import to_row
 from synth.annotate.rewards.model_judge import ModelAnswerJudge, ModelRater
 from synth.annotate.rewards.rating import EvidenceRater, Rating

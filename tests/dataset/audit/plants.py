@@ -14,9 +14,6 @@ from synth.schemas.tasks import CheckResult, Task
 __all__ = ["MUTATIONS", "needs_itself", "wrong_answer"]
 
 
-# -- the answer -------------------------------------------------------------------------------------------------------
-
-
 def wrong_answer(planter: Planter) -> str:
     task = planter.chain()
     return planter.put(task, answer=task.walk.hops[0].source.name, answer_aliases=())
@@ -67,9 +64,6 @@ def foreign_alias(planter: Planter) -> str:
     kind = task.walk.hops[-1].target.kind
     other = next(planter.others(kind, *task.gold_entities, *(hop.source.id for hop in task.walk.hops)))
     return planter.put(task, answer_aliases=(*task.answer_aliases, other.name))
-
-
-# -- the question -----------------------------------------------------------------------------------------------------
 
 
 def leaked_answer(planter: Planter) -> str:
@@ -125,9 +119,6 @@ def walked_twice(planter: Planter) -> str:
     )
     planter.change_rows("tasks", lambda rows: [*rows, twin] if rows[0].split == task.split else rows)
     return planter.put(twin)
-
-
-# -- the walk ---------------------------------------------------------------------------------------------------------
 
 
 def dropped_constraint(planter: Planter) -> str:
@@ -188,9 +179,6 @@ def renamed(planter: Planter) -> str:
     return planter.hop(task, number, source=task.walk.hops[number].source.model_copy(update={"name": "Nobody Ever"}))
 
 
-# -- sets and what is done with them -----------------------------------------------------------------------------------
-
-
 def member_left_out(planter: Planter) -> str:
     """One member, with its measure, is missing from a superlative that does not hang on it."""
     task = planter.pick(lambda t: t.shape == "superlative" and len(t.walk.operations[0].over) > 2)
@@ -247,6 +235,11 @@ def other_extreme(planter: Planter) -> str:
     return planter.operation(task, number, kind=wrong)
 
 
+def listed_what_follows(planter: Planter) -> str:
+    """Measures are listed as if they were a set that the question speaks of."""
+    return planter.operation(planter.pick(lambda t: t.shape == "superlative"), 0, kind="list")
+
+
 def wrong_one_compared(planter: Planter) -> str:
     task = planter.pick(lambda t: t.shape == "comparison")
     right = task.walk.operations[-1].result[0].id
@@ -301,9 +294,6 @@ def parts_swapped(planter: Planter) -> str:
     return planter.put(task, answer_parts=task.answer_parts[::-1])
 
 
-# -- the evidence -----------------------------------------------------------------------------------------------------
-
-
 def moved_span(planter: Planter) -> str:
     evidence = planter.chain().walk.hops[1].evidence
     return planter.evidence(planter.chain(), 1, start=evidence.start + 3, end=evidence.end + 3)
@@ -339,9 +329,6 @@ def unstated(planter: Planter) -> str:
     return task.id
 
 
-# -- gold and splits --------------------------------------------------------------------------------------------------
-
-
 def gold_incomplete(planter: Planter) -> str:
     task = planter.chain(3)
     return planter.put(task, gold_entities=task.gold_entities[1:])
@@ -363,9 +350,6 @@ def gold_of_two_splits(planter: Planter) -> str:
     twin = task.model_copy(update={"id": "task-0123456789abcdef", "question": f"Say: {task.question}", "split": "test"})
     planter.change_rows("tasks", lambda rows: [*rows, twin] if rows[0].split == "test" else rows)
     return planter.put(twin)
-
-
-# -- pages that lead astray --------------------------------------------------------------------------------------------
 
 
 def distractor_that_answers(planter: Planter) -> str:
@@ -409,9 +393,6 @@ def context_with_the_fact(planter: Planter) -> str:
     other = next(page for page in planter.texts if page not in task.gold_documents)
     planter.add_fact(planter.fact_of(task.walk.hops[0]), document_id=other)
     return context_with(planter, [*task.gold_documents, other], task)
-
-
-# -- where it comes from, and what became of it -----------------------------------------------------------------------
 
 
 def other_source(planter: Planter) -> str:
@@ -469,6 +450,7 @@ MUTATIONS: dict[str, tuple[Plant, str]] = {
         (counted_wrong, "operation"),
         (computed_wrong, "operation"),
         (other_extreme, "operation"),
+        (listed_what_follows, "operation"),
         (wrong_one_compared, "operation"),
         (measured_twice, "operation"),
         (bound_moved, "operation"),

@@ -10,7 +10,7 @@ from planted import Planter
 
 from synth.dataset.audit import audit
 from synth.dataset.audit.findings import Findings
-from synth.dataset.audit.task_rules import TABLE_RULES, Tasks
+from synth.dataset.audit.table_rules import TABLE_RULES, TaskTable
 
 
 def copies(planter: Planter) -> list[str]:
@@ -56,7 +56,7 @@ def test_no_beginning_belongs_to_two_splits(
     details: dict[str, Any], other: dict[str, Any], apart: bool, planter: Planter
 ) -> None:
     found = Findings(TABLE_RULES, 10)
-    rule = Tasks(found, (), None)
+    rule = TaskTable(found, (), None)
     for number, (split, own) in enumerate((("train", details), ("test", other))):
         task = planter.tasks[number].model_copy(update={"details": own, "split": split, "gold_entities": ()})
         rule.see(("tasks", number), task, frozenset(task.gold_documents))

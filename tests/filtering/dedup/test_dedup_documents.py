@@ -12,7 +12,7 @@ import pytest
 
 from synth.engine import Engine, LocalExecutor, ProcessesExecutor
 from synth.identity import derive_generator
-from synth.pipelines.planning import plan
+from synth.pipelines.planner import plan
 from synth.recipe.load import load_recipe
 from synth.schemas.documents import Document
 from synth.schemas.duplicates import DuplicateRow

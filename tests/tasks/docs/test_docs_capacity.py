@@ -1,4 +1,4 @@
-"""A source that can't hold so many questions says so before anything is tried."""
+"""A source that can't hold so many questions says what was found, where it went, and what helps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from synth.stages.docs_tasks import DocsTasks, DocsTasksStageConfig
 
 
 @pytest.mark.parametrize(
-    ("walks", "extract", "words"),
+    ("found", "extract", "words"),
     [
         (12, "none", "Ask for fewer"),
         (0, "none", "source.extract=rules"),
@@ -21,33 +21,30 @@ from synth.stages.docs_tasks import DocsTasks, DocsTasksStageConfig
         (0, "model", "--tasks-file"),
     ],
 )
-def test_fewer_walks_than_tasks(walks: int, extract: str, words: str) -> None:
-    config = DocsTasksStageConfig(extract=extract)
-    found = "3 pages with 0 links and 0 facts were read"
-    stage = SimpleNamespace(_capacity=[walks, 0, 0], name="docs_tasks", config=config, _found=found)
+def test_fewer_candidates_than_tasks(found: int, extract: str, words: str) -> None:
+    stage = SimpleNamespace(
+        _capacity=[found, 0, 0],
+        name="docs_tasks",
+        config=DocsTasksStageConfig(extract=extract),
+        _found="3 pages (1 of them lists) with 0 links; facts: none",
+        _offers=f"{found} candidates (none)",
+        _dropped="values that are no short answer 4",
+    )
     with pytest.raises(BuildError) as caught:
         DocsTasks.ceiling(stage, 13)  # type: ignore[arg-type]
     said = str(caught.value)
-    assert f"{found}: {walks} different walks" in said
+    assert f"facts: none; {found} candidates (none) for 13 tasks; left out: values that are no short answer 4" in said
     assert words in said
     assert f"source.extract={extract}" not in said
-    assert "link to each other" not in said, "pages with thousands of links may hold no question"
     assert "\n" not in said
 
 
-def test_a_folder_without_links_says_what_was_read_and_not_what_was_tried(tmp_path: Path) -> None:
+def test_a_folder_of_little_says_what_was_read(tmp_path: Path) -> None:
     pages = tmp_path / "pages"
     pages.mkdir()
     for name in ("anvil", "bellows", "crucible"):
         (pages / f"{name}.html").write_text(f"<html><body><h1>{name}</h1><p>Words about the {name}.</p></body></html>")
     with pytest.raises(BuildError) as caught:
-        synth.build(
-            "docs-search",
-            source=pages,
-            tasks=5,
-            out=tmp_path / "out",
-            store=tmp_path / "store",
-            settings={"source.extract": "rules"},
-        )
-    assert "3 pages with 0 links" in str(caught.value)
-    assert "source.extract=rules" not in str(caught.value)
+        synth.build("docs-search", source=pages, tasks=5, out=tmp_path / "out", store=tmp_path / "store")
+    assert "3 pages (0 of them lists) with 0 links; facts: described_as 3" in str(caught.value)
+    assert "0 candidates (none) for 5 tasks" in str(caught.value)

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.tasks.docs.describe import leaks, spells_out
-from synth.tasks.docs.english import VERBS, clause, condition, indefinite, is_fragment, plain
-from synth.tasks.docs.notes import change, defaults, gap, purpose, remark
-from synth.text.inflection import gerund, third_person
+from synth.tasks.docs.english import VERBS, clause, indefinite, is_fragment, plain
+from synth.tasks.docs.leaks import leaks, spells_out
+from synth.text.inflection import third_person
 
 
 @pytest.mark.parametrize(
@@ -30,6 +29,7 @@ from synth.text.inflection import gerund, third_person
         ("Raised if the limit is reached.", "exception", "raised if the limit is reached"),
         ("Like walk(), but yields the depth as well.", "function", "that is like walk(), but yields the depth as well"),
         ("Return True if the name is free, False otherwise.", "function", "that returns True if the name is free"),
+        ("Mangle the names of all files.", "option", "that mangles the names of all files"),
         ("Called when the connection is lost.", "method", "that is called when the connection is lost"),
         # Refused:
         ("If x is true, the file is opened.", "function", None),
@@ -90,33 +90,10 @@ def test_every_verb_makes_a_clause(verb: str, rest: str) -> None:
     assert found == f"that {third_person(verb)} {rest}"
 
 
-def test_conditions_and_purposes() -> None:
-    assert condition("Raises KeyError if the name is not found; see above.") == "if the name is not found"
-    assert condition("If the file is missing, OSError is raised.") == "if the file is missing"
-    assert condition("Raises KeyError.") is None
-    assert purpose("See it for the order of the calls.") == "the order of the calls"
-    assert purpose("For the order of the calls, see it.") == "the order of the calls"
-    assert purpose("See it for more details.") is None
-
-
-def test_changes_defaults_and_gaps() -> None:
-    assert change("The timeout parameter was added.") == ("gained", "the timeout parameter")
-    assert change("Added support for zip files.") == ("gained", "support for zip files")
-    assert change("Accepts a path-like object.") == ("started", "accepting a path-like object")
-    assert change("Nothing of note.") is None
-    assert defaults("f(a, b=None, size=4096, mode='rb', key=lambda: 0, sep=',')") == {"size": "4096", "mode": "'rb'"}
-    assert defaults("f(a[, b=3])") == {}
-    sentence = "By default the parser() function reads all the settings from the file of the user."
-    assert (
-        gap(sentence, "conf.parser") == "By default the […] function reads all the settings from the file of the user"
-    )
-    assert gap("The parser reads the settings from the file of the user and nothing else.", "conf.parser") is None
-
-
 def test_names_that_are_given_away() -> None:
-    generic = frozenset(("error",))
-    assert leaks("raised when the pipe is broken", "BrokenPipeError", generic)
-    assert not leaks("raised when a peer is gone", "BrokenPipeError", generic)
+    assert leaks("raised when the pipe error broken by a peer is seen", "BrokenPipeError")
+    assert not leaks("raised when a peer is gone", "BrokenPipeError")
+    assert leaks("that disables the renormalize option", "no-renormalize")
     assert spells_out("that joins one path to another", "os.path.join")
     assert not spells_out("raised when the pipe is shut", "BrokenPipeError")
 
@@ -126,40 +103,3 @@ def test_small_words() -> None:
     assert [indefinite(w) for w in ("exception", "module", "SQL command", "URL", "user")] == [
         "an exception", "a module", "an SQL command", "a URL", "a user",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("sentence", "said"),
-    [
-        (
-            "The display format depends on the locale of users (see Section 4.2).",
-            "The display format depends on the locale of users",
-        ),
-        ("Every note is kept in two places; see Keeping notes.", None),  # too short to stand alone
-        ("Kernel values changed by a tool at runtime (see Section 9).", None),  # nothing is said of them
-        ("The table in Section 3 lists what the program does (see Section 4).", None),  # points elsewhere itself
-        ("The display format depends on the locale of the user.", None),  # no reference
-    ],
-)
-def test_remarks(sentence: str, said: str | None) -> None:
-    assert remark(sentence) == said
-
-
-@pytest.mark.parametrize(
-    ("sentence", "said"),
-    [
-        ("See Section 9.3, “Dates”, to customize the output of dates.", "customizing the output of dates"),
-        ("See Sorting to create and use key functions.", None),
-        ("See X for more details about the order of calls.", "the order of calls"),
-        ("For more details and a list of functions, see X.", None),
-    ],
-)
-def test_purposes_as_nouns(sentence: str, said: str | None) -> None:
-    assert purpose(sentence) == said
-
-
-@pytest.mark.parametrize(
-    ("verb", "form"), [("write", "writing"), ("get", "getting"), ("see", "seeing"), ("map", "mapping")]
-)
-def test_gerund(verb: str, form: str) -> None:
-    assert gerund(verb) == form

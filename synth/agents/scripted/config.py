@@ -1,0 +1,75 @@
+"""How the scripted teacher works, and how weak the scripted policy is.
+
+The policy's rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 no mistake is made on purpose, though
+reading by likeness of words still misleads it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = ["PolicyConfig", "Systematic", "TeacherConfig"]
+
+Systematic = Literal["first_date", "first_number", "one_page"]
+"""An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
+
+
+class TeacherConfig(BaseModel):
+    """How the teacher works."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    verify: float = Field(default=0.5, ge=0, le=1)
+    """Share of answers before which it looks once more."""
+    detour: float = Field(default=0.12, ge=0, le=1)
+    """Chance, per choice among results (in a graph: also among relations), to look at another plausible one first; it
+    then rejects it with a reason."""
+    habit: float = Field(default=0.0, ge=0, le=1)
+    """In a graph: share of relations, always the same ones, instead of which it reads a like one first, every time, and
+    then goes back. A systematic mistake: its runs succeed, so that choosing runs by success does not remove it."""
+    meets: int = Field(default=0, ge=0, le=10)
+    """Constrained navigation: until it has put aside so many pages, it looks at another page that names what it looks
+    for whenever a search shows one, before it opens the right one."""
+    rival: float = Field(default=0.4, ge=0, le=1)
+    """Chance to test another name of a list first, where a further condition tells right from wrong."""
+    parallel: float = Field(default=0.3, ge=0, le=1)
+    """Share of questions with several conditions in which it searches for all the names at once."""
+    patience: int = Field(default=20, ge=1)
+    """Turns after which it gives up."""
+
+
+class PolicyConfig(BaseModel):
+    """How weak the policy is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    skill: float = Field(default=0.5, ge=0, le=1)
+    """Scales every rate below by ``2 * (1 - skill)``."""
+    lookalike: float = Field(default=0.3, ge=0, le=1)
+    """Opens a result whose title is only like the name, although the right one is in the list."""
+    skipped_check: float = Field(default=0.35, ge=0, le=1)
+    """Takes a page for the right one though its title differs; answers before the last condition was tested."""
+    early_stop: float = Field(default=0.03, ge=0, le=1)
+    """Per turn: answers with what is on the page although the question goes further."""
+    misreading: float = Field(default=0.1, ge=0)
+    """Standard deviation of the noise on how well a sentence seems to fit a clue (``wrong_relation``)."""
+    short_list: float = Field(default=0.15, ge=0, le=1)
+    """Per search that is left: closes a list of members without it."""
+    wrong_extreme: float = Field(default=0.1, ge=0, le=1)
+    """Takes the last for the first, the smallest for the greatest."""
+    wrong_measure: float = Field(default=0.15, ge=0, le=1)
+    """Per member: reads another date or number of the page than the one that is to be compared."""
+    misjudged_range: float = Field(default=0.12, ge=0, le=1)
+    """Per page: takes a value for one within a range of the question that it is not within, or the other way round."""
+    arithmetic_slip: float = Field(default=0.12, ge=0, le=1)
+    """Is off by one in counting or reckoning."""
+    bad_argument: float = Field(default=0.03, ge=0, le=1)
+    """Per turn: a call with a malformed argument or an unknown id."""
+    systematic: tuple[Systematic, ...] = ("first_date",)
+    """Errors made whenever there is an occasion, whatever the skill."""
+    threshold: float = Field(default=0.12, ge=0)
+    """How well a sentence must fit a clue to be taken, 0 to about 1."""
+    patience: int = Field(default=20, ge=1)
+    """Turns after which it answers as well as it can."""

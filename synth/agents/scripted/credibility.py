@@ -1,0 +1,106 @@
+"""Why a page that was read should not be relied on: what it says, and the words on it that speak against it.
+
+Constrained navigation (RAGShaper, arXiv 2601.08699): a trajectory that meets a page which misleads shows the
+contradiction, the check and the correction. All of it is read off the pages; nothing here knows which page is false.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from synth.agents.scripted.cues import quotable, short
+from synth.agents.scripted.matching import Lexicon, similarity
+from synth.agents.scripted.options import Option
+from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.state import State
+from synth.environments.shown import Passage
+from synth.text.words import fold
+
+__all__ = ["CredibilityCheck", "Doubt", "doubt_about"]
+
+_MARKS = re.compile(
+    r"\b(?:edition|handbook|yearbook) of \d{4}\b|\[illegible\]|\bnot the [^.;]* of that name\b"
+    r"|\bof the same name(?: has an entry of its own|, see)\b|\bnot to be confused with\b"
+    r"|\bnames? no (?:other )?source\b|\bno other source\b|\bhearsay\b|\brumou?rs?\b|\bfrom memory\b"
+    r"|\bdid not look it up\b|\bwhere it came from\b|\bnot been able to confirm\b|\bunconfirmed\b"
+    r"|\bwas withdrawn\b|\bwent wrong\b|\bmix-up\b|\basks? for a correction\b"
+    r"|\bconjecture\b|\ba guess\b|\bnever filled\b|\bno record bears\b",
+    re.IGNORECASE,
+)
+"""Words by which a text in plain English says that it should be taken with care."""
+_FITS = 0.25
+"""How well a sentence must fit the words of the question to be what a page says about it."""
+
+_SAME = 0.5
+"""How alike two sentences must be to speak of the same."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What a page says, and what on the same page speaks against relying on it."""
+
+    claim: Passage
+    mark: Passage
+
+
+def doubt_about(document: SeenDocument, cue: str, name: str, lexicon: Lexicon) -> Doubt | None:
+    """The doubt that ``document`` itself raises, where it raises one: read from its sentences alone.
+
+    The claim is the sentence that fits ``cue`` best; where none fits, the one before a mark further down, which speaks
+    of it; else the mark stands alone.
+    """
+    sentences = [s for s in document.sentences() if s.text != s.heading and fold(s.text) != fold(document.title)]
+    at = next((n for n, sentence in enumerate(sentences) if _MARKS.search(sentence.text)), None)
+    if at is None:
+        return None
+    fits = [0.0 if n == at else similarity(cue, s.text, lexicon, (name,)) for n, s in enumerate(sentences)]
+    best = max(range(len(sentences)), key=lambda n: (fits[n], -n))
+    if fits[best] >= _FITS:
+        return Doubt(sentences[best], sentences[at])
+    alone = at < 2 or "[" in sentences[at].text
+    return Doubt(sentences[at if alone else at - 1], sentences[at])
+
+
+class CredibilityCheck:
+    """Puts doubts into the thoughts of a turn."""
+
+    def __init__(self, state: State, lexicon: Lexicon) -> None:
+        self._state = state
+        self._lexicon = lexicon
+
+    def rejects(self, number: int, name: str, page: SeenDocument, thoughts: Thoughts) -> bool:
+        """Say why ``page`` is not relied on, in its own words. False, and nothing said, where it raises no doubt."""
+        found = self._about(number, name, page)
+        if found is None or not quotable(found.mark.text) or not quotable(found.claim.text):
+            return False
+        if found.claim != found.mark:
+            thoughts.add("doubt_claim", quote=_quoted(found.claim), title=short(page.title))
+        thoughts.add("doubt_mark", quote=_quoted(found.mark), title=short(page.title))
+        if name:
+            thoughts.add("doubt_check", name=name)
+        return True
+
+    def corrects(self, number: int, option: Option, thoughts: Thoughts) -> None:
+        """Where a page that was put aside for this part of the question had it otherwise, say so."""
+        clue = self._state.reading.clues[number]
+        name = clue.name if clue.source is None else self._state.values[clue.source].name
+        for page in self._state.seen.documents.values():
+            if (number, page.document) not in self._state.dismissed or page.document == option.sentence.document:
+                continue
+            found = self._about(number, name, page)
+            if found is None or found.claim == found.mark or fold(option.text) in fold(found.claim.text):
+                continue
+            # The same is said of the same thing, and another value with it.
+            without = (name, option.text)
+            if similarity(option.sentence.text, found.claim.text, self._lexicon, without) >= _SAME:
+                thoughts.add("corrected", title=short(page.title), value=option.text)
+                return
+
+    def _about(self, number: int, name: str, page: SeenDocument) -> Doubt | None:
+        return doubt_about(page, self._state.reading.clues[number].cue, name, self._lexicon)
+
+
+def _quoted(sentence: Passage) -> str:
+    return sentence.text.replace('"', "”")

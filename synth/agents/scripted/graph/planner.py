@@ -1,0 +1,365 @@
+"""The planner over a graph (GraphWalker, arXiv 2603.28533): look up, list relations, read one, go on from there.
+
+One call of ``turn`` makes one turn. For each clue of the question it finds the entity that the clue starts from, lists
+its relations, reads the facts of the one that the clue speaks of, and takes a far end. Conditions that meet in one
+thing are read first and what their facts have in common is taken; what can only be tested is tested candidate by
+candidate. A relation that turns out to say something else, an entity without a fitting one and a candidate that fails
+a condition are put aside with what was observed as the reason, and the walk goes back to where it parted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from synth.agents.scripted.choosing import GraphChooser
+from synth.agents.scripted.cues import dangling, quotable, strip
+from synth.agents.scripted.matching import same_name
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.seen import Fan, Far
+from synth.agents.scripted.set_questions import AT_ONCE, SetQuestions
+from synth.agents.scripted.state import Value, key_of
+from synth.agents.scripted.turn_planner import Call, Need
+from synth.environments.shown import Hit, Listed
+from synth.text.lists import listed
+from synth.text.words import fold
+
+__all__ = ["GraphPlanner"]
+
+_SHOWN = 6
+"""Names that a thought lists."""
+
+
+class GraphPlanner(SetQuestions):
+    """Makes one turn; a new one is made for each."""
+
+    chooser: GraphChooser
+
+    # One clue.
+
+    def _follow(self, number: int, clue: Clue, name: str, place: str | None) -> list[Call] | None:
+        entity = self.entity(number, name, place)
+        if isinstance(entity, Need):
+            return self.do(entity)
+        if entity is None:
+            return self._dead_end(clue, name)
+        found = self.facts(number, entity, name, source=True)
+        if isinstance(found, Need):
+            return self.do(found)
+        ends = [end for end in found or () if not self.state.is_dismissed(number, end.name, end.id or None)]
+        if len(ends) > 1 and self.chooser.looks_around(number, ends):
+            other = self._other_conditions(number)
+            if isinstance(other, Need):
+                return self.do(other)
+            common = [end for end in ends if end.id in other] if other is not None else []
+            if common:
+                if len(common) < len(ends):
+                    self.thoughts.add("g_common", names=_some(common))
+                ends = common
+        chosen = self.chooser.end(number, ends) if ends else None
+        if chosen is None:
+            return self._nothing(number, clue, name, entity)
+        return self._settle(number, chosen, ends)
+
+    def _nothing(self, number: int, clue: Clue, name: str, entity: str) -> list[Call] | None:
+        """No fact of ``entity`` answers the clue."""
+        title = self.title(entity)
+        if clue.source is None and not self.state.is_dismissed(number, title, entity):
+            # Perhaps another entity of a like name is meant.
+            rest = [hit for hit in self._hits(number, name) if hit.document != entity]
+            if rest:
+                self.thoughts.add("g_none", name=title)
+                self.note("dismiss", title)
+                return []
+        return self._dead_end(clue, name)
+
+    def _say_dead_end(self, clue: Clue, name: str) -> None:
+        cue = strip(clue.cue)
+        if dangling(cue) or '"' in cue:
+            self.thoughts.add("dead_end", name=name)
+        else:
+            self.thoughts.add("g_dead_end", name=name, cue=cue)
+
+    def _settle(self, number: int, chosen: Far, ends: Sequence[Far]) -> list[Call]:
+        self.quote(chosen)
+        if len(ends) == 1:
+            self.note("found", chosen.name)
+            return []
+        again = any(clue == number for clue, _ in self.state.dismissed)
+        if not again:
+            self.thoughts.add("g_candidates", titles=_some(ends))
+        self.note("candidate_next" if again else "candidate", chosen.name)
+        return []
+
+    def _other_conditions(self, number: int) -> set[str] | Need | None:
+        """Entities that the other conditions on the same unknown lead to, as far as those start from something known;
+        None where none does."""
+        target = self.state.reading.clues[number].target
+        common: set[str] | None = None
+        for other, clue in enumerate(self.state.reading.clues):
+            known = clue.source is None or clue.source in self.state.values
+            if other == number or clue.target != target or clue.value or clue.described or clue.every or not known:
+                continue
+            name, place = self.source(clue)
+            entity = self.entity(other, name, place)
+            if isinstance(entity, Need):
+                return entity
+            found = None if entity is None else self.facts(other, entity, name, source=True)
+            if isinstance(found, Need):
+                return found
+            if found:
+                ids = {end.id for end in found if end.id}
+                common = ids if common is None else common & ids
+        return common
+
+    # Entities.
+
+    def entity(self, number: int, name: str, place: str | None) -> str | Need | None:
+        """The id of ``name``, or what must be called to learn it; None when it can't be found."""
+        if place is not None:
+            return place
+        hits = self._hits(number, name)
+        for hit in [hit for hit in hits if self._was_opened_for(hit, name)]:
+            judged = number == self.state.open_clue() and self._just_listed(hit.document)
+            if not judged or self.chooser.is_entity(number, name, hit.title, hit.document):
+                return hit.document
+            self.thoughts.add("g_other", title=hit.title, name=name)
+            self.note("dismiss", hit.title)
+        left = [hit for hit in hits if not self.state.is_dismissed(number, hit.title, hit.document)]
+        chosen = self.chooser.entity(number, name, left) if left else None
+        if chosen is not None:
+            others = [hit for hit in left if same_name(hit.title, name)]
+            alike = not same_name(chosen.title, name)
+            if alike:
+                self.thoughts.add("hit_alike", title=chosen.title, name=name)
+            elif len(others) > 1:
+                self.thoughts.add("g_same_name", name=chosen.title, kind=chosen.text.split(",")[0])
+            return chosen.document
+        made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
+        if not made:
+            self._begin(number, name)
+            return Need(self._lookups(number, name), "g_find", {"name": name})
+        if all((search.k or 0) < 10 for search in made):
+            return Need([("find_entity", {"name": name, "k": 10})], "g_find_more", {"name": name})
+        return None
+
+    def _hits(self, number: int, name: str) -> list[Hit]:
+        """Results of lookups of that name that were not put aside for this clue, each once."""
+        known = {
+            hit.document: hit
+            for search in self.seen.searches
+            if fold(search.query) == fold(name)
+            for hit in search.hits
+            if not self.state.is_dismissed(number, hit.title, hit.document)
+        }
+        return list(known.values())
+
+    def _was_opened_for(self, hit: Hit, name: str) -> bool:
+        """Whether the relations of a result were listed because of ``name``: it is called so, or it was opened straight
+        after the name was looked up."""
+        if hit.document not in self.seen.listed:
+            return False
+        looked = {search.turn + 1 for search in self.seen.searches if fold(search.query) == fold(name)}
+        return same_name(hit.title, name) or self.seen.documents[hit.document].turns[0] in looked
+
+    def _lookups(self, number: int, name: str) -> list[Call]:
+        calls: list[Call] = [("find_entity", {"name": name})]
+        starts = [c.name for c in self.state.reading.clues if c.source is None and c.name and not c.value]
+        others = [other for other in dict.fromkeys(starts) if fold(other) != fold(name)]
+        if self.seen.turns == 0 and self.independent(number):
+            if others:
+                self.thoughts.add("search_name", name=listed(others[: AT_ONCE - 1]))
+            return calls + [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]
+        if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
+            calls += [("find_entity", {"name": other}) for other in others[: AT_ONCE - 1]]
+        return calls
+
+    # Facts.
+
+    def facts(self, number: int, entity: str, name: str, *, source: bool) -> list[Far] | Need | None:
+        """The far ends by the relation of ``entity`` that the clue speaks of, all that are to be read of them; what
+        must be called first; None where the entity has no such relation."""
+        cue = strip(self.state.reading.clues[number].cue)
+        relations = self.seen.listed.get(entity)
+        if relations is None:
+            way = self._known_way(number, entity, source=source)
+            if way is not None:
+                fan = self.seen.fans.get((entity, way.label))
+                return self._read(number, entity, name, way, fan, source=source)
+            return Need([("get_relations", {"entity": entity})], "g_relations", {"name": name})
+        options = [
+            item
+            for item in relations.values()
+            if not self.state.is_dismissed(number, item.label, None) or (entity, item.label) not in self.seen.fans
+        ]
+        chosen = self._just_read(entity, options) or self.chooser.relation(number, entity, options, source=source)
+        if chosen is None:
+            page = self.seen.more.get(entity)
+            if page is not None:
+                return Need([("get_relations", {"entity": entity, "page": page})], "g_relations_next", {"page": page})
+            return None
+        fan = self.seen.fans.get((entity, chosen.label))
+        judged = number == self.state.open_clue()  # what is put aside is put aside for the clue at work
+        if judged and fan is not None and fan.turn == self.seen.turns - 1 and len(fan.pages) == 1:
+            ends = fan.ends()
+            if not self.chooser.accepts(number, entity, chosen, ends, source=source):
+                said = "g_wrong_plain" if dangling(cue) or '"' in cue else "g_wrong_relation"
+                self.thoughts.add(said, relation=chosen.label, names=_some(ends), cue=cue)
+                self.note("dismiss", chosen.label)
+                return self.facts(number, entity, name, source=source)
+        return self._read(number, entity, name, chosen, fan, source=source)
+
+    def _read(
+        self, number: int, entity: str, name: str, way: Listed, fan: Fan | None, *, source: bool
+    ) -> list[Far] | Need:
+        if fan is None:
+            slots: dict[str, Any] = {"name": name, "relation": way.relation}
+            return Need([_triples(entity, way)], "g_triples", slots)
+        page = fan.unread
+        if page is not None and self.chooser.reads_on(number, fan):
+            slots = {"name": name, "relation": way.relation, "page": page, "total": fan.total}
+            return Need([_triples(entity, way, page)], "g_triples_next", slots)
+        return fan.ends()
+
+    def _just_read(self, entity: str, options: Sequence[Listed]) -> Listed | None:
+        """The relation of ``entity`` that was read in the last turn: what it shows is judged first."""
+        for item in options:
+            fan = self.seen.fans.get((entity, item.label))
+            if fan is not None and fan.turn == self.seen.turns - 1:
+                return item
+        return None
+
+    def _known_way(self, number: int, entity: str, *, source: bool) -> Listed | None:
+        """The relation by which other things of the kind of ``entity`` were asked for this clue, if that is a way to
+        go for it without a look at its own relations."""
+        clues = self.state.reading.clues
+        unknown = clues[number].source if source else clues[number].target
+        if unknown is None:
+            return None
+        others = [value.place for value in self.state.members.get(unknown, [])]
+        others += [document for clue, document in sorted(self.state.dismissed) if clues[clue].target == unknown]
+        for other in others:
+            relations = self.seen.listed.get(other or "")
+            if relations is None or other == entity:
+                continue
+            read = [item for label, item in relations.items() if (str(other), label) in self.seen.fans]
+            chosen = self.chooser.relation(number, str(other), read, source=source) if read else None
+            if chosen is not None:
+                tried = (entity, chosen.relation) in self.seen.missing
+                return None if tried or not self.chooser.shortcut(number, entity) else chosen
+        return None
+
+    # Conditions.
+
+    def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
+        if not clue.value and not self.chooser.on_candidate(number):
+            entity = self.entity(number, name, hint)
+            if isinstance(entity, Need):
+                return entity
+            if entity is not None:
+                found = self.facts(number, entity, name, source=True)
+                if isinstance(found, Need):
+                    return found
+                return self._meets(number, name, value, found or [], source=True)
+        if value.place is None:
+            return False
+        found = self.facts(number, value.place, value.name, source=False)
+        if isinstance(found, Need):
+            return found
+        return self._meets(number, name, value, found or [], source=False)
+
+    def _meets(self, number: int, name: str, value: Value, ends: Sequence[Far], *, source: bool) -> bool:
+        fact = self.chooser.meets(number, name, value, ends, source=source)
+        if fact is not None:
+            self.quote(fact)
+        elif ends and not source and quotable(ends[0].text()):
+            self.thoughts.add("g_instead", quote=ends[0].text())
+        return fact is not None
+
+    # The end.
+
+    def _last_look(self, value: Value) -> list[Call]:
+        if value.place is not None and value.place not in self.seen.listed:
+            if self.noted and self.chooser.verifies(value):
+                self.thoughts.add("g_verify", name=value.name)
+                return [("get_relations", {"entity": value.place})]
+        elif not self.noted:
+            self.thoughts.add("verified_plain")
+        return []
+
+    # Sets.
+
+    def _list(self, number: int, clue: Clue) -> list[Call] | None:
+        if clue.value or clue.described:
+            return None
+        name, place = self.source(clue)
+        self._begin_list(name)
+        self.chooser.look_at(number, None)
+        entity = self.entity(number, name, place)
+        if isinstance(entity, Need):
+            return self.do(entity)
+        found = None if entity is None else self.facts(number, entity, name, source=True)
+        if isinstance(found, Need):
+            return self.do(found)
+        self.chooser.look_at(number, None)
+        quoted = False
+        for end in self.chooser.members(number, found or ()):
+            if any(key_of(value) == (end.id or value.name) for value in self._members(clue)):
+                continue
+            if self.state.is_dismissed(number, end.name, end.id or None):
+                continue
+            if not quoted:
+                self.quote(end)
+                quoted = True
+            self.note("member", end.name)
+        return self._close(clue, name)
+
+    def _tell(self, number: int, value: Value) -> Need | bool:
+        self.chooser.look_at(number, value)
+        if value.place is None:
+            return False
+        found = self.facts(number, value.place, value.name, source=True)
+        if isinstance(found, Need):
+            return found
+        end = self.chooser.end(number, found) if found else None
+        if end is None:
+            return False
+        self.note("about", value.name)
+        self.quote(end)
+        self.note("told", end.name)
+        return True
+
+    # Small things.
+
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        cue = strip(clue.cue)
+        if (clue.value or not name) and '"' not in cue:
+            self.thoughts.add("g_fails_value", title=value.name, cue=cue)
+        else:
+            self.thoughts.add("g_fails", title=value.name, name=name)
+
+    def title(self, entity: str) -> str:
+        document = self.seen.documents.get(entity)
+        if document is not None:
+            return document.title
+        return next((hit.title for hit in self.seen.hits() if hit.document == entity), entity)
+
+    def quote(self, end: Far) -> None:
+        text = end.text()
+        if quotable(text):
+            self.thoughts.add("g_quote", quote=text)
+
+    def _just_listed(self, entity: str) -> bool:
+        document = self.seen.documents.get(entity)
+        return document is not None and document.turns[-1] == self.seen.turns - 1
+
+
+def _triples(entity: str, way: Listed, page: int | None = None) -> Call:
+    arguments: dict[str, Any] = {"entity": entity, "relation": way.relation, "direction": way.direction}
+    return "get_triples", arguments | ({"page": page} if page is not None else {})
+
+
+def _some(ends: Sequence[Far]) -> str:
+    """Names of far ends for a thought; of many, the first."""
+    names = list(dict.fromkeys(end.name for end in ends))
+    return listed(names) if len(names) <= _SHOWN else f"{', '.join(names[:_SHOWN])} and others"

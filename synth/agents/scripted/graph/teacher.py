@@ -1,0 +1,177 @@
+"""The scripted teacher in a graph. It knows the gold walk and uses it for one thing: to choose among visible options.
+
+Now and then it takes a wrong turn that is open to view (``detour``, ``rival``): a relation that does not say what the
+question asks, an entity of a like name, a candidate that fails a further condition. It notices from what it then
+observes, says so, and goes back: recovery trajectories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.gold import GoldChooser, is_end
+from synth.agents.scripted.graph.fitting import fit_of, is_value_kind
+from synth.agents.scripted.matching import Lexicon, likeness, same_name
+from synth.agents.scripted.seen import Fan, Far, SeenDocument
+from synth.agents.scripted.state import State, Value
+from synth.environments.answers import judge
+from synth.environments.shown import Hit, Listed
+from synth.identity import derive_generator
+from synth.schemas.tasks import Hop, Node, Task
+
+__all__ = ["GraphGoldChooser"]
+
+
+_LIKE = 0.45
+"""So like the right relation must one be that is read by mistake now and then. A habit needs no reason."""
+
+
+class GraphGoldChooser(GoldChooser):
+    """Chooses what is on the walk, among what is visible."""
+
+    def __init__(
+        self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
+    ) -> None:
+        super().__init__(task, state, lexicon, config, generator)
+        self._looks_at: dict[int, Value | None] = {}
+
+    def _hops(self, clue: int) -> list[Hop]:
+        """The hops behind a clue; of a set those of the member that is looked at."""
+        hops = self._all_hops(clue)
+        member = self._looks_at.get(clue)
+        if member is None:
+            return hops
+        lists = self._state.lists(clue)
+        return [hop for hop in hops if is_end(hop.target if lists else hop.source, member)]
+
+    def _draw(self, rate: float, clue: int) -> bool:
+        """Whether to take a wrong turn: once per clue at most, and never on the way to each member of a set."""
+        turned = any(number == clue for number, _ in self._state.dismissed)
+        if rate <= 0 or turned or self._state.reading.clues[clue].every or clue != self._state.open_clue():
+            return False
+        return float(self._generator.random()) < rate
+
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
+        self._looks_at[clue] = member
+
+    def entity(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        wanted = {part for hop in self._all_hops(clue) for part in (hop.source.id, hop.source.document_id)}
+        gold = next((hit for hit in hits if hit.document in wanted), None)
+        if gold is None:
+            return None
+        alike = [
+            hit for hit in hits if hit is not gold and (same_name(hit.title, name) or likeness(hit.title, name) >= 0.5)
+        ]
+        if alike and self._draw(self._config.detour, clue):
+            return alike[0]
+        return gold
+
+    def is_entity(self, clue: int, name: str, title: str, entity: str) -> bool:
+        return same_name(title, name) or any(
+            entity in (hop.source.id, hop.source.document_id) for hop in self._all_hops(clue)
+        )
+
+    def _is_gold(self, clue: int, item: Listed, *, source: bool) -> bool:
+        return any(
+            item.relation == " ".join(hop.relation.split())
+            and item.direction in ("both", "out" if hop.forward == source else "in")
+            for hop in self._hops(clue) or self._all_hops(clue)
+        )
+
+    def relation(self, clue: int, entity: str, listed: Sequence[Listed], *, source: bool) -> Listed | None:
+        gold = next((item for item in listed if self._is_gold(clue, item, source=source)), None)
+        if not source or gold is None or (entity, gold.label) in self._seen.fans:
+            return gold
+        # By the relation alone: the same mistake in every run.
+        habit = self._config.habit > 0 and derive_generator(0, "habit", gold.relation).random() < self._config.habit
+        if not self._astray(clue) and self._draw(1.0 if habit else self._config.detour, clue):
+            return self._decoy(clue, gold, listed, 0.0 if habit else _LIKE) or gold
+        return gold
+
+    def _decoy(self, clue: int, gold: Listed, listed: Sequence[Listed], least: float) -> Listed | None:
+        """A relation that a hasty reader could take for the right one: it speaks in like words, or leads to the same
+        kind of thing."""
+        cue = self._state.reading.clues[clue].cue
+        own = {number for hop in self._task.walk.hops for number in [" ".join(hop.relation.split())]}
+        scored = [
+            (
+                fit_of(cue, item, self._lexicon)
+                + (0.3 if set(item.kinds) & set(gold.kinds) else 0.0)
+                + (0.2 if item.facts == gold.facts else 0.0),
+                place,
+            )
+            for place, item in enumerate(listed)
+            if item.relation not in own and item.facts <= 8 and is_value_kind(item) == is_value_kind(gold)
+        ]
+        best = max(scored, key=lambda pair: (pair[0], -pair[1]), default=None)
+        return listed[best[1]] if best is not None and best[0] >= least else None
+
+    def _astray(self, clue: int) -> bool:
+        """Whether it already is where no hop of the walk is."""
+        source = self._state.reading.clues[clue].source
+        value = self._state.values.get(source) if source is not None else None
+        return value is not None and not any(is_end(hop.source, value) for hop in self._hops(clue))
+
+    def accepts(self, clue: int, entity: str, relation: Listed, ends: Sequence[Far], *, source: bool) -> bool:
+        return self._is_gold(clue, relation, source=source)
+
+    def reads_on(self, clue: int, fan: Fan) -> bool:
+        if self._state.reading.clues[clue].every:
+            return True
+        shown = {end.id for end in fan.ends()} | {end.name for end in fan.ends()}
+        return not any({hop.target.id, hop.target.name} & shown for hop in self._hops(clue))
+
+    def looks_around(self, clue: int, ends: Sequence[Far]) -> bool:
+        return not self._draw(self._config.rival, clue)
+
+    def end(self, clue: int, ends: Sequence[Far]) -> Far | None:
+        gold = next((end for end in ends if any(_is_far(hop.target, end) for hop in self._hops(clue))), None)
+        if gold is None:
+            return ends[0] if ends and self._astray(clue) and len(ends) == 1 else None
+        clues = self._state.reading.clues
+        tested = sum(other.target == clues[clue].target for other in clues) > 1
+        others = [end for end in ends if end is not gold and end.id]
+        if tested and others and self._draw(self._config.rival, clue):
+            return others[int(self._generator.integers(len(others)))]
+        return gold
+
+    def members(self, clue: int, ends: Sequence[Far]) -> list[Far]:
+        # All that the relation leads to belong, whether or not a further condition will strike them.
+        return list(ends)
+
+    def on_candidate(self, clue: int) -> bool:
+        return False
+
+    def shortcut(self, clue: int, entity: str) -> bool:
+        hops = self._all_hops(clue)
+        return any(entity in (end.id, end.document_id) for hop in hops for end in (hop.source, hop.target))
+
+    def meets(self, clue: int, name: str, candidate: Value, ends: Sequence[Far], *, source: bool) -> Far | None:
+        for hop in self._hops(clue):
+            for end in ends:
+                if (
+                    source
+                    and end.id
+                    and end.id == candidate.place
+                    and end.id in (hop.target.id, hop.target.document_id)
+                ):
+                    return end
+                if not source and is_end(hop.target, candidate):
+                    return end  # a fact by the relation of the hop, whose target this is
+        return None
+
+    def verifies(self, value: Value) -> bool:
+        return float(self._generator.random()) < self._config.verify
+
+    def answer(self, value: Value, title: str | None) -> str:
+        return value.name
+
+
+def _is_far(node: Node, end: Far) -> bool:
+    if end.id:
+        return end.id in (node.id, node.document_id)
+    kind = node.kind if node.kind in ("date", "year", "number", "quantity", "text") else "text"
+    return judge(end.name, gold=node.name, aliases=(node.id, *node.aliases), kind=kind).correct is True  # type: ignore[arg-type]

@@ -1,0 +1,394 @@
+"""The planner over pages: which move comes next, given what was seen and settled.
+
+It walks through the clues of the question in order; for each it reaches the page that the clue starts from, reads it
+for what answers the clue, and, where that page is silent, looks for pages that mention the start. What to pick among
+the options that are visible is left to a ``PageChooser``: the teacher's knows the gold walk, the policy's only reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from synth.agents.scripted.choosing import PageChooser
+from synth.agents.scripted.credibility import CredibilityCheck
+from synth.agents.scripted.cues import content_words, quotable, short, strip, uncapitalised
+from synth.agents.scripted.matching import content_stems, likeness, same_name
+from synth.agents.scripted.options import Option, listed_with
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.set_questions import SetQuestions
+from synth.agents.scripted.state import Value
+from synth.agents.scripted.turn_planner import Call, Need
+from synth.environments.shown import Hit, Passage, passages_of
+from synth.text.lists import listed
+from synth.text.words import fold
+
+__all__ = ["PageReader"]
+
+_IDLE = frozenset(
+    """documentation documented description described module function class method exception page chapter section listed
+    mentioned mentions referred refers found find provided provides belongs introduction module's notes point points
+    called version available several single""".split()
+)
+"""Words that speak of documents and not of what is in them: finding them leads nowhere."""
+
+
+class PageReader(SetQuestions):
+    """What a planner over pages does but for collecting sets: searches, opens, finds."""
+
+    chooser: PageChooser
+    credibility: CredibilityCheck | None = None
+
+    def _from_value(self, number: int, clue: Clue, name: str) -> list[Call] | None:
+        self._begin(number, f'"{clue.name}"')
+        return self._from_the_other_end(number, clue, name, None)
+
+    def _follow(self, number: int, clue: Clue, name: str, place: str | None) -> list[Call] | None:
+        page = self.source_page(number, name, place)
+        if isinstance(page, list):
+            return page
+        if page is not None:
+            option = self.chooser.option(number, name, page) if self.fresh(page) else None
+            if option is not None:
+                return self._settle(number, page, option)
+            if page.unread is not None and self.chooser.reads_on(number, page):
+                return self.read_on(number, page, [*self._others(number), name])
+            if self.fresh(page):
+                self.thoughts.add("silent", title=short(page.title))
+        return self._from_the_other_end(number, clue, name, page)
+
+    def source_page(self, number: int, name: str, hint: str | None) -> SeenDocument | list[Call] | None:
+        """The page of ``name`` if it was read; else the calls that lead to it; None when it can't be found."""
+        place, hint = hint, hint.split("#", 1)[0] if hint else None
+        known = self.seen.documents.get(hint or "")
+        if place is not None and place not in self.seen.opened and (known is None or (place != hint and known.unread)):
+            self.thoughts.add("open_link", name=name)
+            return [("open", {"document": place})]
+        opened = [d for d in self.seen.documents.values() if not self.state.is_dismissed(number, d.title, d.document)]
+        for document in opened:
+            if document.document == hint or (hint is None and self.chooser.is_source(number, name, document)):
+                return document
+        made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
+        current = self.seen.documents.get(self.seen.current or "")
+        about = [search for search in self.seen.searches if f" {fold(name)} " in f" {fold(search.query)} "]
+        shown = {hit.document for search in about for hit in search.hits}
+        shown -= {value.document for value in self.state.values.values()}
+        if current is not None and current in opened and current.document in shown and self._just_read(current):
+            # The page that was opened for the name: is it the one?
+            if self.chooser.overlooks(number, name, current):
+                return current
+            self._say_why(number, name, current, "dismiss_why_name")
+            self.note("dismiss", short(current.title))
+        hits = self.untried(number, [hit for search in about[::-1] for hit in search.hits])
+        chosen = self.chooser.source_hit(number, name, hits) if hits else None
+        if chosen is not None:
+            self._introduce(hits, chosen, name)
+            # The page of the clue at work comes last: it is the one that stays open.
+            return [*self._open_beside(number, chosen), ("open", {"document": chosen.document})]
+        if not made:
+            self._begin(number, name)
+            self.thoughts.add("search_name", name=name)
+            return self._search(number, name, None)
+        if all((search.k or 0) < 10 for search in made):
+            self.thoughts.add("search_more", name=name)
+            return [("search", {"query": name, "k": 10})]
+        return None
+
+    def _settle(self, number: int, page: SeenDocument, option: Option) -> list[Call]:
+        again = not self._just_read(page)
+        if again and page.document != self.seen.current:
+            self.thoughts.add("return", title=short(page.title))
+        rivals = listed_with(option)
+        if rivals and again:
+            self.note("candidate_next", option.text)
+            return []
+        self.quote(option.sentence, short(page.title), option.text)
+        if self.credibility is not None:
+            self.credibility.corrects(number, option, self.thoughts)
+        if rivals:
+            self.thoughts.add("candidates", titles=listed(rivals))
+        self.note("candidate" if rivals else "found", option.text)
+        return []
+
+    def _say_why(self, number: int, name: str, page: SeenDocument, intent: str) -> None:
+        if self.credibility is None or not self.credibility.rejects(number, name, page, self.thoughts):
+            self.thoughts.add(intent, name=name, title=short(page.title))
+
+    # The page of the source does not say it: look for a page that mentions the source.
+
+    def _from_the_other_end(self, number: int, clue: Clue, name: str, page: SeenDocument | None) -> list[Call] | None:
+        queries = self._reverse_queries(clue, name)
+        made = [s for s in self.seen.searches if (fold(s.query), s.k) in {(fold(q), k) for q, k in queries}]
+        found = self._candidate(number, name, page, [hit for search in made for hit in search.hits])
+        if found is not None:
+            return found
+        todo = [(q, k) for q, k in queries if (fold(q), k) not in {(fold(s.query), s.k) for s in made}]
+        if todo:
+            if made:
+                self.thoughts.add("search_again")
+            else:
+                self.thoughts.add("search_reverse", name=name)
+            query, k = todo[0]
+            return [("search", {"query": query} | ({"k": k} if k else {}))]
+        return self._dead_end(clue, name)
+
+    def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
+        cue = uncapitalised(strip(clue.cue))
+        known = set(fold(name).split())
+        words = " ".join(word for word in content_words(cue) if fold(word) not in known)
+        joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
+        few = f"{name} {words}".strip()
+        first = few or joined
+        queries: list[tuple[str, int | None]] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
+        return list(dict.fromkeys((query, k) for query, k in queries if query))
+
+    def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:
+        """Judge the page that was opened last, if it is one of ``hits``; else open the next of them."""
+        current = self.seen.documents.get(self.seen.current or "")
+        known = {hit.document for hit in hits}
+        if (
+            current is not None
+            and current is not page
+            and current.document in known
+            and not self.state.is_dismissed(number, current.title, current.document)
+            and (self._just_read(current) or self.noted)
+        ):
+            sentence = self.chooser.support(number, name, current)
+            if sentence is not None:
+                self.quote(sentence, short(current.title), name)
+                self.note("found", short(self.chooser.subject(number, current, sentence)))
+                return []
+            option = self.chooser.option(number, name, current)
+            if option is not None:
+                return self._settle(number, current, option)
+            if current.unread is not None and self.chooser.reads_on(number, current):
+                return self.read_on(number, current, [*self._shown_of(number, current.document, name), name])
+            self._say_why(number, name, current, "dismiss_why_silent" if name else "dismiss_why_described")
+            self.note("dismiss", short(current.title))
+            return []
+        fresh = self.untried(number, hits)
+        if page is not None:
+            fresh = [hit for hit in fresh if hit.document != page.document]
+        chosen = self.chooser.related_hit(number, name, fresh) if fresh else None
+        if chosen is None:
+            return None
+        quote = self._telling(number, name, chosen)
+        if quote:
+            self.thoughts.add("hit_snippet", title=short(chosen.title), quote=quote)
+        else:
+            self.thoughts.add("hit_try", title=short(chosen.title))
+        return [("open", {"document": chosen.document})]
+
+    def _telling(self, number: int, name: str, hit: Hit) -> str:
+        """The sentence of a snippet that made the agent look; empty when none stands out."""
+        wanted = content_stems(self.state.reading.clues[number].cue)
+        best, score = "", 0
+        for sentence in passages_of(hit.text, hit.document, hit.title, 0):
+            shared = len(wanted & content_stems(sentence.text))
+            if name and name.casefold() not in sentence.text.casefold():
+                continue
+            text = sentence.text.strip("… ")
+            if quotable(text) and shared > score:
+                best, score = text, shared
+        return best
+
+    def _from_description(self, number: int, clue: Clue) -> list[Call] | None:
+        queries = self._reverse_queries(clue, "")
+        made = [s for s in self.seen.searches if (fold(s.query), s.k) in {(fold(q), k) for q, k in queries}]
+        found = self._candidate(number, "", None, [hit for search in made for hit in search.hits])
+        if found is not None:
+            return found
+        todo = [(q, k) for q, k in queries if (fold(q), k) not in {(fold(s.query), s.k) for s in made}]
+        if not todo:
+            return None
+        if made:
+            self.thoughts.add("search_again")
+        else:
+            self.thoughts.add("plan_described", cue=strip(clue.cue))
+            self.thoughts.add("search_described")
+        query, k = todo[0]
+        return [("search", {"query": query} | ({"k": k} if k else {}))]
+
+    # Conditions.
+
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        self.thoughts.add("dismiss_why_silent", title=value.name, name=name)
+
+    def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
+        for document in self._tested_pages(number, name, hint, value):
+            sentence = self.chooser.confirmation(number, name, value.name, document)
+            if sentence is not None:
+                self.quote(sentence, short(document.title), name)
+                return True
+            if document.unread is not None and self.chooser.reads_on(number, document):
+                tested = [name] if document.document == value.document else [value.name, value.name.rsplit(".", 1)[-1]]
+                return Need(self.read_on(number, document, tested))
+        sides = [self._reach_candidate] if clue.value else [self._reach_candidate, self._reach_source]
+        if not self.chooser.starts_with_candidate(number):
+            sides.reverse()
+        for side in sides:
+            calls = side(number, name, hint, value)
+            if calls:
+                return Need(calls)
+        return False
+
+    def _tested_pages(self, number: int, name: str, hint: str | None, value: Value) -> list[SeenDocument]:
+        pages = [
+            document
+            for document in self.seen.documents.values()
+            if document.document in (value.document, (hint or "").split("#", 1)[0])
+            or same_name(document.title, value.name)
+            or self.chooser.is_source(number, name, document)
+        ]
+        return sorted(pages, key=lambda document: -document.turns[-1])
+
+    def _reach_candidate(self, number: int, name: str, hint: str | None, value: Value) -> list[Call]:
+        return self._reach(number, value.name, value.place)
+
+    def _reach_source(self, number: int, name: str, hint: str | None, value: Value) -> list[Call]:
+        return self._reach(number, name, hint)
+
+    def _reach(self, number: int, name: str, place: str | None) -> list[Call]:
+        """Calls that lead to the page of ``name``; none when it was read or can't be found."""
+        if place is not None and place in self.seen.opened:
+            return []
+        page = self.source_page(number, name, place)
+        return page if isinstance(page, list) else []
+
+    # The end.
+
+    def _last_look(self, value: Value) -> list[Call]:
+        page = self.seen.documents.get(value.document or "")
+        if self.noted and self.chooser.verifies(value):
+            if value.place is not None and page is None:
+                self.thoughts.add("verify_open", name=value.name)
+                return [("open", {"document": value.place})]
+            current = self.seen.documents.get(self.seen.current or "")
+            shown = current is not None and any(value.name in sentence.text for sentence in current.sentences())
+            if value.document is None and shown:
+                self.thoughts.add("verify_find", name=value.name)
+                return [("find", {"pattern": value.name})]
+        if not self.noted:
+            self._comment_on_check(value, page)
+        return []
+
+    def _comment_on_check(self, value: Value, page: SeenDocument | None) -> None:
+        if page is not None and self._just_read(page):
+            others = {v.name for v in self.state.values.values()} | {c.name for c in self.state.reading.clues}
+            for sentence in page.sentences():
+                if any(other and other in sentence.text for other in others - {value.name}) and quotable(sentence.text):
+                    self.thoughts.add("verified_says", quote=sentence.text)
+                    return
+        last = self.seen.finds[-1] if self.seen.finds else None
+        if last is not None and last.turn == self.seen.turns - 1 and last.matches:
+            if last.matches == 1:
+                self.thoughts.add("verified_once")
+            else:
+                self.thoughts.add("verified_often", count=last.matches)
+            return
+        self.thoughts.add("verified_plain")
+
+    # Small things.
+
+    def fresh(self, page: SeenDocument) -> bool:
+        """Whether there is reason to judge the page (again): it was just read, or something was just settled."""
+        return self.noted or self._just_read(page)
+
+    def _just_read(self, page: SeenDocument) -> bool:
+        return page.turns[-1] == self.seen.turns - 1
+
+    def read_on(self, number: int, page: SeenDocument, hints: Sequence[str]) -> list[Call]:
+        """The next look at a document that was not read to its end: the page that a find points to, a find where the
+        document is long (for ``hints`` or words of the clue), else the next page."""
+        finds = [find for find in self.seen.finds if find.document == page.document]
+        pointed = [p for find in finds for p in find.pages if p not in page.pages]
+        chosen = self.chooser.page(number, page, pointed) if pointed else None
+        if chosen is not None:
+            self.thoughts.add("found_page", page=chosen, title=short(page.title))
+            return [("open", {"document": page.document, "page": chosen})]
+        if page.total > 2 and self.seen.current == page.document:
+            cue = strip(self.state.reading.clues[number].cue)
+            words = [word for word in content_words(cue) if word not in _IDLE and len(word) > 2]
+            known = {find.pattern.casefold() for find in finds}
+            quoted = re.findall(r"[“\"]([^”\"]{3,40})[”\"]", cue)
+            patterns = [p for p in dict.fromkeys((*quoted, *hints, *words)) if p and p.casefold() not in known]
+            pattern = self.chooser.pattern(number, page, patterns) if patterns and len(finds) < 4 else None
+            if pattern is not None:
+                self.thoughts.add("find_word", total=page.total, title=short(page.title), pattern=pattern)
+                return [("find", {"pattern": pattern})]
+        leaf = self.chooser.leaf(number, page) if page.total > 4 else None
+        if leaf is not None and leaf != page.unread:
+            self.thoughts.add("leaf", page=leaf, title=short(page.title), total=page.total)
+            return [("open", {"document": page.document, "page": leaf})]
+        unread = page.unread
+        assert unread is not None
+        self.thoughts.add("next_page", page=max(page.pages), next=unread, total=page.total, title=short(page.title))
+        return [("open", {"document": page.document, "page": unread})]
+
+    def _others(self, number: int) -> list[str]:
+        """Names in the other conditions on the same unknown: what they have in common with a page may answer."""
+        clues = self.state.reading.clues
+        return [c.name for n, c in enumerate(clues) if n != number and c.name and c.target == clues[number].target]
+
+    def _shown_of(self, number: int, document: str, about: str) -> list[str]:
+        """A stretch of the snippet that led to a document: found again, it leads to the page."""
+        for search in reversed(self.seen.searches):
+            for hit in search.hits:
+                if hit.document == document:
+                    text = self._telling(number, about, hit)
+                    return [re.sub(r"\W+$", "", text[:60].rsplit(" ", 1)[0])] if len(text) > 20 else []
+        return []
+
+    def untried(self, number: int, hits: Sequence[Hit]) -> list[Hit]:
+        known: dict[str, Hit] = {}
+        for hit in hits:
+            if hit.document not in self.seen.documents and not self.state.is_dismissed(number, hit.title, hit.document):
+                known.setdefault(hit.document, hit)
+        return list(known.values())
+
+    def _search(self, number: int, name: str, k: int | None) -> list[Call]:
+        calls: list[Call] = [("search", {"query": name} | ({"k": k} if k else {}))]
+        clues = self.state.reading.clues
+        if self.seen.turns == 0 and (beside := self.independent(number)):
+            names = list(dict.fromkeys(other for _, other in beside if fold(other) != fold(name)))
+            if names:
+                self.thoughts.add("search_name", name=listed(names))
+            return calls + [("search", {"query": other}) for other in names]
+        others = [c.name for c in clues if c.name and c.name != name and c.target == clues[number].target]
+        if self.seen.turns == 0 and others and float(self.generator.random()) < self.parallel:
+            calls += [("search", {"query": other}) for other in dict.fromkeys(others)]
+        return calls
+
+    def _open_beside(self, number: int, chosen: Hit) -> list[Call]:
+        """Opens of the pages where the independent questions begin, as far as searches showed them by name."""
+        found: dict[str, Hit] = {}
+        for other, name in self.independent(number):
+            made = [search for search in self.seen.searches if fold(search.query) == fold(name)]
+            hits = self.untried(other, [hit for search in made for hit in search.hits])
+            hit = self.chooser.source_hit(other, name, hits) if hits else None
+            if hit is not None and hit.document != chosen.document and same_name(hit.title, name):
+                found.setdefault(hit.document, hit)
+        if found:
+            self.thoughts.add("hit_named", title=listed([short(hit.title) for hit in found.values()]))
+        return [("open", {"document": document}) for document in found]
+
+    def _introduce(self, hits: Sequence[Hit], chosen: Hit, name: str) -> None:
+        titles = list(dict.fromkeys(short(hit.title) for hit in hits))
+        if not same_name(chosen.title, name):
+            self.thoughts.add("hit_alike", title=short(chosen.title), name=name)
+        elif len(titles) > 1 and float(self.generator.random()) < 0.5:
+            near = sorted(titles, key=lambda title: (-likeness(title, name), titles.index(title)))[:3]
+            shown = [title for title in titles if title in {*near, short(chosen.title)}]
+            self.thoughts.add("hit_among", titles=listed(shown), title=short(chosen.title))
+        else:
+            self.thoughts.add("hit_named", title=short(chosen.title))
+
+    def quote(self, sentence: Passage, title: str, about: str) -> None:
+        text = sentence.text
+        if not quotable(text):
+            at = max(text.find(about), 0)
+            start = text.rfind(" ", 0, max(0, at - 90)) + 1
+            end = text.find(" ", min(len(text), at + len(about) + 90))
+            text = text[start : end if end > 0 else len(text)]
+        self.thoughts.add("quote", quote=text.replace('"', "”") if '"' in text else text, title=title)

@@ -1,0 +1,429 @@
+"""The scripted policy: it knows the question and what it has read, picks by likeness of words, and makes mistakes.
+
+Mistakes are functions of what is visible, drawn turn by turn from the turn's generator, never planned; each is logged.
+All rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 none is made on purpose, though reading by
+likeness of words still misleads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from synth.agents.scripted.cues import introduces_alias
+from synth.agents.scripted.entries import about, subject
+from synth.agents.scripted.error_injection import ErrorInjection
+from synth.agents.scripted.matching import content_stems, likeness, same_name, similarity
+from synth.agents.scripted.operations import span_holds
+from synth.agents.scripted.options import Option, options_in
+from synth.agents.scripted.reference import looks_like, values_in
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.state import Value
+from synth.environments.contract import ToolCall
+from synth.environments.shown import Hit, Passage
+from synth.schemas.documents import ValueKind
+from synth.text.words import words
+
+__all__ = ["PageReadingChooser"]
+
+_MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IGNORECASE)
+"""Clues that say no more than that one page names the other."""
+
+
+_WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
+
+
+class PageReadingChooser(ErrorInjection):
+    def _noise(self) -> float:
+        return float(self._generator.normal(0.0, 1.0)) * self._config.misreading * 2 * (1 - self._config.skill)
+
+    # Which result.
+
+    def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        exact = [hit for hit in hits if same_name(hit.title, name)]
+        alike = [hit for hit in hits if hit not in exact and likeness(hit.title, name) >= 0.3]
+        if exact and alike and self._draw(self._config.lookalike):
+            chosen = alike[int(self._generator.integers(len(alike)))]
+            self._log("lookalike", f"opened {chosen.title!r} for {name!r} although {exact[0].title!r} was in the list")
+            return chosen
+        if exact:
+            return exact[0]
+        mentioning = [hit for hit in hits if introduces_alias(hit.text, name)]
+        return next(iter(mentioning), alike[0] if alike and likeness(alike[0].title, name) >= 0.5 else None)
+
+    def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        cue = self._state.reading.clues[clue].cue
+        scored: list[tuple[float, int]] = []
+        for place, hit in enumerate(hits):
+            mentions = not name or name.casefold() in f"{hit.title} {hit.text}".casefold()
+            text = f"{hit.title}. {hit.text}"
+            score = similarity(cue, text, self._lexicon, (name,)) + self._noise() - 0.01 * place
+            scored.append((score + (0.3 if mentions else 0.0), place))
+        score, place = max(scored)
+        tried = sum(number == clue for number, _ in self._state.dismissed)
+        return hits[place] if score >= 0.15 and tried < 4 else None
+
+    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
+        if same_name(document.title, name):
+            return True
+        if any(introduces_alias(sentence.text, name) for sentence in document.pages.get(1, ())[:4]):
+            return True
+        return len(name) > 2 and bool(about(document.sentences(), name))
+
+    def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
+        if likeness(document.title, name) < 0.3 or not self._draw(self._config.skipped_check):
+            return False
+        self._log("skipped_check", f"took the page {document.title!r} for {name!r}")
+        return True
+
+    # What on the page.
+
+    def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
+        reading = self._state.reading
+        last = reading.clues[clue].target == reading.answer
+        kind = reading.clues[clue].kind
+        if not name and kind == "entity" and not last:
+            return None  # a described page must be recognized first
+        options = list(self._options(clue, name, document, kind))
+        if not options:
+            return None
+        first = {"date": "first_date", "year": "first_date", "number": "first_number", "quantity": "first_number"}
+        if last and first.get(kind) in self._config.systematic:
+            self._log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
+            return options[0]
+        if kind == "entity":
+            options = self._likely(clue, document, options)
+        if not options:
+            return None
+        cue = reading.clues[clue].cue
+        fits = [self._fit(cue, name, document.title, option) + self._bonus(clue, option) for option in options]
+        noisy = [fit + self._noise() for fit in fits]
+        chosen, best = int(np.argmax(noisy)), int(np.argmax(fits))
+        if noisy[chosen] < self._config.threshold:
+            return None
+        others = [option for option in options if option.text != options[chosen].text]
+        if not last and kind != "entity" and others and self._draw(self._config.wrong_measure):
+            taken = others[int(self._generator.integers(len(others)))]
+            self._log("wrong_measure", f"read {taken.text!r} rather than {options[chosen].text!r} for {name!r}")
+            return taken
+        if chosen != best and options[chosen].sentence != options[best].sentence:
+            self._log("wrong_relation", f"took {options[chosen].text!r} rather than {options[best].text!r}")
+        return options[chosen]
+
+    def _likely(self, clue: int, document: SeenDocument, options: list[Option]) -> list[Option]:
+        """Those that read like the kind of thing that is sought; where another condition gives a name and the page is
+        long, those that go with it, or none before it was looked for."""
+        asked = self._state.reading.clues[clue]
+        if "see also" in asked.cue.casefold():
+            options = [option for option in options if "see also" in _context(option.sentence).casefold()]
+        if looks_like("", None, asked.sought) is not None and not self._draw(0.1):
+            options = [option for option in options if looks_like(option.text, option.place, asked.sought)]
+        together = [option for option in options if self._goes_with_another(clue, option)]
+        if together:
+            return together
+        looked = any(find.document == document.document for find in self._seen.finds)
+        others = any(c.member and c.name and c.target == asked.target for c in self._state.reading.clues)
+        return [] if others and not looked and document.total > 2 else options
+
+    def _goes_with_another(self, clue: int, option: Option) -> bool:
+        """Whether the option holds a name from another condition on the same unknown, or stands on that name's page."""
+        clues = self._state.reading.clues
+        others = [c.name for n, c in enumerate(clues) if n != clue and c.name and c.target == clues[clue].target]
+        shown = f"{option.text} {option.place or ''}"
+        return any(_holds(shown, other) for other in others) or any(
+            _holds(sentence.text, option.text)
+            for other in others
+            for page in self._seen.documents.values()
+            if page.document != option.sentence.document and same_name(page.title, other)
+            for sentence in page.sentences()
+        )
+
+    def _options(self, clue: int, name: str, document: SeenDocument, kind: ValueKind) -> Iterator[Option]:
+        known = {name, document.title, *(value.name for value in self._state.values.values())}
+        known |= {other.name for other in self._state.reading.clues if other.name}
+        sentences = list(document.sentences())
+        if name:
+            if self.is_source(clue, name, document):
+                sentences = sentences if same_name(document.title, name) else about(sentences, name) or sentences
+            else:
+                sentences = [s for s in sentences if name.casefold() in s.text.casefold()]
+        linked = kind == "entity" and any(sentence.links for sentence in sentences)
+        for sentence in sentences:
+            if sentence.text == sentence.heading or (linked and not sentence.links):
+                continue
+            values = values_in(sentence.text, self._state.reading.clues[clue].cue) if kind == "text" else []
+            for option in [Option(value, sentence) for value in values] or options_in(sentence, kind):
+                new = option.document != document.document and not any(same_name(option.text, n) for n in known)
+                if new and not self._state.is_dismissed(clue, option.text, option.document):
+                    yield option
+
+    def _bonus(self, clue: int, option: Option) -> float:
+        """What speaks for an option apart from its words: it is of the kind that the question names, it goes with a
+        name from another condition, it stands where the question says."""
+        clues = self._state.reading.clues
+        cue = clues[clue].cue
+        value = clues[clue].kind != "entity"
+        alike = None if value else looks_like(option.text, option.place, clues[clue].sought)
+        bonus = 0.0 if alike is None else 0.2 if alike else -0.2
+        folder, slash, _ = (option.place or "").partition("/")
+        if slash and alike is None:
+            bonus += 0.15 if folder in words(cue) else 0.0
+            if not value and clues[clue].target == self._state.reading.answer:
+                bonus += 0.2 if _folder(option.document) & self._asked_for() else -0.1
+        if self._goes_with_another(clue, option):
+            bonus += 0.3
+        if "see also" in cue.casefold():
+            noted = "see also" in _context(option.sentence).casefold()
+            bonus += 0.4 if noted else -0.3
+        return bonus
+
+    def _asked_for(self) -> frozenset[str]:
+        """Stems of the nouns that the question may ask for: "which book", "who"."""
+        found = content_stems(self._state.reading.question)
+        return found | content_stems("person") if _WHO.search(self._state.reading.question) else found
+
+    def _fit(self, cue: str, name: str, title: str, option: Option) -> float:
+        """How well the option's sentence, and the stretch of it around the option, fit the clue."""
+        sentence = option.sentence
+        others = [other.text for other in options_in(sentence, "entity")]
+        at = sentence.text.find(option.text)
+        start, end = 0, len(sentence.text)
+        for other in others:
+            place = sentence.text.find(other)
+            if place + len(other) <= at:
+                start = max(start, place + len(other))
+            elif place >= at + len(option.text):
+                end = min(end, place)
+        without = (name, title, option.text, *others)
+        whole = similarity(cue, _context(sentence), self._lexicon, without)
+        near = similarity(cue, sentence.text[start:end], self._lexicon, without)
+        return max(0.5 * whole + 0.5 * near, self._config.threshold + 0.02 if _MENTIONS.search(cue) else 0.0)
+
+    def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
+        reading = self._state.reading
+        cue = reading.clues[clue].cue
+        if not name:
+            return self._described(clue, cue, document)
+        span = reading.clues[clue].span
+        if span is not None:
+            mentioning = self._within(document, span)
+        else:
+            mentioning = [s for s in document.sentences() if name.casefold() in s.text.casefold()]
+        if mentioning and _only_names(cue, name):
+            return mentioning[0]
+        scored = [
+            (similarity(cue, s.text, self._lexicon, (name, document.title)) + self._noise(), s) for s in mentioning
+        ]
+        best = max(scored, key=lambda pair: pair[0], default=None)
+        return best[1] if best is not None and best[0] >= self._config.threshold else None
+
+    def _within(self, document: SeenDocument, span: tuple[str, str]) -> list[Passage]:
+        """Sentences that name a value in the span, as far as it judges that right."""
+        kinds: tuple[ValueKind, ...] = ("date", "year", "quantity", "number")
+        told = [(s, [o.text for kind in kinds for o in options_in(s, kind)]) for s in document.sentences()]
+        inside = [s for s, values in told if any(span_holds(value, span) for value in values)]
+        outside = [s for s, values in told if values and s not in inside]
+        if not (inside or outside) or not self._draw(self._config.misjudged_range):
+            return inside
+        self._log(
+            "misjudged_range", f"{'not' if inside else 'taken for'} between {' and '.join(span)}: {document.title}"
+        )
+        return [] if inside else outside
+
+    def _described(self, clue: int, cue: str, document: SeenDocument) -> Passage | None:
+        """The sentence that says what the description says: it holds most of its words, or a passage around it does."""
+        reading = self._state.reading
+        if reading.clues[clue].kind != "entity":
+            return None
+        wanted = content_stems(cue)
+        sentences = list(document.sentences())
+        held = [content_stems(s.text) & wanted for s in sentences]
+        best = max(range(len(held)), key=lambda at: (len(held[at]), -at), default=None)
+        if best is None or not wanted:
+            return None
+        around = frozenset().union(*held[max(0, best - 1) : best + 2])
+        return sentences[best] if len(around) / len(wanted) + self._noise() >= 0.6 else None
+
+    def subject(self, clue: int, document: SeenDocument, sentence: Passage) -> str:
+        return subject(sentence, document.title)[0]
+
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Passage | None:
+        asked = self._state.reading.clues[clue]
+        other = candidate if self.is_source(clue, name, document) else name
+        forms = {other, other.removesuffix("()"), other.removesuffix("()").rsplit(".", 1)[-1]}
+        named = re.compile(rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, forms)))})(?!\w)", re.IGNORECASE)
+        mentioning = [s for s in document.sentences() if named.search(s.text)]
+        if asked.span is not None:
+            mentioning = self._within(document, asked.span)
+        if asked.member:
+            # Part of it: its name says so, or it has an entry on the page.
+            value = self._state.values.get(asked.target)
+            part = _holds(f"{candidate} {value.place or ''}" if value is not None else candidate, name)
+            entry = about(document.sentences(), candidate) if self.is_source(clue, name, document) else []
+            return next(iter(entry or (mentioning if part else [])), None)
+        if mentioning and (_MENTIONS.search(asked.cue) or _only_names(asked.cue, name)):
+            return mentioning[0]
+        known = (name, candidate)
+        scored = [(similarity(asked.cue, _context(s), self._lexicon, known) + self._noise(), s) for s in mentioning]
+        best = max(scored, key=lambda pair: pair[0], default=None)
+        return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
+
+    # Sets.
+
+    def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
+        cue = self._state.reading.clues[clue].cue
+        options = self._of_kind(cue, list(self._options(clue, name, document, "entity")))
+        fits = [self._fit(cue, name, document.title, option) + self._noise() for option in options]
+        bar = max(self._config.threshold + 0.1, 0.6 * max(fits, default=0.0))
+        found = [option for option, fit in zip(options, fits, strict=True) if fit >= bar]
+        return list({(option.document, option.text): option for option in found}.values())
+
+    def _of_kind(self, cue: str, options: list[Option]) -> list[Option]:
+        """Those that lie in a folder that the cue names ("rivers"), where there are any."""
+        named = content_stems(cue)
+        alike = [option for option in options if _folder(option.document) & named]
+        return alike or options
+
+    def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
+        asked = self._state.reading.clues[clue]
+        named = content_stems(asked.cue)
+        kinds = [hit for hit in hits if _folder(hit.document) & named] or list(hits)
+        likely: list[tuple[float, int]] = []
+        for place, hit in enumerate(kinds):
+            text = f"{hit.title}. {hit.text}"
+            if asked.span is None and name.casefold() not in text.casefold():
+                continue
+            score = similarity(asked.cue, text, self._lexicon, (name,)) + self._noise()
+            if score >= self._config.threshold:
+                likely.append((-score, place))
+        tried = sum(number == clue for number, _ in self._state.dismissed)
+        return [kinds[place] for _, place in sorted(likely)] if tried < 10 else []
+
+    def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
+        if not self._draw(self._config.short_list):
+            return False
+        self._log("short_list", f"looked for no more than {', '.join(names)}")
+        return True
+
+    def reads_on(self, clue: int, document: SeenDocument) -> bool:
+        if "one_page" in self._config.systematic:
+            self._log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
+            return False
+        finds = [find for find in self._seen.finds if find.document == document.document]
+        pointed = any(page not in document.pages for find in finds for page in find.pages)
+        if len(finds) > 1 and not pointed:
+            return False  # it was looked for and is not there
+        return len(document.pages) < 5 and not self._draw(0.1)
+
+    def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
+        draw = float(self._generator.random())
+        return patterns[0] if draw < 0.75 else max(patterns, key=len) if draw < 0.9 else None
+
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
+        return pages[0]
+
+    def leaf(self, clue: int, document: SeenDocument) -> int | None:
+        return None
+
+    def starts_with_candidate(self, clue: int) -> bool:
+        # What a page mentions is seen on that page, and at once for all candidates.
+        listed = _MENTIONS.search(self._state.reading.clues[clue].cue) is not None
+        return float(self._generator.random()) < (0.15 if listed else 0.5)
+
+    # The answer.
+
+    def verifies(self, value: Value) -> bool:
+        return float(self._generator.random()) < 0.4 * self._config.skill
+
+    def answer(self, value: Value, title: str | None) -> str:
+        # The page may have the fuller name ("The Lamp (1904 play)"); an entry on a page goes by its own.
+        own = "#" not in (value.place or "")
+        return title if title is not None and own and same_name(title, value.name) else value.name
+
+    def early_answer(self) -> str | None:
+        reading, number = self._state.reading, self._state.open_clue()
+        if number is None or self._seen.turns < 2:
+            return None
+        value = self._state.values.get(reading.answer)
+        if reading.answer < 0:
+            return self._early_member()
+        if value is not None:
+            if not self._draw(self._config.skipped_check / 2):
+                return None
+            self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
+            return value.name
+        page = self._seen.documents.get(self._seen.current or "")
+        if page is None or not self._draw(self._config.early_stop):
+            return None
+        options = list(self._options(number, "", page, reading.asked))
+        if not options:
+            return None
+        cue = reading.clues[-1].cue
+        best = max(options, key=lambda option: self._fit(cue, "", page.title, option))
+        self._log("early_stop", f"answered {best.text!r} with clue {number} still open")
+        return best.text
+
+    def _early_member(self) -> str | None:
+        """One of those that were listed so far, before all of them were gone through."""
+        reading = self._state.reading
+        listed = [value for members in self._state.members.values() for value in members]
+        listed += [value for n, value in sorted(self._state.values.items()) if value.document is not None]
+        last = reading.deeds[-1].kind if reading.deeds else ""
+        if not listed or last not in ("argmin", "argmax", "filter") or not self._draw(self._config.early_stop):
+            return None
+        self._log("early_stop", f"answered {listed[0].name!r} before all were compared")
+        return listed[0].name
+
+    def guess(self) -> str | None:
+        page = self._seen.documents.get(self._seen.current or "")
+        if page is None or float(self._generator.random()) < 0.3:
+            return None
+        number = self._state.open_clue() or 0
+        options = list(self._options(number, "", page, self._state.reading.asked))
+        return options[0].text if options else None
+
+    def _corrupted(self, call: ToolCall) -> ToolCall:
+        draw = int(self._generator.integers(3))
+        arguments = dict(call.arguments)
+        if call.name == "open":
+            document = str(arguments["document"])
+            title = next((hit.title for hit in self._seen.hits() if hit.document == document), None)
+            if draw == 0 and title is not None and title != document:
+                arguments["document"] = title
+            elif draw == 1:
+                arguments["page"] = 0
+            else:
+                arguments = {"id": document}
+        elif call.name == "search":
+            if draw == 0:
+                arguments["k"] = 50
+            elif draw == 1:
+                arguments = {"q": arguments["query"]}
+            else:
+                arguments["limit"] = 5
+        elif call.name == "find":
+            arguments = {"text": arguments["pattern"]}
+        return call.model_copy(update={"arguments": arguments})
+
+
+def _context(sentence: Passage) -> str:
+    """A sentence with the heading and the labels ("See also:") that it stands under."""
+    labels = " ".join(line for line in sentence.parents if line.endswith(":"))
+    return f"{sentence.heading}: {labels} {sentence.text}"
+
+
+def _only_names(cue: str, name: str) -> bool:
+    """Whether a clue says no more than a word or name that must hold ("crime thriller")."""
+    return bool(name) and not content_stems(cue) - content_stems(name)
+
+
+def _folder(document: str | None) -> frozenset[str]:
+    """What the folder of a document says about the kind of thing that it is about."""
+    return content_stems((document or "").rpartition("/")[0])
+
+
+def _holds(text: str, name: str) -> bool:
+    """Whether ``name`` stands in ``text`` as whole words, whatever the case."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None

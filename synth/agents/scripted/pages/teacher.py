@@ -1,0 +1,364 @@
+"""The scripted teacher. It knows the gold walk and uses it for one thing: to choose among options that are visible.
+
+Whatever it picks stands in an observation of its history, and so does whatever it says (Honesty rules: privilege may
+choose, never tell). What it has not seen it can't pick: then it reads on or searches, like anyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from synth.agents.scripted.config import TeacherConfig
+from synth.agents.scripted.entries import names as names_it
+from synth.agents.scripted.entries import subject, term
+from synth.agents.scripted.gold import GoldChooser, is_end
+from synth.agents.scripted.matching import Lexicon, likeness, same_name, similarity
+from synth.agents.scripted.options import Option, listed_with, options_in
+from synth.agents.scripted.seen import SeenDocument
+from synth.agents.scripted.state import State, Value
+from synth.environments.answers import judge
+from synth.environments.shown import Hit, Passage
+from synth.schemas.documents import ValueKind
+from synth.schemas.tasks import Hop, Task
+from synth.text.words import fold, words
+
+_WHOLE_PAGES = frozenset(("page", "module", "index"))
+"""Kinds of things that a whole document is about: a link to any place in it leads to them."""
+
+__all__ = ["PageGoldChooser"]
+
+
+class PageGoldChooser(GoldChooser):
+    def __init__(
+        self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
+    ) -> None:
+        super().__init__(task, state, lexicon, config, generator)
+        self._looks_at: dict[int, Hop | None] = {}
+
+    def _hop(self, clue: int) -> Hop | None:
+        """The hop behind a clue; of several the one that is looked at."""
+        if clue in self._looks_at:
+            return self._looks_at[clue]
+        return next(iter(self._all_hops(clue)), None)
+
+    # Sets: which of the hops behind a clue.
+
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
+        hops = self._all_hops(clue)
+        if member is not None:
+            lists = self._state.lists(clue)
+            found = [hop for hop in hops if is_end(hop.target if lists else hop.source, member)]
+        else:
+            page = document.document if document is not None else None
+            about = [hop for hop in hops if hop.target.document_id == page]
+            here = [hop for hop in hops if hop.evidence.document_id == page]
+            new = [hop for hop in here if self._state.listed(clue, hop.target.name) is None]
+            found = about or new
+        self._looks_at[clue] = next(iter(found), None)
+
+    def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
+        found: list[Option] = []
+        for hop in self._all_hops(clue):
+            self._looks_at[clue] = hop
+            option = self._option(hop, name, document)
+            if option is not None and all(option != other for other in found):
+                found.append(option)
+        places = {sentence.text: place for place, sentence in enumerate(document.sentences())}
+        return sorted(
+            found, key=lambda option: (places.get(option.sentence.text, 0), option.sentence.text.find(option.text))
+        )
+
+    def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
+        wanted = {hop.target.document_id for hop in self._all_hops(clue)} - {None}
+        gold = [hit for hit in hits if hit.document in wanted]
+        folders = {hit.document.rpartition("/")[0] for hit in gold}
+        alike = [hit for hit in hits[:8] if hit not in gold and hit.document.rpartition("/")[0] in folders]
+        other = self._detour(clue, alike)
+        return [*gold, other] if other is not None else gold
+
+    def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
+        return False
+
+    def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        # Two clues may start from the same name, and a test may reach for the candidate's page: any gold page of that
+        # name is right.
+        wanted = self._pages_of(clue, name)
+        gold = next((hit for hit in hits if hit.document in wanted), None)
+        if gold is not None:
+            # Another page is worth a look only where the title leaves a doubt.
+            bar = 0.3 if not same_name(gold.title, name) else 1.0
+            alike = [h for h in hits if h is not gold and (same_name(h.title, name) or likeness(h.title, name) >= bar)]
+            if self._must_meet():
+                alike += [h for h in hits if h is not gold and h not in alike and _holds(h.title, name)]
+            return self._detour(clue, alike) or gold
+        if wanted:
+            return None
+        return next((hit for hit in hits if same_name(hit.title, name)), None)
+
+    def _pages_of(self, clue: int, name: str) -> set[str]:
+        hop = self._hop(clue)
+        ends = () if hop is None else (hop.source, hop.target)
+        return {
+            end.document_id
+            for end in ends
+            if end.document_id is not None and any(same_name(name, known) for known in (end.name, *end.aliases))
+        }
+
+    def related_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
+        hop = self._hop(clue)
+        if hop is None:
+            documents: set[str | None] = set(self._task.gold_documents)
+        else:
+            documents = {hop.target.document_id, hop.evidence.document_id} - {None, hop.source.document_id}
+            if hop.source.document_id is None or not name:
+                documents.add(hop.evidence.document_id)
+        gold = next((hit for hit in hits if hit.document in documents), None)
+        if gold is None:
+            return None
+        return self._detour(clue, [hit for hit in hits[:3] if hit is not gold]) or gold
+
+    def _detour(self, clue: int, others: Sequence[Hit]) -> Hit | None:
+        """At most one per clue: only while nothing was rejected for it."""
+        if others and self._must_meet():
+            return others[0]
+        if not others or any(number == clue for number, _ in self._state.dismissed):
+            return None
+        return others[0] if float(self._generator.random()) < self._config.detour else None
+
+    def _must_meet(self) -> bool:
+        return len({document for _, document in self._state.dismissed}) < self._config.meets
+
+    def is_source(self, clue: int, name: str, document: SeenDocument) -> bool:
+        wanted = self._pages_of(clue, name)
+        return document.document in wanted if wanted else same_name(document.title, name)
+
+    def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
+        return False
+
+    def option(self, clue: int, name: str, document: SeenDocument) -> Option | None:
+        hop = self._hop(clue)
+        if hop is None:
+            return None if clue in self._looks_at else self._given(document)
+        option = self._option(hop, name, document)
+        return (self._rival(clue, option) or option) if option is not None and clue not in self._looks_at else option
+
+    def _option(self, hop: Hop, name: str, document: SeenDocument) -> Option | None:
+        here = hop.evidence.document_id == document.document
+        stated_at = next((s for s in document.sentences() if here and _overlaps(hop.evidence.quote, s.text)), None)
+        best: tuple[float, Option] | None = None
+        for sentence in document.sentences():
+            option = self._gold_option(hop, sentence)
+            if option is None or (self._is_title_only(sentence, document)):
+                continue
+            stated = here and _overlaps(hop.evidence.quote, sentence.text)
+            fit = 2.0 if stated else similarity(hop.cue, sentence.text, self._lexicon, (name, option.text))
+            if fit >= 0.25 and (best is None or fit > best[0]):
+                best = fit, option
+        if best is not None:
+            return best[1]
+        # The passage is there and the name stands above it, as the term of its entry.
+        above = subject(stated_at, document.title) if stated_at is not None else []
+        name_above = next((text for text in above if self._is_target(hop, text)), None)
+        return Option(name_above, stated_at) if name_above is not None and stated_at is not None else None
+
+    def _is_target(self, hop: Hop, text: str) -> bool:
+        return any(same_name(text, name) for name in (hop.target.name, *hop.target.aliases))
+
+    def _rival(self, clue: int, gold: Option) -> Option | None:
+        """Another name of the same list, where a further condition will show that it is wrong."""
+        clues = self._state.reading.clues
+        tested = sum(other.target == clues[clue].target for other in clues) > 1
+        known = {value.name for value in self._state.values.values()} | {other.name for other in clues}
+        names = [name for name in listed_with(gold) if name != gold.text and name not in known]
+        if not tested or not names or any(number == clue for number, _ in self._state.dismissed):
+            return None
+        if float(self._generator.random()) >= self._config.rival:
+            return None
+        name = names[int(self._generator.integers(len(names)))]
+        return next((option for option in options_in(gold.sentence, "entity") if option.text == name), None)
+
+    def _is_title_only(self, sentence: Passage, document: SeenDocument) -> bool:
+        return fold(sentence.text) == fold(document.title)
+
+    def _given(self, document: SeenDocument) -> Option | None:
+        """A question of the user's, without a walk: any place where the answer stands in a sentence that fits."""
+        task = self._task
+        best: tuple[float, Option] | None = None
+        for sentence in document.sentences():
+            option = self._visible(sentence, task.answer_kind, (task.answer, *task.answer_aliases), None, whole=False)
+            if option is not None:
+                fit = similarity(task.question, sentence.text, self._lexicon, (option.text,))
+                if best is None or fit > best[0]:
+                    best = fit, option
+        return best[1] if best else None
+
+    def _gold_option(self, hop: Hop, sentence: Passage) -> Option | None:
+        kind: ValueKind = "entity"
+        if hop.target.document_id is None and hop.target.kind in ("date", "year", "number", "quantity", "text"):
+            kind = hop.target.kind  # type: ignore[assignment]
+        names = (
+            (hop.target.name, hop.target.id, *hop.target.aliases)
+            if kind != "entity"
+            else (hop.target.name, *hop.target.aliases)
+        )
+        return self._visible(sentence, kind, names, hop.target.document_id, whole=hop.target.kind in _WHOLE_PAGES)
+
+    def _visible(
+        self, sentence: Passage, kind: ValueKind, names: Sequence[str], document: str | None, *, whole: bool
+    ) -> Option | None:
+        """The gold target, if this sentence shows it."""
+        options = options_in(sentence, kind)
+        whole = whole and sentence.document != document  # a page's links to its own places do not lead to it
+        for option in options:
+            _, _, fragment = (option.place or "").partition("#")
+            named = any(names_it(text, name) for text in (option.text, fragment) for name in names if text)
+            if document is not None and option.document == document and (not fragment or named or whole):
+                return option
+        for name in sorted(names, key=lambda name: (-len(name), name)):
+            if f" {fold(name)} " in f" {fold(sentence.text)} " and name in sentence.text:
+                return Option(name, sentence)
+        return next((o for o in options if any(judge(o.text, gold=name, kind=kind).correct for name in names)), None)
+
+    def support(self, clue: int, name: str, document: SeenDocument) -> Passage | None:
+        hop = self._hop(clue)
+        if hop is None or hop.target.document_id != document.document:
+            return None
+        if not self._is_target(hop, document.title) and hop.target.kind != "page":
+            return None  # an entry on this page: its name must be seen, which is for ``option`` to find
+        stated = [
+            sentence
+            for sentence in document.sentences()
+            if hop.evidence.document_id == document.document and _overlaps(hop.evidence.quote, sentence.text)
+        ]
+        mentioning = [s for s in stated if name.casefold() in s.text.casefold()] if name else stated
+        if mentioning or stated:
+            return (mentioning or stated)[0]
+        if hop.evidence.document_id == document.document and document.unread is not None:
+            return None
+        fitting = [s for s in document.sentences() if (name and name.casefold() in s.text.casefold())]
+        if not fitting and not name:
+            fitting = list(document.sentences())
+        return max(fitting, key=lambda s: similarity(hop.cue, s.text, self._lexicon, (name,)), default=None)
+
+    def subject(self, clue: int, document: SeenDocument, sentence: Passage) -> str:
+        hop = self._hop(clue)
+        known = subject(sentence, document.title)
+        return next((text for text in known if hop is not None and self._is_target(hop, text)), document.title)
+
+    def confirmation(self, clue: int, name: str, candidate: str, document: SeenDocument) -> Passage | None:
+        hop = self._hop(clue)
+        if hop is None:
+            return None
+        target = (hop.target.name, *hop.target.aliases)
+        known = self._state.values.get(self._state.reading.clues[clue].target)
+        page = known.document if known is not None else hop.target.document_id
+        if page != hop.target.document_id and not any(same_name(candidate, end) for end in target):
+            return None
+        if hop.evidence.document_id == document.document:
+            for sentence in document.sentences():
+                if _overlaps(hop.evidence.quote, sentence.text):
+                    return sentence
+        other = candidate if document.document == hop.source.document_id else name
+        for sentence in document.sentences():
+            mentioned = other.casefold() in sentence.text.casefold()
+            if mentioned and similarity(hop.cue, sentence.text, self._lexicon, (name, candidate)) >= 0.25:
+                return sentence
+        return None
+
+    def reads_on(self, clue: int, document: SeenDocument) -> bool:
+        hop = self._hop(clue)
+        if hop is None:
+            return document.document in self._task.gold_documents
+        if self._astray(clue):
+            return document.total > 2 and not any(f.document == document.document for f in self._state.seen.finds)
+        return document.document == hop.evidence.document_id
+
+    def _astray(self, clue: int) -> bool:
+        """Whether it tests a candidate that is wrong: a look is enough then, reading to the end would be odd."""
+        value = self._state.values.get(self._state.reading.clues[clue].target)
+        hop = self._hop(clue)
+        if value is None or hop is None:
+            return False
+        right = any(names_it(value.name, name) for name in (hop.target.name, *hop.target.aliases))
+        return not right and value.document != hop.target.document_id
+
+    def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
+        hop = self._hop(clue)
+        if self._astray(clue):
+            return patterns[0]
+        quote = fold(hop.evidence.quote if hop is not None else self._task.answer)
+        held = [pattern for pattern in patterns if fold(pattern) and f" {fold(pattern)} " in f" {quote} "]
+        if held and " " in held[0]:
+            return held[0]  # a stretch of the passage itself
+        if not held and hop is not None and patterns and names_it(patterns[0], hop.source.name):
+            return patterns[0]
+        return max(held, key=len, default=None)
+
+    def page(self, clue: int, document: SeenDocument, pages: Sequence[int]) -> int | None:
+        """Of the pages with matches the one of the last match before the evidence ends; none where it is far off."""
+        hop = self._hop(clue)
+        if hop is None or hop.evidence.document_id != document.document:
+            return pages[0]
+        before = [place for place in self._places(document) if place[1] < hop.evidence.end]
+        if not before:
+            return None
+        page, character = before[-1]
+        return page if page in pages and hop.evidence.start - character < 3000 else None
+
+    def _places(self, document: SeenDocument) -> list[tuple[int, int]]:
+        """(page, character) of all matches that finds showed in ``document``, in order."""
+        finds = [find for find in self._state.seen.finds if find.document == document.document]
+        return sorted((place for find in finds for place in find.places), key=lambda place: place[1])
+
+    def leaf(self, clue: int, document: SeenDocument) -> int | None:
+        """About where the evidence stands, going by the matches that were shown with page and character."""
+        hop = self._hop(clue)
+        places = self._places(document)
+        if hop is None or hop.evidence.document_id != document.document or self._astray(clue):
+            return None
+        page, character = places[-1] if places else (1, 0)
+        size = character / (page - 0.5) if page > 1 else 3500.0
+        wanted = page + round((hop.evidence.start - character) / size)
+        unread = [page for page in range(1, document.total + 1) if page not in document.pages]
+        return min(unread, key=lambda page: (abs(page - wanted), page), default=None)
+
+    def starts_with_candidate(self, clue: int) -> bool:
+        hop = self._hop(clue)
+        return hop is None or hop.evidence.document_id == hop.target.document_id
+
+    def verifies(self, value: Value) -> bool:
+        if not self._right(value.name) and value.document is not None:
+            return True
+        return float(self._generator.random()) < self._config.verify
+
+    def _right(self, answer: str) -> bool:
+        task = self._task
+        if task.answer_parts:
+            golds = [(part.answer, part.aliases, part.kind) for part in task.answer_parts]
+        else:
+            golds = [(task.answer, task.answer_aliases, task.answer_kind)]
+        return any(judge(answer, gold=gold, aliases=more, kind=kind).correct for gold, more, kind in golds)
+
+    def answer(self, value: Value, title: str | None) -> str:
+        """The name as read, else as the title, the link or a term of the page has it: all of them were seen."""
+        options = [value.name, title or "", (value.place or "").partition("#")[2]]
+        page = self._state.seen.documents.get(value.document or "")
+        options += [name for s in page.sentences() if (name := term(s.text)) is not None] if page else []
+        return next((option for option in options if option and self._right(option)), value.name)
+
+
+def _overlaps(quote: str, sentence: str) -> bool:
+    """Whether ``sentence`` is (part of) the quoted evidence, whatever links and line breaks did to either."""
+    left, right = fold(quote), fold(sentence)
+    if not left or not right:
+        return False
+    if f" {left} " in f" {right} " or (len(right.split()) >= 3 and f" {right} " in f" {left} "):
+        return True
+    a, b = set(words(quote)), set(words(sentence))
+    return len(a & b) >= 0.8 * len(a)
+
+
+def _holds(text: str, name: str) -> bool:
+    return f" {fold(name)} " in f" {fold(text)} "

@@ -1,0 +1,231 @@
+"""How a scripted agent makes one turn: clue by clue, until there is a call to make or an answer.
+
+What it takes to follow one clue, or to test it, is left to a planner over pages or over a graph.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from synth.agents.contract import Turn
+from synth.agents.scripted.choosing import Chooser
+from synth.agents.scripted.cues import dangling, strip
+from synth.agents.scripted.operations import Operations
+from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.reading import Clue
+from synth.agents.scripted.state import State, Value
+from synth.environments.contract import ToolCall
+
+__all__ = ["Call", "Need", "TurnPlanner"]
+
+Call = tuple[str, dict[str, Any]]
+
+
+class Need(NamedTuple):
+    """Calls that must be made before planning can go on, and what is thought of them."""
+
+    calls: list[Call]
+    intent: str = ""
+    """Empty where it was said already."""
+    slots: dict[str, Any] = {}
+
+
+class TurnPlanner(ABC):
+    """Makes one turn; a new one is made for each."""
+
+    chooser: Chooser
+
+    def __init__(
+        self, state: State, chooser: Chooser, generator: np.random.Generator, *, patience: int, parallel: float
+    ) -> None:
+        self.state = state
+        self.seen = state.seen
+        self.chooser = chooser
+        self.generator = generator
+        self.patience = patience
+        self.parallel = parallel
+        self.together = False
+        """Whether independent questions are begun at the same time."""
+        self.thoughts = Thoughts(state.reading.question, generator)
+        self.noted = False  # whether something was settled in this turn
+        self._turned_to: int | None = None
+
+    def turn(self) -> Turn:
+        if self.seen.last_failure is not None:
+            self.thoughts.add("failed")
+        early = self.chooser.early_answer()
+        if early is not None:
+            return self._answer("answer_early", early)
+        if self.seen.turns >= self.patience:
+            return self._stop()
+        for _ in range(48):
+            number = self.state.open_clue()
+            if number is None:
+                return self._finish()
+            calls = self._work(number)
+            if calls is None:
+                if not self.state.can_wait(number):
+                    return self._stop()
+                self.note("postpone", self.state.reading.clues[number].name)
+            if calls:
+                return self._act(calls)
+        return self._stop()
+
+    def _work(self, number: int) -> list[Call] | None:
+        """One clue. A list of calls ends the turn; an empty one: a note was made, planning goes on; None: no way is
+        left."""
+        clue = self.state.reading.clues[number]
+        if clue.every:
+            return self._work_on_set(number, clue)
+        self._turn_to(number)
+        if clue.described:
+            return self._from_description(number, clue)
+        name, place = self.source(clue)
+        if clue.target in self.state.values:
+            return self._test(number, clue, name, place)
+        if clue.value:
+            return self._from_value(number, clue, name)
+        return self._follow(number, clue, name, place)
+
+    @abstractmethod
+    def _work_on_set(self, number: int, clue: Clue) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that asks for all that fit or something of each of them."""
+
+    @abstractmethod
+    def _follow(self, number: int, clue: Clue, name: str, place: str | None) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that leads on from a thing that is known."""
+
+    def _from_description(self, number: int, clue: Clue) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that starts from what is described and not named."""
+        return None
+
+    def _from_value(self, number: int, clue: Clue, name: str) -> list[Call] | None:
+        """As :meth:`_work`, for a clue that starts from a value. Where another condition leads, it is tested there."""
+        return None
+
+    @abstractmethod
+    def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
+        """Whether ``value`` meets a further condition, as far as was read; what must be called first."""
+
+    @abstractmethod
+    def fails(self, clue: Clue, name: str, value: Value) -> None:
+        """Say that ``value`` does not meet a condition."""
+
+    def _test(self, number: int, clue: Clue, name: str, hint: str | None) -> list[Call]:
+        """A further condition on something that is settled already."""
+        value = self.state.values[clue.target]
+        verdict = self.check(number, clue, name, hint, value)
+        if isinstance(verdict, Need):
+            return self.do(verdict)
+        if not verdict:
+            self.fails(clue, name, value)
+        self.note("confirm" if verdict else "dismiss", value.name)
+        return []
+
+    def do(self, need: Need) -> list[Call]:
+        if need.intent:
+            self.thoughts.add(need.intent, **need.slots)
+        return need.calls
+
+    def _dead_end(self, clue: Clue, name: str) -> list[Call] | None:
+        """Nothing leads on from ``name``: go back to where it came from."""
+        if clue.source is None:
+            return None
+        self._say_dead_end(clue, name)
+        self.note("dismiss", name)
+        return []
+
+    def _say_dead_end(self, clue: Clue, name: str) -> None:
+        self.thoughts.add("dead_end", name=name)
+
+    def _finish(self) -> Turn:
+        """All clues are settled: a last look, or the answer."""
+        if self.state.reading.answer < 0:
+            answer = self._operations.answer()
+            return self._answer("answer", answer) if answer is not None else self._stop()
+        value = self.state.values[self.state.reading.answer]
+        calls = self._last_look(value)
+        if calls:
+            return self._act(calls)
+        page = self.seen.documents.get(value.document or "")
+        return self._answer("answer", self.chooser.answer(value, page.title if page else None))
+
+    @abstractmethod
+    def _last_look(self, value: Value) -> list[Call]:
+        """Calls that look once more at the answer; none, and what the last look showed is said."""
+
+    @property
+    def _operations(self) -> Operations:
+        return Operations(self.state, self.chooser, self.thoughts)
+
+    def source(self, clue: Clue) -> tuple[str, str | None]:
+        if clue.source is None:
+            return clue.name, None
+        value = self.state.values[clue.source]
+        return value.name, value.place
+
+    def _stop(self) -> Turn:
+        value = self.state.values.get(self.state.reading.answer)
+        guess = value.name if value is not None else self._operations.partial() or self.chooser.guess()
+        if guess is not None:
+            return self._answer("answer_guess", guess)
+        self.thoughts.add("give_up")
+        return Turn(thought=self.thoughts.text(), said=None, answer=None)
+
+    def _answer(self, intent: str, answer: str) -> Turn:
+        self.thoughts.add(intent, answer=answer)
+        return Turn(thought=self.thoughts.text(), answer=answer)
+
+    def _act(self, calls: Sequence[Call]) -> Turn:
+        made = tuple(
+            ToolCall(id=f"call_{self.seen.turns}_{place}", name=name, arguments=arguments)
+            for place, (name, arguments) in enumerate(calls)
+        )
+        return Turn(thought=self.thoughts.text() or None, calls=made)
+
+    def note(self, intent: str, name: str) -> None:
+        self.thoughts.add(intent, found=name)
+        if intent == "dismiss":
+            self._turned_to = self.state.open_clue()
+        self.state.note(intent, name, self.seen.turns)
+        self.noted = True
+
+    def _turn_to(self, number: int) -> None:
+        """Say which part of the question comes now, when another one was settled in this turn."""
+        clue = self.state.reading.clues[number]
+        if not self.noted or number == self._turned_to:
+            return
+        self._turned_to = number
+        if clue.target in self.state.values:
+            self.thoughts.add("check_condition")
+            if float(self.generator.random()) < 0.5:
+                return
+        known = self.state.values.get(clue.source) if clue.source is not None else None
+        cue = strip(clue.cue)
+        draw = float(self.generator.random())
+        if known is not None and (dangling(cue) or draw < 0.4):
+            if draw < 0.7:
+                self.thoughts.add("next_plain", name=known.name)
+        elif not dangling(cue):
+            self.thoughts.add("next_clue", cue=cue)
+
+    def independent(self, number: int) -> list[tuple[int, str]]:
+        """(clue, name) where other questions begin that have nothing to do with that of ``number`` (HyperEyes)."""
+        reading = self.state.reading
+        clues = reading.clues
+        if not self.together or reading.answer >= 0 or reading.deeds or any(clue.every for clue in clues):
+            return []
+        roots = [(n, clue.name) for n, clue in enumerate(clues) if clue.source is None and clue.name and not clue.value]
+        if number not in dict(roots):
+            return []
+        return [(n, name) for n, name in roots if n != number and n not in self.state.resolved]
+
+    def _begin(self, number: int, name: str) -> None:
+        clues = self.state.reading.clues
+        if self.seen.turns == 0 and not clues[number].every:
+            many = sum(clue.target == clues[number].target for clue in clues) > 1
+            self.thoughts.add("plan_many" if many else "plan", name=name)

@@ -1,0 +1,294 @@
+"""Who works in the stages of a recipe: environments, policies, experts, judges, writers, encoders, filters."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import PurePath
+from typing import Any
+
+from synth.agents.reflection import REFLECT_PROMPT, RETRY_PROMPT
+from synth.agents.summaries import SUMMARIZE_PROMPT
+from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.model_expert import expert_prompts
+from synth.annotate.critical.model_scorer import score_prompt
+from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
+from synth.engine.accepting import Accepting
+from synth.environments.contract import EnvironmentSpec
+from synth.environments.explored import EXPLORED
+from synth.environments.simulated import SIMULATE_PROMPT
+from synth.errors import InputError
+from synth.filtering.decontamination.benchmarks import file_digest
+from synth.filtering.decontamination.config import Decontaminate
+from synth.filtering.decontamination.config import Rules as Overlap
+from synth.filtering.dedup import Rules
+from synth.pipelines.explored import made_of
+from synth.pipelines.words import language_of
+from synth.prompting import load_prompt
+from synth.recipe.dedup import encoder_options
+from synth.recipe.model import Critical, Recipe, Role
+from synth.recipe.roles import RoleName, assistant_of, job_of, policy_of
+from synth.registry import factory_of, find
+from synth.stages.contract import Implementation
+from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, WRITE, WRITE_REQUEST
+from synth.tasks.writing.checker import CHECKS
+from synth.tasks.writing.extraction import EXTRACT
+
+__all__ = [
+    "accepting_of",
+    "assistant",
+    "benchmark_names",
+    "editor_of",
+    "encoder_of",
+    "environment_of",
+    "expert_is_model",
+    "expert_of",
+    "extraction",
+    "installed",
+    "modelled",
+    "named",
+    "own_limits",
+    "policy",
+    "prompt_values",
+    "reflector_of",
+    "repairer_of",
+    "scorer_of",
+    "spec_of",
+    "summaries_of",
+    "task_screens",
+]
+
+_ASKER = factory_of("assistants", "task_asker")
+
+
+def named(table: str, kind: str, options: dict[str, Any], **versions: Any) -> Implementation:
+    """A collaborator by name; an unknown name is the user's mistake: one line, before anything runs."""
+    return Implementation(kind=kind, factory=factory_of(table, kind), options=options, versions=versions)
+
+
+def assistant(name: str) -> str:
+    return factory_of("assistants", name)
+
+
+def installed(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def prompt_values(name: str) -> dict[str, Any]:
+    ref = load_prompt(name).ref
+    return {"prompt": ref.id, "prompt_version": ref.version, "prompt_sha256": ref.sha256}
+
+
+def spec_of(recipe: Recipe) -> EnvironmentSpec:
+    spec: EnvironmentSpec = find("environments", recipe.environment.kind)
+    return spec
+
+
+def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
+    """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
+    kind = recipe.environment.kind
+    if recipe.source.kind in EXPLORED:
+        explored, shown = made_of(recipe)
+        return named("environments", kind, explored, shown=shown)
+    options = recipe.environment.model_dump(exclude={"kind", "simulated"})
+    if recipe.simulation is None or not simulated:
+        return named("environments", kind, options)
+    options["simulated"] = recipe.simulation.model_dump()
+    prompt = load_prompt(*SIMULATE_PROMPT).ref
+    factory = assistant("simulated_search")
+    made = assistant_of("simulator", recipe.roles["simulator"], factory, prompt, options=options)
+    return made.model_copy(update={"kind": kind})
+
+
+def policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:
+    return policy_of(role, who, language_of(recipe))
+
+
+def own_limits(who: Role, given: CriticalConfig | None = None) -> dict[str, Any]:
+    """Tokens and seconds that a run of ``who`` may use, where nothing else is ``given``."""
+    limits = who.limits.model_dump(exclude_none=True)
+    return {name: value for name, value in limits.items() if given is None or getattr(given, name) is None}
+
+
+def summaries_of(recipe: Recipe, role: RoleName) -> dict[str, Any] | None:
+    """Who shortens what ``role`` reads; a policy reads all in full."""
+    if recipe.summaries is None or role != "teacher":
+        return None
+    who = recipe.roles.get("summarizer")
+    if who is None or who.backend == "scripted":
+        summarizer = Implementation(kind="extractive", factory=assistant("extractive_summarizer"))
+    else:
+        summarizer = assistant_of("summarizer", who, assistant("summarizer"), load_prompt(*SUMMARIZE_PROMPT).ref)
+    return {"shown": recipe.summaries, "summarizer": summarizer}
+
+
+def reflector_of(recipe: Recipe, role: RoleName) -> Implementation | None:
+    """Who reflects on failed runs of ``role``; a policy's runs are tried once."""
+    who = recipe.roles.get("reflector")
+    if who is None or role != "teacher":
+        return None
+    refs = [load_prompt(*prompt).ref for prompt in (REFLECT_PROMPT, RETRY_PROMPT)]
+    return assistant_of("reflector", who, assistant("reflector"), *refs)
+
+
+def expert_of(recipe: Recipe, critical: Critical) -> Implementation:
+    who = recipe.roles.get("expert")
+    if who is None or not expert_is_model(recipe):
+        return named("experts", critical.expert, {**language_of(recipe)} | ({} if who is None else who.options))
+    prompts = [prompt.ref for prompt in expert_prompts(who.mode)]
+    return assistant_of("expert", who, factory_of("experts", "model"), *prompts, options={"mode": who.mode})
+
+
+def expert_is_model(recipe: Recipe) -> bool:
+    who = recipe.roles.get("expert")
+    return who is not None and who.backend != "scripted"
+
+
+def scorer_of(recipe: Recipe, critical: Critical) -> Implementation:
+    who = recipe.roles.get("prm")
+    if who is None or who.backend == "scripted":
+        return named("scorers", critical.scorer, {})
+    return assistant_of("prm", who, factory_of("scorers", "model"), score_prompt().ref)
+
+
+def editor_of(recipe: Recipe) -> Implementation | None:
+    who = recipe.roles.get("editor")
+    return None if who is None else assistant_of("editor", who, assistant("editor"), load_prompt(*EDIT_PROMPT).ref)
+
+
+def repairer_of(recipe: Recipe) -> Implementation | None:
+    """Who proposes repairs of failed runs on safety twins, which only applications have: the policy itself."""
+    if recipe.environment.kind != "app" or recipe.preferences is None or not recipe.preferences.repairs:
+        return None
+    return policy(recipe, "policy", recipe.roles["policy"])
+
+
+def extraction(recipe: Recipe) -> dict[str, Any]:
+    """Config of the stage that reads documents for triples.
+
+    Raises:
+        InputError: a user's function can't be imported.
+    """
+    prompt = load_prompt(EXTRACT).ref
+    reader = job_of("writer", recipe.roles["writer"], factory_of("assistants", "triple_asker"), prompt)
+    return {"reader": reader, "prompt": str(prompt)}
+
+
+def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Name and config of the stage of tasks; ``config`` is that of the embedded one.
+
+    Raises:
+        InputError: a user's function can't be imported.
+    """
+    if recipe.questions.kind == "reverse":
+        return "explored_tasks", {**config, "writing": _writing(recipe)}
+    name = f"{recipe.questions.kind}_tasks"
+    writing, checks = _writing(recipe), _checks(recipe)
+    if writing is None and checks is None:
+        return name, config
+    stage = find("stages", name)
+    tasks = Implementation(kind=name, factory=factory_of("stages", name))
+    values = stage.config_type.model_validate(config).model_dump(mode="json")
+    return f"modelled_{name}", {
+        "tasks": tasks,
+        "path": values.pop("path", None),
+        "questions": values,
+        "writing": writing,
+        "checks": checks,
+    }
+
+
+def _writing(recipe: Recipe) -> dict[str, Any] | None:
+    who = recipe.roles.get("writer")
+    if who is None or recipe.questions.kind == "given":
+        return None
+    jobs = (WRITE_REQUEST, CONFIRM_REQUEST) if recipe.questions.kind == "reverse" else (WRITE, CONFIRM)
+    prompt, compare = (load_prompt(job).ref for job in jobs)
+    found: dict[str, Any] = recipe.writing.model_dump()
+    found |= {"writer": job_of("writer", who, _ASKER, prompt), "prompt": str(prompt)}
+    if recipe.writing.described and recipe.questions.kind == "world":
+        describe = load_prompt("tasks/describe").ref
+        found |= {"describer": job_of("writer", who, _ASKER, describe), "describer_prompt": str(describe)}
+    if recipe.writing.confirm:
+        role: RoleName = "checker" if "checker" in recipe.roles else "writer"
+        reader = job_of(role, recipe.roles[role], _ASKER, compare)
+        found |= {"reader": reader, "reader_prompt": str(compare)}
+    return found
+
+
+def _checks(recipe: Recipe) -> dict[str, Any] | None:
+    who, wanted = recipe.roles.get("checker"), recipe.task_reviews
+    prompts = {name: load_prompt(job).ref for name, (job, _) in CHECKS.items() if getattr(wanted, name)}
+    if who is None or not prompts:
+        return None
+    return {
+        **wanted.model_dump(),
+        "checkers": {name: job_of("checker", who, _ASKER, prompt) for name, prompt in prompts.items()},
+        "prompts": {name: str(prompt) for name, prompt in prompts.items()},
+    }
+
+
+def task_screens(recipe: Recipe) -> tuple[Implementation, ...]:
+    """The screens, in the order in which they look.
+
+    Raises:
+        InputError: a file of the recipe can't be read or used.
+    """
+    return () if recipe.decontaminate is None else (_benchmarks(recipe.decontaminate),)
+
+
+def benchmark_names(wanted: Decontaminate) -> dict[str, str]:
+    """What a benchmark is called in rows and reports -> its path: the file's name, no place on this machine.
+
+    Raises:
+        InputError: two files have one name.
+    """
+    found: dict[str, str] = {}
+    for path in wanted.benchmarks:
+        name = PurePath(path).name
+        if name in found:
+            raise InputError(
+                f"two benchmarks are named {name}", where="decontaminate.benchmarks", mend="give one another name"
+            )
+        found[name] = path
+    return found
+
+
+def _benchmarks(wanted: Decontaminate) -> Implementation:
+    files = benchmark_names(wanted)
+    rules = Overlap.model_validate(wanted.model_dump(exclude={"benchmarks"}))
+    versions: dict[str, Any] = {}
+    if wanted.similarity is not None:
+        factory_of("encoders", wanted.encoder)  # an unknown name is said before anything runs
+    if wanted.model is not None:
+        versions["library"] = installed("sentence-transformers")
+    sha256 = {name: file_digest(path, rules) for name, path in files.items()}
+    options = {**rules.model_dump(mode="json"), "sha256": sha256}
+    return Implementation(
+        kind="benchmarks", factory=factory_of("screens", "benchmarks"), options=options, versions=versions, files=files
+    )
+
+
+def accepting_of(recipe: Recipe) -> Accepting | None:
+    """What accepted tasks must not be alike in; None where the recipe asks for nothing.
+
+    Raises:
+        InputError: an unknown encoder.
+    """
+    rules = recipe.dedup.tasks if recipe.dedup is not None else None
+    return None if rules is None else Accepting(rules=rules, encoder=encoder_of(rules))
+
+
+def encoder_of(rules: Rules) -> Implementation | None:
+    """Who makes vectors; None where no vectors are compared.
+
+    Raises:
+        InputError: an unknown encoder.
+    """
+    if rules.semantic is None:
+        return None
+    versions = {"library": installed("sentence-transformers")} if rules.model is not None else {}
+    factory = factory_of("encoders", rules.encoder)
+    return Implementation(kind=rules.encoder, factory=factory, options=encoder_options(rules), versions=versions)

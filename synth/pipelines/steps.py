@@ -1,0 +1,316 @@
+"""The steps of a dataset, in their order: what stage runs each is, with the configs that the recipe gives them.
+
+Nothing here depends on which environment or source it is: what these need and write is asked of their entries in the
+registry, and who reads what from whom is the planner's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from synth.annotate.preferences.judge import compare_prompt
+from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
+from synth.filtering.dedup import Rules
+from synth.pipelines.collaborators import (
+    assistant,
+    editor_of,
+    encoder_of,
+    environment_of,
+    expert_is_model,
+    expert_of,
+    extraction,
+    installed,
+    modelled,
+    named,
+    own_limits,
+    policy,
+    prompt_values,
+    reflector_of,
+    repairer_of,
+    scorer_of,
+    spec_of,
+    summaries_of,
+)
+from synth.pipelines.explored import task_values
+from synth.pipelines.words import lexicon_of
+from synth.recipe.model import Recipe
+from synth.recipe.roles import RoleName, assistant_of
+from synth.recipe.sources import SourceSpec
+from synth.registry import factory_of, find
+from synth.stages.contract import Stage
+from synth.tasks.world.words import words_of
+
+__all__ = ["STEPS", "Run"]
+
+ACTING: tuple[RoleName, ...] = ("teacher", "policy")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stage run, before it is known who reads what from whom."""
+
+    label: str
+    stage: str
+    values: Mapping[str, Any]
+    """Its config."""
+    role: str | None = None
+    """Whose tables it reads and writes; None = no role's."""
+    reads: Mapping[str, str] | None = None
+    """What it reads from whom, where a recipe says so itself."""
+
+
+def _acting(recipe: Recipe) -> list[RoleName]:
+    return [role for role in ACTING if role in recipe.roles]
+
+
+def _source_spec(recipe: Recipe) -> SourceSpec:
+    spec: SourceSpec = find("sources", recipe.source.kind)
+    return spec
+
+
+def _writes(recipe: Recipe) -> frozenset[str]:
+    """Tables that the stage that reads the source writes."""
+    stage = _source_spec(recipe).stage
+    kind: type[Stage[Any]] | None = None if stage is None else find("stages", stage)
+    return frozenset(() if kind is None else kind.writes)
+
+
+def _extract(recipe: Recipe) -> str:
+    return str(getattr(recipe.source, "extract", "none"))
+
+
+def _deduplicated(recipe: Recipe) -> Rules | None:
+    """Which of the documents that are read are duplicates; None where none are looked for."""
+    if recipe.dedup is None or recipe.questions.kind == "given" or not _is_read(recipe):
+        return None
+    return recipe.dedup.documents
+
+
+def _is_read(recipe: Recipe) -> bool:
+    """Whether documents are read whose graph is still to be made."""
+    return "documents" in _writes(recipe) and "entities" not in _writes(recipe)
+
+
+def _source(recipe: Recipe) -> Iterator[Run]:
+    stage = _source_spec(recipe).stage
+    if stage is None:
+        return
+    kind: type[Stage[Any]] = find("stages", stage)
+    values = {
+        name: value for name, value in recipe.source.model_dump().items() if name in kind.config_type.model_fields
+    }
+    yield Run("documents" if _deduplicated(recipe) is None else "read", stage, values)
+
+
+def _duplicate_documents(recipe: Recipe) -> Iterator[Run]:
+    rules = _deduplicated(recipe)
+    if rules is not None:
+        yield _sketches("document-sketches", "documents", rules)
+        yield Run("documents", "unique_documents", _compared(rules))
+
+
+def _extraction(recipe: Recipe) -> Iterator[Run]:
+    if _is_read(recipe) and _extract(recipe) == "model":
+        yield Run("extracted", "read_text", extraction(recipe))
+    if _is_read(recipe) and _extract(recipe) != "none":
+        yield Run("triples", "extract_triples", {})
+
+
+def _graph(recipe: Recipe) -> Iterator[Run]:
+    if _is_read(recipe):
+        yield Run("edges", "link_documents", {})
+    elif "edges" in _writes(recipe):
+        yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
+
+
+def _index(recipe: Recipe) -> Iterator[Run]:
+    if "documents" in _writes(recipe):
+        yield Run("index", "index", {})
+    if "names" in spec_of(recipe).needs:
+        yield Run("names", "names", {})
+
+
+def _tasks(recipe: Recipe) -> Iterator[Run]:
+    if _source_spec(recipe).stage is None:
+        values = task_values(recipe)
+    else:
+        values = recipe.questions.model_dump(exclude={"kind"})
+    if recipe.questions.kind == "docs":
+        values["extract"] = _extract(recipe)
+    if recipe.questions.kind == "world":
+        values |= {"environment": recipe.environment.kind, "lexicon": lexicon_of(recipe)}
+    yield Run("tasks", *modelled(recipe, values))
+
+
+def _rollouts(recipe: Recipe) -> Iterator[Run]:
+    for role in _acting(recipe):
+        who = recipe.roles[role]
+        values = {
+            "role": role,
+            "rollouts": who.rollouts,
+            "limits": recipe.limits.model_copy(update=own_limits(who)),
+            "policy": policy(recipe, role, who),
+            "environment": environment_of(recipe),
+            "management": recipe.management,
+            "summaries": summaries_of(recipe, role),
+            "reflector": reflector_of(recipe, role),
+            **prompt_values(spec_of(recipe).prompt),
+        }
+        yield Run(f"{role}-rollouts", "rollouts", values, role)
+        yield Run(role, "verify", {}, role)
+
+
+def _difficulty(recipe: Recipe) -> Iterator[Run]:
+    """Predicted and measured success, with and without tools."""
+    wanted, who = recipe.difficulty, recipe.roles.get("policy")
+    if wanted is None or who is None:
+        return
+    values = {"policy": policy(recipe, "policy", who), "rollouts": wanted.closed_book}
+    yield Run("closed-book", "closed_book", {**values, **prompt_values(spec_of(recipe).prompt)})
+    yield Run("difficulty", "difficulty", wanted.model_dump(exclude={"closed_book"}))
+
+
+def _critical_steps(recipe: Recipe) -> Iterator[Run]:
+    critical = recipe.critical
+    if critical is None or "policy" not in recipe.roles:
+        return
+    who = recipe.roles["policy"]
+    values = {
+        "policy": policy(recipe, "policy", who),
+        "expert": expert_of(recipe, critical),
+        "scorer": scorer_of(recipe, critical),
+        "management": recipe.management,
+        "environment": environment_of(recipe),
+        "search": critical.search.model_copy(update=own_limits(who, critical.search)),
+        "successes": critical.successes,
+        "share": critical.share,
+    }
+    yield Run("critical-steps", "critical_steps", values, "policy")
+
+
+def _labels(recipe: Recipe) -> Iterator[Run]:
+    for role in _acting(recipe):
+        yield Run(f"{role}-steps", "label_steps", {}, role)
+
+
+def _is_paired(recipe: Recipe) -> bool:
+    return recipe.critical is not None and recipe.preferences is not None and set(ACTING) <= set(recipe.roles)
+
+
+def _preferences(recipe: Recipe) -> Iterator[Run]:
+    if recipe.preferences is None or not _is_paired(recipe):
+        return
+    values = {
+        "environment": environment_of(recipe),
+        "management": recipe.management,
+        "editor": editor_of(recipe),
+        "modelled_expert": expert_is_model(recipe),
+        "repairer": repairer_of(recipe),
+        **recipe.preferences.model_dump(),
+    }
+    yield Run("preferences", "preferences", values)
+
+
+def _ratings(recipe: Recipe) -> Iterator[Run]:
+    """What a judge, or a formula over the evidence, says of whole runs."""
+    who, wanted = recipe.roles.get("judge"), recipe.ratings
+    if wanted is None:
+        return
+    rater, answers = named("raters", "evidence", {}), None
+    if who is not None:
+        rater = assistant_of("judge", who, factory_of("raters", "model"), prompt_named(RATE_PROMPT).ref)
+        if wanted.answers:
+            answers = assistant_of("judge", who, assistant("answer_judge"), prompt_named(ANSWER_PROMPT).ref)
+    for role in _acting(recipe):
+        values = {"rater": rater, "answers": answers, "graded": wanted.graded}
+        yield Run(f"{role}-ratings", "judge_runs", values, role)
+
+
+def _judged_pairs(recipe: Recipe) -> Iterator[Run]:
+    who = recipe.roles.get("judge")
+    if who is None or recipe.preferences is None or not _is_paired(recipe):
+        return
+    judge = assistant_of("judge", who, assistant("pair_judge"), compare_prompt().ref)
+    yield Run("judged-pairs", "judge_pairs", {"judge": judge, "required": recipe.preferences.selection.judge})
+
+
+def _distractors(recipe: Recipe) -> Iterator[Run]:
+    """Pages that runs met, and neighbours of the evidence."""
+    wanted = recipe.distractors
+    if wanted is None or not spec_of(recipe).pages:
+        return
+    options = {"model": wanted.model, "revision": wanted.revision} if wanted.model is not None else {}
+    # The library's version stands for what a model makes of a text; our own encoder is named with its version.
+    libraries = {"library": installed("sentence-transformers")} if wanted.model is not None else {}
+    encoder = named("encoders", wanted.encoder, options, **libraries)
+    yield Run("vectors", "embed_documents", {"encoder": encoder})
+    values = {"encoder": encoder, "index": wanted.index, "bm25": wanted.bm25, "embedding": wanted.embedding}
+    yield Run("distractors", "distractors", values)
+
+
+def _rl(recipe: Recipe) -> Iterator[Run]:
+    """Rows that a reward function judges: tasks to be solved by acting."""
+    if recipe.rl:
+        # Tools and their description are the same; whoever trains says what stands behind them.
+        environment = environment_of(recipe, simulated=False)
+        yield Run("rl", "rl", {"environment": environment, **prompt_values(spec_of(recipe).rl_prompt)})
+
+
+def _contexts(recipe: Recipe) -> Iterator[Run]:
+    """The same, to be solved by reading."""
+    wanted = recipe.contexts
+    if wanted is None or recipe.distractors is None or not spec_of(recipe).pages:
+        return
+    for budget in wanted.budgets:
+        values = {"budget": budget, "tasks": wanted.tasks, "tokenizer": wanted.tokenizer}
+        yield Run(f"contexts-{budget}", "contexts", {**values, **prompt_values("contexts/read")})
+
+
+def _duplicates(recipe: Recipe) -> Iterator[Run]:
+    """Duplicates among runs and pairs. Nothing else reads what is found."""
+    wanted = recipe.dedup
+    if wanted is not None and wanted.trajectories is not None:
+        for role in recipe.roles:
+            if role in ACTING:
+                yield _sketches(f"{role}-sketches", "trajectories", wanted.trajectories, role)
+                yield _marked(f"{role}-duplicates", "trajectories", wanted.trajectories, role)
+    if wanted is not None and wanted.pairs is not None and _is_paired(recipe):
+        yield _sketches("pair-sketches", "preferences", wanted.pairs)
+        yield _marked("pair-duplicates", "preferences", wanted.pairs)
+
+
+def _sketches(label: str, level: str, rules: Rules, role: str | None = None) -> Run:
+    words = rules.words if rules.near is not None else None
+    return Run(label, "sketch", {"level": level, "words": words, "encoder": encoder_of(rules)}, role)
+
+
+def _marked(label: str, level: str, rules: Rules, role: str | None = None) -> Run:
+    return Run(label, "mark_duplicates", {"level": level, **_compared(rules)}, role)
+
+
+def _compared(rules: Rules) -> dict[str, Any]:
+    return {"rules": Rules.model_validate(rules.model_dump()), "encoder": encoder_of(rules)}
+
+
+STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
+    "source": _source,
+    "duplicate_documents": _duplicate_documents,
+    "extraction": _extraction,
+    "graph": _graph,
+    "index": _index,
+    "tasks": _tasks,
+    "rollouts": _rollouts,
+    "difficulty": _difficulty,
+    "critical_steps": _critical_steps,
+    "label_steps": _labels,
+    "preferences": _preferences,
+    "ratings": _ratings,
+    "judge_pairs": _judged_pairs,
+    "distractors": _distractors,
+    "rl": _rl,
+    "contexts": _contexts,
+    "duplicates": _duplicates,
+}
+"""A recipe that lists no ``stages`` has all of them, in this order."""

@@ -1,0 +1,86 @@
+"""The word of a sentence that is worth asking for: a name, a number with its unit, a version, a quoted term."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["salient", "stands_alone"]
+
+_UNITS = (
+    "bytes|kilobytes|megabytes|gigabytes|bits|seconds|milliseconds|microseconds|minutes|hours|days|weeks|months|years|"
+    "characters|columns|rows|lines|digits|percent|pixels|points|items|elements|entries|levels|arguments|pages|times|"
+    "KB|MB"
+)
+_ALONE = r"(?<![\w./:-])"
+_ENDS = r"(?![\w(/:-])"
+_FILES = "conf|cfg|ini|toml|json|ya?ml|lock|rs|md|txt|xml|h|c|py"
+_KINDS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![\w.:/$-])[A-Za-z_][\w.]*(?:::\w+)*!?\(\)(?!\w)",  # a call
+        r"(?<![\w-])--[a-z][\w-]+(?![\w=<\[-])",  # an option
+        rf"{_ALONE}(?:[a-z]\w*(?:_\w+)+|[A-Za-z]\w*(?:::\w+)+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*){_ENDS}",
+        rf"{_ALONE}[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+{_ENDS}",
+        rf"(?<![\w.,-])\d[\d,.]*\d? (?:{_UNITS})\b|(?<![\w.,-])\d+(?:\.\d+)?%",  # a number with its unit
+        rf"{_ALONE}(?:/[\w.+-]*\w)+|{_ALONE}[\w-]+\.(?:{_FILES})(?![\w.])",  # a file
+        r"(?<=[“\"])[A-Za-z][\w -]{3,30}(?=[”\"])",  # a quoted term
+        r"(?<=[a-z,] )(?:[A-Z][a-z]{2,} ){1,2}[A-Z][a-z]{2,}(?!\w)",  # a proper name
+        rf"(?<=[a-z,] )[A-Z][a-z]*[A-Z]\w*{_ENDS}|(?<=[a-z,] )[A-Z]{{2,5}}(?![\w(/:.-])",  # an abbreviation
+    )
+)
+"""What a telling word looks like, the most telling first."""
+_DEFINITION = re.compile(
+    r"(?:The |An? )?(?P<name>[A-Za-z][\w’'.-]*(?: [a-z][\w’'-]*| [A-Z][\w’'-]*){0,3}) "
+    r"(?:is|refers to|means) (?:an?|the) [a-z]"
+)
+"""A sentence that says what something is."""
+_NO_TERMS = frozenset(
+    "reason result goal idea problem difference first second last answer way default advantage purpose rest value "
+    "point only best one there what which who how that all each every most some many any both of in to for with from "
+    "by on at as and or if when advice solution alternative main key common important good simplest easiest next other "
+    "another case thing rule exception effect aim intent".split()
+)
+_POINTING = re.compile(
+    r"\b(?:this|these|those|above|below|following|former|latter|here|such|previous|previously|next|also|however|"
+    r"therefore|thus|hence|otherwise|instead|again|still|then|it|its|they|them|their|he|she|we|our|us|I|my|let’s|let's|"
+    r"example|section|chapter|figure|listing|note|see|e\.g|i\.e|etc|respectively|same|another|other|both|now|"
+    r"so|but|and|first|second|third|finally|as mentioned|as described|discussed|shown)\b",
+    re.IGNORECASE,
+)
+_STARTS = re.compile(
+    r"(?:This|These|Those|It|They|That|Such|Here|There|So|But|And|Or|Then|If so|Note|However|Also|See|For example|"
+    r"In this|In that|He|She|We|You|I|Now|Again|Otherwise|Instead|Thus|Therefore|Hence|Change|Let)\b"
+)
+_MILD = frozenset("it its they their them and so but also other both same first then example such".split())
+"""Pointing words that a sentence may well settle itself."""
+_ODD = re.compile(r"[{}|\\^~`]|>>>|https?:|\.\.|[<>]|\[\d|=|\(c\)|#\d|TODO|FIXME|  ")
+
+
+def stands_alone(sentence: str) -> bool:
+    """Whether a sentence says what it says without those around it."""
+    if not 50 <= len(sentence) <= 260 or not sentence.endswith(".") or not sentence[0].isupper():
+        return False
+    if _STARTS.match(sentence) or _ODD.search(sentence) or len(re.findall(r"[A-Za-z][a-z’'-]+", sentence)) < 7:
+        return False
+    if sentence.count("(") != sentence.count(")") or sentence.count("“") != sentence.count("”"):
+        return False
+    pointing = {match.group().lower() for match in _POINTING.finditer(sentence)}
+    return pointing <= _MILD and sentence.count('"') % 2 == 0
+
+
+def salient(sentence: str) -> str | None:
+    """The most telling word of a sentence that stands on its own, when it stands there once; else None."""
+    if not stands_alone(sentence):
+        return None
+    defined = _DEFINITION.match(sentence)
+    if defined is not None:
+        name = defined["name"]
+        words = {word.lower() for word in name.split()}
+        if not words & _NO_TERMS and len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", sentence)) == 1:
+            return name
+    for pattern in _KINDS:
+        found = [match.group() for match in pattern.finditer(sentence)]
+        for word in dict.fromkeys(found):
+            if len(word) > 1 and len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", sentence)) == 1:
+                return word
+    return None

@@ -1,0 +1,104 @@
+"""Values that a line or sentence states of the thing that it stands under: fields, defaults, versions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["DESCRIBING", "Stated", "default_in", "field_in", "plain_value", "relation_name", "since_in"]
+
+DESCRIBING = frozenset(("description", "meaning", "purpose", "summary", "function", "effect", "explanation"))
+"""Labels and column headings under which a thing is described."""
+_REMARKS = frozenset(
+    "note warning example examples tip hint important caution see usage syntax see also for example todo where "
+    "remember synopsis output input result results caveat info error this that and or bug bugs".split()
+) | {"see also", "for example", "available languages", "in other words"}
+_FIELD = re.compile(r"(?:- )?(?P<key>[A-Z][A-Za-z]*(?:[ -][A-Za-z]+){0,2}): ?(?:\| )?(?P<value>\S.*)")
+_RESERVED = frozenset(("described_as", "subtitle", "links_to", "see_also", "part_of", "defined_in", "states", "masked"))
+_QUOTES = "\"'“”‘’`"
+_VALUE = (
+    r"(?P<value>[\"“'‘`][^\"“”'‘’`]{1,40}[\"”'’`]|-?\d[\d,.]*\d|-?\d"
+    r"|[A-Za-z_$~/.<-][\w$~/.:@%+<>-]*[\w$/%>])"
+    r"(?P<unit> (?:bytes|kilobytes|KB|MB|seconds|milliseconds|ms|minutes|hours|days|characters|lines|columns|levels|"
+    r"pixels|points|percent|entries|connections|items|bits|times))?"
+)
+_END = r"(?=[.,;)]|$| (?:on|if|when|for|unless|which|and|but|in)\b)"
+_DEFAULTS = (
+    re.compile(rf"\b(?:[Tt]he|[Ii]ts) default(?: value| setting)? is (?:currently )?(?:set )?(?:to )?{_VALUE}{_END}"),
+    re.compile(rf"\b[Dd]efaults to (?:the value )?{_VALUE}{_END}"),
+    re.compile(rf"\((?:[Tt]he )?default(?:s to|:| is| value:?)? {_VALUE}\)"),
+    re.compile(rf"^(?:Default|default)(?: value)?(?::| is) {_VALUE}\.?$"),
+)
+_NO_VALUE = frozenset(
+    "the a an to that this not in of only no use used set if when as for all any both either determined derived based "
+    "whatever same one it its taken now also and or is are was be with from by at on usually generally always "
+    "currently also very rather quite still just controlled inherited computed calculated chosen specified given "
+    "assumed dependent system-dependent platform-dependent implementation-dependent different what where there".split()
+)
+_VERSION = r"v?(?P<value>\d+\.\d+(?:\.\d+){0,3}(?:-?[a-z]+\d*)?)"
+_SINCE = re.compile(
+    r"^\(?(?:This (?:\w+ ){1,3}(?:was|is|has been) |It (?:was|is) )?(?:first )?"
+    r"(?:[Aa]dded|[Ii]ntroduced|[Nn]ew|[Aa]vailable|[Ss]ince|[Ff]irst appeared|[Aa]ppeared)"
+    r"(?:,? (?:in|since|as of|from|with|starting with|only in))?(?: the)?(?: (?:version|release|[A-Z]\w*)){0,4} "
+    rf"{_VERSION}"
+    r"(?P<rest>[^.]{0,24})\.?\)?$"
+)
+
+
+@dataclass(frozen=True)
+class Stated:
+    relation: str
+    value: str
+
+
+def relation_name(label: str) -> str:
+    """A label or column heading as the name of a relation: "Default value" -> "default"."""
+    words = re.sub(r"[^a-z0-9 ]+", " ", label.lower()).split()
+    name = "_".join(words)
+    name = {"default_value": "default", "default_setting": "default", "defaults": "default", "added_in": "since"}.get(
+        name, name
+    )
+    return f"{name}_entry" if name in _RESERVED else name
+
+
+def plain_value(text: str) -> tuple[str, str]:
+    """(value, kind): quotes and a final stop gone."""
+    bare = text.strip().rstrip(".·|,; ").strip()
+    if len(bare) > 2 and bare[0] in _QUOTES and bare[-1] in _QUOTES and not any(q in bare[1:-1] for q in _QUOTES):
+        bare = bare[1:-1].strip() or bare
+    number = re.fullmatch(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?", bare)
+    return (bare.replace(",", ""), "number") if number else (bare, "text")
+
+
+def field_in(line: str, names: tuple[str, ...]) -> Stated | None:
+    """What a line of its own says behind a label: "Default: | BufferedLogs Off" -> default, "Off"."""
+    match = _FIELD.fullmatch(line)
+    if match is None or match["key"].lower() in _REMARKS or " | " in match["value"]:
+        return None
+    value = match["value"].strip()
+    for name in names:
+        if value.startswith(name + " "):
+            value = value[len(name) + 1 :].strip()
+    value = plain_value(value)[0]
+    relation = relation_name(match["key"])
+    if not value or not relation or value.lower() in ("none", "n/a", "-"):
+        return None
+    if match["key"].lower() in DESCRIBING:
+        return Stated("described_as", value)
+    return Stated(relation, value) if len(value) <= 80 else None
+
+
+def default_in(sentence: str) -> str | None:
+    """The default that a sentence states, or None."""
+    for pattern in _DEFAULTS:
+        if match := pattern.search(sentence):
+            value = plain_value(match["value"])[0]
+            if value.lower().split("-")[0] not in _NO_VALUE and value.lower() not in _NO_VALUE and len(value) > 0:
+                return value + (match["unit"] or "")
+    return None
+
+
+def since_in(sentence: str) -> str | None:
+    """The version in which the thing that a sentence speaks of came, or None."""
+    match = _SINCE.match(sentence)
+    return None if match is None or "," in match["rest"] or ":" in match["rest"] else match["value"]

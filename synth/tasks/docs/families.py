@@ -1,0 +1,164 @@
+"""What a corpus can be asked: every candidate of every family, found once.
+
+``identify``  which thing does what its page says of it        ``value``      a value of a thing that is named
+``described`` a value of a thing that is described             ``cited``      a value of what another page speaks of
+``relation``  where a relation leads, one step or two          ``subject``    what a sentence speaks of
+``sentence``  a word of a sentence, asked for in its place
+``cloze``     a telling word left out of a sentence: the floor that any tree of prose gives
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from synth.schemas.documents import Edge
+from synth.schemas.row import Split
+from synth.sources.docs.salient import stands_alone
+from synth.tasks.docs.corpus import Corpus
+from synth.tasks.docs.wording import TYPED, Words
+from synth.text.words import FUNCTION_WORDS, tokens
+
+__all__ = ["DESCRIBED", "Item", "Items"]
+
+DESCRIBED = ("described_as", "subtitle")
+_STRUCTURE = frozenset((*DESCRIBED, "states", "part_of", "links_to", "see_also", "refers_for", "raises"))
+"""Relations that are no answer by themselves, or of which a thing has several."""
+_COIN = frozenset("true false on off yes no boolean none null 0 1 enabled disabled".split())
+"""Values that a guess may hit: asked for only behind a step that must be made."""
+_LONGEST = 70
+
+
+@dataclass(frozen=True)
+class Item:
+    """A candidate: rows of edges, in the order in which a solver goes."""
+
+    family: str
+    edges: tuple[int, ...]
+    ends_at: str
+    """The answer, by which candidates are balanced."""
+    label: str
+    """What makes candidates alike: the relation asked for, the kind of thing."""
+
+
+class Items:
+    """Every candidate, by split and family. ``found`` counts candidates, ``dropped`` why facts gave none."""
+
+    def __init__(self, corpus: Corpus, words: Words) -> None:
+        self._corpus = corpus
+        self._words = words
+        self.dropped: Counter[str] = Counter()
+        self._said: dict[int, tuple[int, str]] = {}
+        """Thing -> (edge, clause) of the description that is used for it."""
+        self._values: dict[int, list[int]] = defaultdict(list)
+        self._describe()
+        self._value_edges()
+        self.by_family: dict[Split, dict[str, list[Item]]] = defaultdict(lambda: defaultdict(list))
+        for item in self._all():
+            owners = {
+                corpus.columns.partitions[row]
+                for number in item.edges
+                for row in self._rows(corpus.edges[number])
+                if row not in corpus.hubs
+            }
+            if len(owners) == 1:
+                self.by_family[next(iter(owners))][item.family].append(item)
+            else:
+                self.dropped["pages of two splits" if owners else "pages that no split owns"] += 1
+
+    def said(self, entity: int) -> tuple[int, str] | None:
+        return self._said.get(entity)
+
+    def _rows(self, edge: Edge) -> set[int]:
+        page = self._corpus.page_of(edge.object) if edge.object >= 0 else None
+        return {edge.document} if page is None else {edge.document, page}
+
+    def _describe(self) -> None:
+        for number, edge in enumerate(self._corpus.edges):
+            if edge.relation not in DESCRIBED or edge.value is None or edge.subject in self._said:
+                continue
+            if edge.document not in self._corpus.english:
+                self.dropped["pages of another language"] += 1
+                continue
+            if self._words.noun(edge.subject) is None:
+                continue
+            said = self._words.said_of(edge.subject, edge.value)
+            if said is None:
+                self.dropped["descriptions that make no clause"] += 1
+            else:
+                self._said[edge.subject] = (number, said)
+
+    def _value_edges(self) -> None:
+        corpus = self._corpus
+        for number, edge in enumerate(corpus.edges):
+            if edge.relation in _STRUCTURE:
+                continue
+            if len(corpus.out[edge.subject][edge.relation]) > 1:
+                self.dropped["values of which a thing has several"] += 1
+            elif edge.value is not None and not _is_answer(edge.value):
+                self.dropped["values that are no short answer"] += 1
+            elif not self._words.asks(edge.relation, "x", cell=self._words.is_cell(edge.subject)):
+                self.dropped["relations that make no question"] += 1
+            else:
+                self._values[edge.subject].append(number)
+
+    def _all(self) -> Iterator[Item]:
+        corpus, words = self._corpus, self._words
+        for entity, (number, _) in self._said.items():
+            found = corpus.entities[entity]
+            yield Item("identify", (number,), found.id, found.kind)
+            for value in self._values.get(entity, ()):
+                if corpus.edges[value].value is not None and not self._is_column(value, number):
+                    yield Item("described", (number, value), self._end(value), corpus.edges[value].relation)
+        for entity, values in self._values.items():
+            named = words.name(entity)
+            for value in values:
+                edge = corpus.edges[value]
+                if named is None:
+                    self.dropped["things without a name of their own"] += 1
+                elif edge.object >= 0:
+                    yield Item("relation", (value,), self._end(value), edge.relation)
+                    if edge.relation in TYPED:
+                        continue
+                    for further in self._values.get(edge.object, ()):
+                        if corpus.edges[further].object != entity:
+                            yield Item("relation", (value, further), self._end(further), edge.relation)
+                elif edge.value is not None and edge.value.lower() not in _COIN:
+                    yield Item("value", (value,), self._end(value), edge.relation)
+        for number, edge in enumerate(corpus.edges):
+            if edge.document not in corpus.english:
+                continue
+            if edge.relation == "links_to" and edge.object >= 0 and words.noun(edge.object) is not None:
+                page = corpus.page_of(edge.object)
+                if page is not None and page != edge.document and stands_alone(corpus.quote(edge)):
+                    for value in self._values.get(edge.object, ()):
+                        if corpus.edges[value].value is not None:
+                            yield Item("cited", (number, value), self._end(value), corpus.edges[value].relation)
+            elif edge.relation == "states" and edge.value is not None:
+                if words.subject_question(corpus.quote(edge), edge.value) is not None:
+                    yield Item("subject", (number,), edge.value, "subject")
+                elif words.in_place(corpus.quote(edge), edge.value) is not None:
+                    yield Item("sentence", (number,), edge.value, "sentence")
+                elif _english(corpus.quote(edge)):
+                    yield Item("cloze", (number,), edge.value, "cloze")
+
+    def _is_column(self, value: int, described: int) -> bool:
+        """Whether one row of a table says both: then nothing lies between them."""
+        one, two = self._corpus.edges[value], self._corpus.edges[described]
+        return one.document == two.document and (one.start, one.end) == (two.start, two.end)
+
+    def _end(self, number: int) -> str:
+        edge = self._corpus.edges[number]
+        return edge.value if edge.value is not None else self._corpus.entities[edge.object].id
+
+
+def _is_answer(value: str) -> bool:
+    return (
+        0 < len(value) <= _LONGEST and "\n" not in value and any(c.isalnum() for c in value) and len(value.split()) <= 8
+    )
+
+
+def _english(sentence: str) -> bool:
+    found = tokens(sentence)
+    return sum(word in FUNCTION_WORDS for word in found) >= max(2, len(found) // 6)
