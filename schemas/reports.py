@@ -24,6 +24,7 @@ __all__ = [
     "ModelUse",
     "OutcomeReport",
     "PairReport",
+    "RedactionReport",
     "ReliabilityBin",
     "RoleReport",
     "RunUse",
@@ -32,7 +33,6 @@ __all__ = [
     "StageReport",
     "TargetReport",
     "TaskYield",
-    "WithheldReport",
 ]
 
 
@@ -355,7 +355,7 @@ class FileReport(Row):
     sha256: NonEmpty
 
 
-class WithheldReport(Row):
+class RedactionReport(Row):
     """Text that stands in an edition of a dataset as references only, since nobody stated a licence for it."""
 
     documents: int
@@ -416,7 +416,7 @@ class BuildReport(Row):
     """Documents by licence (``unknown`` when nobody said). Set by the exporter."""
     row_licences: dict[str, int] = {}
     """Where there are no documents: tasks (trajectories, where there are no tasks) by licence. Set by the exporter."""
-    withheld: WithheldReport | None = None
+    redacted: RedactionReport | None = None
     """What of the texts is not there; None where all of it is."""
     split_fractions: dict[Split, float] = {}
     exempt_entities: tuple[str, ...] = ()
@@ -426,7 +426,7 @@ class BuildReport(Row):
     command: str = ""
     """The command that makes the dataset again, without paths of a machine."""
     notes: tuple[str, ...] = ()
-    """Sentences that a user of the data must know (what was withheld, what is weak)."""
+    """Sentences that a user of the data must know (what was redacted, what is weak)."""
 
     def model_uses(self) -> tuple[ModelUse, ...]:
         """Model calls behind the rows of all stages, by role and model."""

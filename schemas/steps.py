@@ -68,7 +68,7 @@ class LabelReason(StrEnum):
     REPEATED_FAILURE = "repeated_failure"
     """A failed action made again (AgentProcessBench: -1)."""
     REDUNDANT = "redundant"
-    """The same call, and the same observation, as before."""
+    """Asks what was asked, or brings nothing that had not been read."""
     WRONG_TURN = "wrong_turn"
     """Accepts or follows something that the task's evidence contradicts."""
     UNSUPPORTED_ANSWER = "unsupported_answer"

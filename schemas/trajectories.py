@@ -12,8 +12,10 @@ from synth.schemas.details import Facts
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import JsonList, JsonObject, Key, NonEmpty, Ref, Row, Split
 
-__all__ = ["CallErrors", "Recorded", "Role", "StopReason", "TrajectoryRow", "Verdict"]
+__all__ = ["RECORDED", "CallErrors", "Recorded", "Role", "StopReason", "TrajectoryRow", "Verdict"]
 
+RECORDED = "recorded"
+"""Stands for the environment of a run that somebody else recorded, and that nobody has."""
 Role = Literal["teacher", "policy", "expert"]
 
 
@@ -28,6 +30,8 @@ class StopReason(StrEnum):
     """The limit of turns was reached; the last action may have no observation."""
     INVALID_CALLS = "invalid_calls"
     """Too many calls in a row that no tool accepts."""
+    UNSTATED = "unstated"
+    """The record of somebody else's run ends with an action, and does not say why."""
     REJECTED = "rejected"
     """A model came to no turn that could be carried out (refused, was cut off, ...), so nothing is known of how it
     would have ended. Only continuations in ``continuations`` end so; a rollout that does is in ``rejected``."""

@@ -8,7 +8,7 @@ tasks = synth.load(result.path)["tasks"]
 # These packages bear names of functions below. Importing one binds its name here, so that happens first.
 import synth.annotate
 import synth.export  # noqa: F401
-from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, mix, push, restore
+from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, mix, push, rehydrate
 from synth.distribution import version
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
 
@@ -28,7 +28,7 @@ __all__ = [
     "load",
     "mix",
     "push",
-    "restore",
+    "rehydrate",
 ]
 
 __version__ = version()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from synth.pipelines.importing import Imported
     from synth.pipelines.pilot import Pilot
     from synth.publish import Pushed
-    from synth.publish.withholding import Restored
+    from synth.publish.rehydration import Rehydrated
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
     from synth.store.calls_values import Account
@@ -43,7 +43,7 @@ __all__ = [
     "mix",
     "prepare",
     "push",
-    "restore",
+    "rehydrate",
 ]
 
 ProgressName = Literal["auto", "quiet"]
@@ -330,27 +330,29 @@ def export(
 def import_file(
     file: Path | str,
     from_: str,
-    out: Path | str,
+    out: Path | str | None,
     *,
     tasks_file: Path | str | None = None,
     all_correct: bool = False,
     licence: str | None = None,
     benchmarks: Sequence[Path | str] = (),
     distinct: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """Read trajectories that somebody else recorded into tables of ours, which ``load`` opens and ``export`` takes.
+    """Read trajectories that somebody else recorded into a dataset of ours, which ``load`` opens and ``export`` takes.
 
-        synth.import_file("runs.jsonl", "openai", "out/theirs", tasks_file="questions.jsonl")
+        synth.import_file("runs.jsonl", "auto", "out/theirs", tasks_file="questions.jsonl")
 
     Args:
-        file: JSON Lines, one object per line; or one JSON file that is an object, or a list of them.
-        from_: Name of the format (``synth.registry.choices("importers")``).
-        out: A folder; an earlier import in it is replaced.
+        file: JSON Lines, one object per line; one JSON file that is an object, or a list of them; or a folder of such.
+        from_: Name of the format (``synth.registry.choices("importers")``); ``auto`` tells it by each object's keys.
+        out: A folder; an earlier import in it is replaced. None = look only: what would be taken, and why not the rest.
         tasks_file: Questions with gold answers: then our rules judge runs that nobody did.
-        all_correct: Somebody vouches that every run which nobody judged is right.
+        all_correct: Treat runs without a verdict as correct.
         licence: SPDX id of what the observations quote, where the file does not say it.
         benchmarks: Files that no run's question or answer may overlap with: such runs are rejected.
         distinct: Of runs of one role that do the same on one question the first stays, and the others are rejected.
+        progress: Called with the numbers of objects read and of runs taken, now and then.
 
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
@@ -361,19 +363,20 @@ def import_file(
     return import_(
         Path(file),
         find("importers", from_),
-        Path(out),
+        None if out is None else Path(out),
         tasks=None if tasks_file is None else Path(tasks_file),
         all_correct=all_correct,
         licence=licence,
         benchmarks=[Path(one) for one in benchmarks],
         distinct=distinct,
+        progress=progress,
     )
 
 
-def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
-    """Put text that was withheld from a published dataset back into it, from a copy that you may use.
+def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated:
+    """Put text that was redacted from a published dataset back into it, from a copy that you may use.
 
-        synth.restore("downloaded", "docs/html", "out/whole")
+        synth.rehydrate("downloaded", "docs/html", "out/whole")
 
     Args:
         path: The edition.
@@ -385,10 +388,10 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
         SynthError: its line says what, where and how to mend it.
     """
     from synth.dataset.files import REPORT_FILE
-    from synth.publish.withholding import restore as put_back
+    from synth.publish.rehydration import rehydrate as put_back
 
-    refuse_remote(copy, "restore")
-    refuse_remote(out, "restore")
+    refuse_remote(copy, "rehydrate")
+    refuse_remote(out, "rehydrate")
     dataset, place = load(path), Path(copy)
     if (place / REPORT_FILE).is_file():
         return put_back(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)
@@ -396,12 +399,12 @@ def restore(path: Path | str, copy: Path | str, out: Path | str) -> Restored:
 
     import yaml
 
-    with tempfile.TemporaryDirectory(prefix="synth-restore-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="synth-rehydrate-") as scratch:
         recipe = Path(scratch) / "recipe.yaml"
         # Of its recipe, only how files are read: a dataset must not say what is imported or started here.
         source = dataset.report.recipe.get("source")
         given = source if isinstance(source, dict) else {}
-        kept = {"name": "restore", "source": given, "questions": {"kind": "docs"}, "tasks": 1}
+        kept = {"name": "rehydrate", "source": given, "questions": {"kind": "docs"}, "tasks": 1}
         recipe.write_text(yaml.safe_dump(kept), encoding="utf-8")
         request = BuildRequest(recipe=recipe, source=place, store=Path(scratch) / "store", out=Path(scratch) / "out")
         prepared = prepare(request, progress="quiet")

@@ -149,8 +149,11 @@ FORMATS: Mapping[str, str] = {
 IMPORTERS: Mapping[str, str] = {
     "adp": "synth.export.importing.adp:ADP",
     "atif": "synth.export.importing.atif:ATIF",
+    "auto": "synth.export.importing.anything:AUTO",
     "openai": "synth.export.importing.chat:OPENAI",
+    "openhands": "synth.export.importing.logs:OPENHANDS",
     "sharegpt": "synth.export.importing.chat:SHAREGPT",
+    "swe-agent": "synth.export.importing.logs:SWE_AGENT",
 }
 
 _TABLES = {

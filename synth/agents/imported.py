@@ -10,7 +10,7 @@ In come Agent Data Protocol objects (generation 2, checked strictly). What ADP h
     tools          JSON Schema functions, as chat APIs take them
     tool_errors    call id -> ``unknown_tool``, ``bad_arguments``, ``not_found``, ``refused`` or ``failure``. Without it
                    no call counts as wrong, unless an environment is given that answers the same and says so
-    stop_reason    as in ``StopReason``; without it a last message is an answer, and a last call was cut off
+    stop_reason    as in ``StopReason``; without it a last message is an answer, and a last action is ``unstated``
     answer         the bare answer; without it, what the last message marks as one (tags, "Answer:"), else all of it
     correct        whether the answer is right, where somebody judged it; without it the environment does, or our rules
 
@@ -32,30 +32,29 @@ from synth.environments.answers import judge
 from synth.environments.contract import Environment, ToolError
 from synth.environments.final_answer import final_answer
 from synth.identity import digest
-from synth.schemas.adp import MessageAction, TextObservation, Trajectory
+from synth.schemas.adp import Action, MessageAction, TextObservation, Trajectory
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import Split
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import Role, StopReason, TrajectoryRow, Verdict
-from synth.schemas.turns import turn_ranges
-from synth.text.words import words_of
+from synth.schemas.trajectories import RECORDED, Role, StopReason, TrajectoryRow, Verdict
 
 __all__ = ["import_trajectory", "question_of"]
 
-RECORDED = "recorded"
-"""Stands for an environment that nobody gave."""
-
 
 def question_of(trajectory: Trajectory) -> str:
-    """The first observation: what the user asked.
+    """What the user said before the first action.
 
     Raises:
-        ValueError: the content begins with something else.
+        ValueError: nothing.
     """
-    first = trajectory.content[0] if trajectory.content else None
-    if not isinstance(first, TextObservation) or first.source != "user":
-        raise ValueError("content[0] is not the user's question: a text observation whose source is user")
-    return first.content
+    said: list[str] = []
+    for item in trajectory.content:
+        if isinstance(item, Action):
+            break
+        said += [item.content] if isinstance(item, TextObservation) and item.source == "user" else []
+    if not said:
+        raise ValueError("nobody asks: no words of the user stand before the agent's first action")
+    return "\n\n".join(said)
 
 
 def import_trajectory(
@@ -76,21 +75,24 @@ def import_trajectory(
             recorded are known. Whether it answers so throughout is checked where branching needs it.
 
     Raises:
-        ValueError: the content is no sequence of tool calls and answers (code, pictures, pages, several messages of the
-            user), or a key of ``details`` holds what it can't.
+        ValueError: nobody asks, nobody acts, or a key of ``details`` holds what it can't.
     """
     details = trajectory.details
     question = question_of(trajectory)
     last = trajectory.content[-1]
+    if not any(isinstance(item, Action) for item in trajectory.content):
+        raise ValueError("nobody acts: there is no turn of an agent")
     stop = _stop(details.get("stop_reason"), isinstance(last, MessageAction))
     gave_up = stop is StopReason.GAVE_UP
     answer = last.content if isinstance(last, MessageAction) and not gave_up else None
     if answer is not None:
         given = details.get("answer") is not None
         answer = _text(details, "answer") if given else final_answer(answer) or answer
+    tools, names = _tools(trajectory, environment)
     verdict = _verdict(details.get("correct"), answer, task, environment)
     row = TrajectoryRow(
-        **{name: getattr(trajectory, name) for name in Trajectory.model_fields},
+        **{name: getattr(trajectory, name) for name in Trajectory.model_fields if name != "available_custom_tools"},
+        available_custom_tools=names,
         task_id=(_text(details, "task_id") or f"task-{digest(question)[:16]}") if task is None else task.id,
         rollout=number,
         role=_role(details.get("role", "policy")),
@@ -105,15 +107,13 @@ def import_trajectory(
         split=_split(details.get("split", "train")) if task is None else task.split,
         licence=(_text(details, "licence") or None) if task is None else task.licence,
         system_prompt=_text(details, "system_prompt"),
-        tool_schemas=_tools(trajectory, environment),
+        tool_schemas=tools,
         environment=RECORDED if environment is None else environment.name,
         environment_version=RECORDED if environment is None else environment.version,
         provenance=provenance,
     )
     _check_errors(details.get("tool_errors", {}))
     _, history = history_of(row)
-    if len(turn_ranges(row.content)) != len(history):
-        raise ValueError("a message stands right before another action: only the last action may be a message")
     calls = sum(len(step.turn.calls) for step in history)
     row = row.model_copy(update={"turns": len(history), "tool_calls": calls})
     if environment is None or "tool_errors" in details:
@@ -124,7 +124,7 @@ def import_trajectory(
 
 def _stop(given: Any, answered: bool) -> StopReason:
     if given is None:
-        return StopReason.ANSWERED if answered else StopReason.MAX_TURNS
+        return StopReason.ANSWERED if answered else StopReason.UNSTATED
     try:
         stop = StopReason(given)
     except ValueError:
@@ -153,24 +153,33 @@ def _text(details: Mapping[str, Any], key: str) -> str:
     return value
 
 
-def _tools(trajectory: Trajectory, environment: Environment | None) -> tuple[dict[str, Any], ...]:
+def _tools(
+    trajectory: Trajectory, environment: Environment | None
+) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...] | None]:
+    """The functions that the agent had, and their names; of a tool that is only named, no more is known."""
     if environment is not None:
-        return tuple(tool.function() for tool in environment.tools())
+        functions = tuple(tool.function() for tool in environment.tools())
+        return functions, tuple(tool["function"]["name"] for tool in functions)
     tools = trajectory.details.get("tools")
-    if tools is None:
-        return tuple(
-            {"type": "function", "function": {"name": name, "description": "", "parameters": {"type": "object"}}}
-            for name in trajectory.available_custom_tools or ()
+    good = tools is None or (
+        isinstance(tools, list)
+        and all(
+            isinstance(tool, dict)
+            and isinstance(tool.get("function"), dict)
+            and {"name", "description", "parameters"} <= tool["function"].keys()
+            for tool in tools
         )
-    good = isinstance(tools, list) and all(
-        isinstance(tool, dict)
-        and isinstance(tool.get("function"), dict)
-        and {"name", "description", "parameters"} <= tool["function"].keys()
-        for tool in tools
     )
     if not good:
         raise ValueError("details.tools: not a list of functions with name, description and parameters")
-    return tuple(tools)
+    known, given = tuple(tools or ()), trajectory.available_custom_tools
+    if tools is not None and not tools:
+        return (), given
+    names = [tool["function"]["name"] for tool in known]
+    bare = [name for name in given or () if name not in names]
+    unknown = [{"name": name, "description": "", "parameters": {"type": "object"}} for name in bare]
+    every = [*known, *({"type": "function", "function": function} for function in unknown)]
+    return tuple(every), None if given is None and not known else (*names, *bare)
 
 
 def _verdict(given: Any, answer: str | None, task: Task | None, environment: Environment | None) -> Verdict:
@@ -188,11 +197,8 @@ def _verdict(given: Any, answer: str | None, task: Task | None, environment: Env
         finally:
             episode.close()
     verdict = judge(answer, gold=task.answer, aliases=task.answer_aliases, kind=task.answer_kind)
-    golds = [words_of(gold) for gold in (task.answer, *task.answer_aliases)]
-    if verdict.correct is False and answer is not None and any(g.strip() and g in words_of(answer) for g in golds):
-        # "It is Paris, not Lyon" and "not Paris, but Lyon" both name Paris: no rule of ours tells them apart.
-        evidence = f"The last message names {task.answer!r} among other words; give the bare answer in details.answer."
-        return Verdict(correct=None, rule="abstained", evidence=evidence)
+    if verdict.correct is None:
+        return verdict.model_copy(update={"evidence": f"{verdict.evidence} details.answer may give the bare answer."})
     return verdict
 
 

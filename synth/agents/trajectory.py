@@ -17,7 +17,9 @@ from synth.environments.contract import Environment, ToolCall, ToolError, ToolRe
 from synth.identity import digest
 from synth.schemas.adp import (
     ADP_VERSION,
+    Action,
     ApiAction,
+    CodeAction,
     ContentItem,
     ImageObservation,
     MessageAction,
@@ -32,7 +34,7 @@ from synth.schemas.row import JsonObject
 from synth.schemas.summaries import Shown
 from synth.schemas.trajectories import CallErrors, Recorded, Role, StopReason, TrajectoryRow
 
-__all__ = ["facts_of", "history_of", "injected_rows", "step_items", "steps_of", "to_row"]
+__all__ = ["facts_of", "history_of", "injected_rows", "step_items", "steps_of", "text_seen", "to_row"]
 
 
 def to_row(
@@ -142,22 +144,40 @@ def _observation(result: ToolResult) -> TextObservation | WebObservation:
     )
 
 
-def _result(seen: ContentItem, asked: Mapping[str, str], errors: Mapping[str, ToolError]) -> ToolResult | None:
-    """The result that an observation records; None for an item that is none.
+def _result(
+    seen: ContentItem, place: int, asked: Mapping[str, str], errors: Mapping[str, ToolError]
+) -> ToolResult | None:
+    """The result that an observation records; None for an action.
+
+    What answers no call (words of the user in the middle of a run, the output of what the agent wrote into a message)
+    is a result all the same: of the user, or of whoever speaks.
 
     Args:
+        place: Of the item in the content.
         asked: Name of the tool by call id: a web observation holds no name.
     """
+    if isinstance(seen, Action):
+        return None
+    call_id = seen.tool_call_id or f"observation_{place}"
+    name = asked.get(call_id, "tool" if seen.tool_call_id or isinstance(seen, WebObservation) else "")
+    error = errors.get(call_id)
     if isinstance(seen, WebObservation):
-        call_id = seen.tool_call_id or ""
         picture = seen.image_observation.content if seen.image_observation is not None else None
-        page = WebPage(url=seen.url or "", viewport=seen.viewport_size or (0, 0), html=seen.html, screenshot=picture)
-        name, content = asked.get(call_id, "tool"), seen.axtree or ""
-        return ToolResult(call_id=call_id, name=name, content=content, error=errors.get(call_id), page=page)
-    if isinstance(seen, TextObservation) and seen.source == "environment":
-        call_id = seen.tool_call_id or ""
-        return ToolResult(call_id=call_id, name=seen.name or "tool", content=seen.content, error=errors.get(call_id))
-    return None
+        page = None
+        if seen.url:
+            page = WebPage(url=seen.url, viewport=seen.viewport_size or (0, 0), html=seen.html, screenshot=picture)
+        return ToolResult(call_id=call_id, name=name, content=text_seen(seen), error=error, page=page)
+    if isinstance(seen, ImageObservation):
+        return ToolResult(call_id=call_id, name=name or seen.source, content=text_seen(seen), error=error)
+    who = "tool" if seen.tool_call_id or seen.source == "environment" else seen.source
+    return ToolResult(call_id=call_id, name=seen.name or who, content=seen.content, error=error)
+
+
+def text_seen(seen: ContentItem) -> str:
+    """What a reader of text sees of an observation: a page's tree, or its markup; where a picture is kept."""
+    if isinstance(seen, WebObservation):
+        return seen.axtree or seen.html or ""
+    return seen.content if isinstance(seen, TextObservation | ImageObservation) else ""
 
 
 def injected_rows(rollout: Rollout, row: TrajectoryRow) -> tuple[InjectedError, ...]:
@@ -176,17 +196,19 @@ def history_of(row: TrajectoryRow) -> tuple[Prompt, History]:
     Raises:
         ValueError: the content is not of the form that ``to_row`` writes.
     """
-    first = row.content[0] if row.content else None
-    if not isinstance(first, TextObservation) or first.source != "user":
-        raise ValueError(f"{row.id}: the first item must be the user's question")
+    start = next((at for at, item in enumerate(row.content) if isinstance(item, Action)), len(row.content))
+    told = row.content[:start]
+    if not any(isinstance(item, TextObservation) and item.source == "user" for item in told):
+        raise ValueError(f"{row.id}: no words of the user stand before the first action")
     tools = tuple(
         ToolSchema(name=f["name"], description=f["description"], parameters=f["parameters"])
         for f in (tool["function"] for tool in row.tool_schemas)
     )
     errors = cast(dict[str, ToolError], CallErrors.of(row.details).tool_errors)
     gave_up = row.stop_reason is StopReason.GAVE_UP
-    steps = steps_of(row.content[1:], errors, gave_up=gave_up, name=row.id)
-    return Prompt(system=row.system_prompt, question=first.content, tools=tools), steps
+    steps = steps_of(row.content[start:], errors, gave_up=gave_up, name=row.id)
+    question = "\n\n".join(text_seen(item) for item in told)
+    return Prompt(system=row.system_prompt, question=question, tools=tools), steps
 
 
 def steps_of(items: Sequence[ContentItem], errors: Mapping[str, ToolError], *, gave_up: bool, name: str) -> History:
@@ -203,33 +225,45 @@ def steps_of(items: Sequence[ContentItem], errors: Mapping[str, ToolError], *, g
     steps: list[Step] = []
     at = 0
     while at < len(items):
-        number = len(steps)
-        item = items[at]
-        if isinstance(item, MessageAction):
-            last = gave_up and at == len(items) - 1
-            turn = Turn(
-                thought=item.reasoning_content,
-                said=(item.content or None) if last else item.description,
-                answer=None if last else item.content,
-            )
-            steps.append(Step(turn=turn))
+        number, start = len(steps), at
+        while at < len(items) and isinstance(items[at], Action):
             at += 1
-            continue
-        actions: list[ApiAction] = []
-        while at < len(items) and isinstance(action := items[at], ApiAction):
-            actions.append(action)
-            at += 1
+        actions = items[start:at]
         if not actions:
             raise ValueError(f"{name}: item {at} is an observation that no action asked for")
+        turn = _turn(actions, number, gave_up=gave_up and at == len(items))
+        asked = {call.id: call.name for call in turn.calls}
         results: list[ToolResult] = []
-        asked = {action.tool_call_id: action.function for action in actions if action.tool_call_id is not None}
-        while at < len(items) and (result := _result(items[at], asked, errors)) is not None:
+        while at < len(items) and (result := _result(items[at], at, asked, errors)) is not None:
             results.append(result)
             at += 1
-        calls = tuple(
-            ToolCall(id=action.tool_call_id or f"call_{number}_{place}", name=action.function, arguments=action.kwargs)
-            for place, action in enumerate(actions)
-        )
-        turn = Turn(thought=actions[0].reasoning_content, said=actions[0].description, calls=calls)
         steps.append(Step(turn=turn, results=tuple(results)))
     return tuple(steps)
+
+
+def _turn(actions: Sequence[ContentItem], number: int, *, gave_up: bool) -> Turn:
+    """The turn of these actions. What a turn that also calls tells the user is said beside the calls; code that is run
+    is a call of ``code``."""
+    calls: list[ToolCall] = []
+    said: list[str] = []
+    for action in actions:
+        assert isinstance(action, Action)
+        said += [action.description] if action.description is not None else []
+        if isinstance(action, MessageAction):
+            said.append(action.content)
+            continue
+        bare = f"call_{number}_{len(calls)}"
+        if isinstance(action, CodeAction):
+            arguments: JsonObject = {"language": action.language, "code": action.content}
+            calls.append(ToolCall(id=action.tool_call_id or bare, name="code", arguments=arguments))
+        else:
+            calls.append(ToolCall(id=action.tool_call_id or bare, name=action.function, arguments=action.kwargs))
+    thoughts = [action.reasoning_content for action in actions if isinstance(action, Action)]
+    thought = next((one for one in thoughts if one is not None), None)
+    if calls:
+        return Turn(thought=thought, said="\n\n".join(said) if said else None, calls=tuple(calls))
+    answer = said.pop()
+    beside = "\n\n".join(said) if said else None
+    if gave_up:
+        return Turn(thought=thought, said=answer or None)
+    return Turn(thought=thought, said=beside, answer=answer)

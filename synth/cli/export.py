@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from synth.errors import InputError
 
 if TYPE_CHECKING:
     from synth.export.exporting import Exported
+    from synth.pipelines.importing import Imported
 
 __all__ = ["export", "import_", "mix"]
 
@@ -70,11 +72,23 @@ def _summary(done: Exported) -> str:
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON Lines, or a JSON file with one object or a list.")],
-    from_: Annotated[str, typer.Option("--from", metavar="FORMAT", help="adp, atif, openai or sharegpt.")],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the tables go; an earlier import is replaced.")
+    file: Annotated[
+        Path, typer.Argument(metavar="PATH", help="JSON Lines, a JSON file with one object or a list, or a folder.")
     ],
+    from_: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="adp, atif, openai, openhands, sharegpt, swe-agent, or auto: by the keys.",
+        ),
+    ] = "auto",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where the dataset goes; an earlier import is replaced.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only show what would be taken, and why the rest would not.")
+    ] = False,
     tasks_file: Annotated[
         Path | None,
         typer.Option(
@@ -82,7 +96,7 @@ def import_(
         ),
     ] = None,
     all_correct: Annotated[
-        bool, typer.Option("--all-correct", help="You vouch that every run is right which nobody judged.")
+        bool, typer.Option("--all-correct", help="Treat runs without a verdict as correct.")
     ] = False,
     licence: Annotated[
         str | None,
@@ -93,13 +107,15 @@ def import_(
         typer.Option("--benchmark", metavar="F", help="No run may overlap with it (JSONL, JSON, CSV, Parquet, text)."),
     ] = None,
     distinct: Annotated[
-        bool, typer.Option("--distinct", help="Of runs that do the same on one question keep the first.")
+        bool, typer.Option("--distinct", help="Keep one of several equivalent runs per question.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read trajectories that somebody else recorded into tables of ours."""
+    """Turn trajectories that somebody else recorded into a dataset."""
     from synth.api import import_file
 
+    if (out is None) is not check:
+        raise InputError("give --out DIR, or --check to look only", where="synth import", mend="one of both")
     done = import_file(
         file,
         from_,
@@ -109,16 +125,41 @@ def import_(
         licence=licence,
         benchmarks=benchmark or (),
         distinct=distinct,
+        progress=_read_so_far if sys.stderr.isatty() else None,
     )
     report = done.report
-    if as_json:
-        print(report.model_dump_json(indent=2))
-        return
-    print(f"{report.file} from {report.format}: {done.path}")
-    print(f"  {report.trajectories:,} of {report.objects:,} objects are runs")
-    print(f"  {', '.join(f'{count:,} {what}' for what, count in report.judged.items())}")
+    print(report.model_dump_json(indent=2) if as_json else _imported(done))
+    if not report.trajectories:
+        cause = next(iter(report.causes))
+        where = "--check" if done.path is None else f"the table `rejected` in {done.path}"
+        raise InputError(
+            f"none of {report.objects:,} objects is a run that {report.format} can hold: {cause}",
+            where=str(file),
+            mend=f"see {where}; is it really {report.format}?",
+        )
+
+
+def _read_so_far(objects: int, runs: int) -> None:
+    print(f"\r{objects:,} objects read, {runs:,} runs", end="", file=sys.stderr, flush=True)
+
+
+def _imported(done: Imported) -> str:
+    """What became of the objects, refusals by cause."""
+    report = done.report
+    lines = [f"{report.file} from {report.format}: {done.path or 'only looked at'}"]
+    lines.append(f"  {report.trajectories:,} of {report.objects:,} objects are runs")
+    if report.judged:
+        lines.append(f"  {', '.join(f'{count:,} {what}' for what, count in report.judged.items())}")
     for reason, count in report.rejected.items():
-        print(f"  {count:,} {reason}: the table `rejected` says where")
+        lines.append(f"  {count:,} {reason}" + (": the table `rejected` says where" if done.path else ""))
+    for cause, count in list(report.causes.items())[:_CAUSES]:
+        lines.append(f"    {count:>7,}  {cause} ({report.examples[cause]})")
+    if len(report.causes) > _CAUSES:
+        lines.append(f"    {len(report.causes) - _CAUSES:,} more causes: --json lists them")
+    return "\n".join(lines)
+
+
+_CAUSES = 20
 
 
 def mix(

@@ -97,7 +97,7 @@ def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
 
 def scan(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     """Look for personal data and secrets in every column: e-mail, telephone, accounts, cards, addresses, keys."""
-    from synth.publish.private_scan import scan as look
+    from synth.publish.leaks import scan as look
 
     found = look(folder)
     if as_json:

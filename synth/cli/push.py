@@ -61,8 +61,8 @@ def _say(line: str) -> None:
 def _text(done: Pushed) -> str:
     size = f"{done.files} files, {done.bytes / 1e6:.1f} MB"
     seen = "private" if done.private else "public"
-    if done.withheld:
-        size += f" (text of {done.withheld:,} documents is withheld)"
+    if done.redacted:
+        size += f" (text of {done.redacted:,} documents is redacted)"
     if done.dry_run:
         plan = [f"would send {name}" for name in done.sent] + [f"would remove {name}" for name in done.deleted]
         return "\n".join([*plan, f"dry run: {done.url} ({seen}) would hold {size}"])

@@ -1,4 +1,4 @@
-"""``synth withhold`` and ``synth restore``: text that is not ours to publish out of a dataset, and back into it."""
+"""``synth redact`` and ``synth rehydrate``: text that is not ours to publish out of a dataset, and back into it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import typer
 
 from synth.cli.look import DatasetFolder
 
-__all__ = ["restore", "withhold"]
+__all__ = ["redact", "rehydrate"]
 
 NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder for it.")]
 
 
-def withhold(folder: DatasetFolder, out: NewFolder) -> None:
+def redact(folder: DatasetFolder, out: NewFolder) -> None:
     """Write a dataset without the text of documents that state no licence: what `synth push --public` publishes."""
-    from synth.publish.withholding import withhold as write
+    from synth.publish.redaction import redact as write
 
-    about = write(folder, out).withheld
+    about = write(folder, out).redacted
     if about is not None:
         rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
         print(f"{out}: {about.documents:,} texts ({about.characters:,} characters) are references now")
         print(f"rows with references: {rows}")
 
 
-def restore(
+def rehydrate(
     folder: DatasetFolder,
     copy: Annotated[
         Path,
@@ -34,10 +34,10 @@ def restore(
     ],
     out: NewFolder,
 ) -> None:
-    """Put withheld text back into a dataset, by id and hash, from your own copy of its documents."""
+    """Put redacted text back into a dataset, by id and hash, from your own copy of its documents."""
     from synth import api
 
-    done = api.restore(folder, copy, out)
+    done = api.rehydrate(folder, copy, out)
     print(f"{out}: {done.documents:,} texts are there again")
     for names, what in ((done.missing, "are not in the copy"), (done.other, "have another text in the copy")):
         if names:

@@ -90,10 +90,10 @@ class Dataset:
         return f"Dataset({str(self.path)!r}: {inside})"
 
     @property
-    def withheld(self) -> bool:
+    def redacted(self) -> bool:
         """Whether this is an edition in which references stand for text that is not ours to give."""
         try:
-            return self.report.withheld is not None
+            return self.report.redacted is not None
         except DatasetError:
             return False  # a mixture has no report, and a damaged one is told by the validation
 

@@ -1,8 +1,5 @@
-"""Is an answer right? Rules only: each verdict names the rule that decided and what it compared.
-
-No rule matches a part of an answer, in either direction: a substring match passes "not Paris" and "Paris or London",
-and a judge that looks for the word "correct" accepts "incorrect" (both are defects of published verifiers). Where no
-rule can decide, the verdict abstains (``correct`` None).
+"""The verdict on an answer to a task of any shape: one gold answer, or a list of parts. How one answer is compared with
+one gold answer is :mod:`synth.environments.verdicts`.
 """
 
 from __future__ import annotations
@@ -11,10 +8,10 @@ import re
 from collections.abc import Sequence
 from typing import Protocol
 
+from synth.environments.verdicts import answer_core, judge
 from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import AnswerPart, Task
 from synth.schemas.trajectories import Verdict
-from synth.text.dates import parse_date
 from synth.text.forms import normalize
 from synth.text.numbers import UNITS, parse_quantity
 
@@ -27,87 +24,10 @@ __all__ = [
     "judge_parts",
 ]
 
-CONVERSION_TOLERANCE = 0.005
-"""Relative; only where the answer is in another unit than the gold answer, so that a rounded conversion passes."""
-
-_QUOTES = "\"'“”‘’`*_«» \t\r\n"
-_LEAD_IN = re.compile(
-    r"^(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my)\s+)?(?:final\s+)?"
-    r"(?:answers?\s*(?:is|are|:|=|would be|should be)\s*:?\s*"
-    r"|(?:it|they|there|these)\s+(?:is|was|are|were)\s+|it['’]s\s+)",
-    re.IGNORECASE,
-)
 _BULLET = re.compile(r"^(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])\s+", re.IGNORECASE)
 _BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
 _MOST_BORDERS = 60
 """A list with more borders than that is no list of parts; a bound on the work."""
-
-
-def judge(
-    answer: str | None,
-    *,
-    gold: str,
-    aliases: Sequence[str] = (),
-    kind: ValueKind = "text",
-) -> Verdict:
-    """Compare ``answer`` with a single gold answer. :func:`check_task` does it for a task of any shape."""
-    if answer is None or not normalize(answer):
-        return Verdict(correct=False, rule="no_answer", evidence="There is no answer.")
-    given = _LEAD_IN.sub("", answer.strip().strip(_QUOTES), count=1) or answer
-    if normalize(given) == normalize(gold) or normalize(answer) == normalize(gold):
-        return Verdict(correct=True, rule="exact", evidence=f"{answer!r} is {gold!r} after normalization.")
-    for alias in aliases:
-        if normalize(alias) in (normalize(given), normalize(answer)):
-            return Verdict(correct=True, rule="alias", evidence=f"{answer!r} is the alias {alias!r} of {gold!r}.")
-    if kind in ("date", "year"):
-        return _date(given, gold)
-    if kind in ("number", "quantity"):
-        return _number(given, (gold, *aliases))
-    return Verdict(correct=False, rule="mismatch", evidence=f"{answer!r} is neither {gold!r} nor an alias of it.")
-
-
-def _date(given: str, gold: str) -> Verdict:
-    wanted, got = parse_date(gold), parse_date(re.sub(r"^(?:in|on|from|since) ", "", normalize(given)))
-    if wanted is None:
-        return Verdict(
-            correct=None, rule="abstained", evidence=f"The gold answer {gold!r} is no date that the rules read."
-        )
-    if got == wanted:
-        return Verdict(correct=True, rule="date", evidence=f"{given!r} and {gold!r} are the same date.")
-    return Verdict(correct=False, rule="date", evidence=f"{given!r} is not the date {gold!r}.")
-
-
-def _number(given: str, golds: Sequence[str]) -> Verdict:
-    got = parse_quantity(given)
-    wanted = parse_quantity(golds[0])
-    if wanted is None:
-        return Verdict(correct=None, rule="abstained", evidence=f"The gold answer {golds[0]!r} is no number.")
-    if got is None:
-        return Verdict(correct=False, rule="number", evidence=f"{given!r} is not a number; {golds[0]!r} is.")
-    known = {quantity.unit for quantity in map(parse_quantity, golds) if quantity}
-    same = abs(got.number - wanted.number) <= 1e-9 * max(1.0, abs(wanted.number))
-    if not got.unit or got.unit in known:
-        return Verdict(
-            correct=same, rule="number", evidence=f"{given!r} {'equals' if same else 'differs from'} {golds[0]!r}."
-        )
-    mine, theirs = UNITS.get(wanted.unit), UNITS.get(got.unit)
-    if mine and theirs:
-        if mine == theirs:
-            return Verdict(correct=same, rule="number", evidence=f"{given!r} against {golds[0]!r} in the same unit.")
-        if mine[0] != theirs[0]:
-            return Verdict(
-                correct=False, rule="unit", evidence=f"{given!r} measures {theirs[0]}, {golds[0]!r} {mine[0]}."
-            )
-        expected = wanted.number * mine[1]
-        close = abs(got.number * theirs[1] - expected) <= CONVERSION_TOLERANCE * abs(expected)
-        return Verdict(
-            correct=close, rule="number", evidence=f"{given!r} against {golds[0]!r} after conversion of units."
-        )
-    if not same:
-        return Verdict(correct=False, rule="number", evidence=f"{given!r} differs from {golds[0]!r}.")
-    return Verdict(
-        correct=None, rule="abstained", evidence=f"{given!r} has a unit that {golds[0]!r} can't be compared with."
-    )
 
 
 def judge_parts(answer: str | None, parts: Sequence[AnswerPart], *, ordered: bool = False) -> Verdict:
@@ -124,7 +44,7 @@ def judge_parts(answer: str | None, parts: Sequence[AnswerPart], *, ordered: boo
     if answer is None or not normalize(answer):
         return Verdict(correct=False, rule="no_answer", evidence="There is no answer.")
     rule = "ordered_parts" if ordered else "parts"
-    for given in dict.fromkeys((_LEAD_IN.sub("", answer.strip().strip(_QUOTES), count=1) or answer, answer)):
+    for given in dict.fromkeys((answer_core(answer), answer)):
         borders = [(match.start(), match.end()) for match in _BORDER.finditer(given)][:_MOST_BORDERS]
         cut = _Cutting(given, borders, parts, ordered)
         if cut.fits(0, frozenset()):
@@ -185,7 +105,7 @@ def _piece(text: str) -> str:
 
 
 def _is_part(piece: str, part: AnswerPart) -> bool:
-    return judge(piece, gold=part.answer, aliases=part.aliases, kind=part.kind).correct is True
+    return judge(piece, gold=part.answer, aliases=part.aliases, kind=part.kind, whole=False).correct is True
 
 
 def _is_held(part: AnswerPart, text: str) -> bool:
@@ -231,7 +151,7 @@ def check_answer(asked: Asked, answer: str | None) -> Verdict:
 
 def _without_echo(answer: str, task: Asked) -> str:
     """A number without words behind it that only repeat the question; a unit counts where the gold answer has one."""
-    got = parse_quantity(_LEAD_IN.sub("", answer.strip().strip(_QUOTES), count=1))
+    got = parse_quantity(answer_core(answer))
     gold = parse_quantity(task.answer)
     if got is None or not got.unit or (gold is not None and gold.unit and got.unit in UNITS):
         return answer

@@ -59,6 +59,8 @@ def _one(run: Run, about: About, cut: int) -> list[Record]:
             waiting += [item.tool_call_id] if isinstance(item, ApiAction | CodeAction) else []
             acted = True
             continue
+        if acted:
+            waiting = waiting[next((at for at, name in enumerate(waiting) if name), 0) :]
         acted = False
         if item.tool_call_id is not None and (not waiting or waiting.pop(0) != item.tool_call_id):
             raise Inexpressible(Why.ANSWERS_OUT_OF_ORDER, f"content[{place}]")
@@ -68,7 +70,8 @@ def _one(run: Run, about: About, cut: int) -> list[Record]:
     rewards: dict[str, float] = {}
     for place, item in enumerate(made["content"]):
         item.pop("tool_call_id", None)
-        if (item.pop("image_observation", None) or {}).get("tool_call_id"):
+        picture = item.get("image_observation") or {}
+        if picture.pop("tool_call_id", None) or picture.pop("reward", None) is not None:
             raise Inexpressible(Why.NO_TEXT, f"content[{place}]")
         if (reward := item.pop("reward", None)) is not None:
             rewards[str(place)] = reward

@@ -104,9 +104,9 @@ def _step(actions: Sequence[ContentItem], answers: Sequence[ContentItem], turn: 
             why = Why.MIXED_TURN if isinstance(action, MessageAction) else Why.CODE
             raise Inexpressible(why, f"turn {turn}")
         extra = _set(reward=action.reward)
-        if place:
+        if place or action.description == "":
             extra |= _set(description=action.description)
-            extra |= _set(reasoning_content=action.reasoning_content) if about.thoughts else {}
+            extra |= _set(reasoning_content=action.reasoning_content) if about.thoughts and place else {}
         call: dict[str, Any] = {
             "tool_call_id": action.tool_call_id or f"call_{turn}_{place}",
             "function_name": action.function,

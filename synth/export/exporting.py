@@ -83,10 +83,10 @@ def export_dataset(
             raise InputError(
                 f"the dataset has no table {table}, which {format_.name} is made of", where=str(dataset.path), mend=mend
             )
-    if dataset.withheld and format_.source != "rl":  # which quotes nothing
-        what = f"text is withheld in this edition of the dataset, and {format_.name} would hold references in its place"
+    if dataset.redacted and format_.source != "rl":  # which quotes nothing
+        what = f"text is redacted in this edition of the dataset, and {format_.name} would hold references in its place"
         raise InputError(
-            what, where=str(dataset.path), mend="put the text back first: synth restore DIR --from COPY --out NEW"
+            what, where=str(dataset.path), mend="put the text back first: synth rehydrate DIR --from COPY --out NEW"
         )
     wanted = (selection or Selection()).over(format_.default)
     choose = Chooser(wanted, dataset, format_.source)

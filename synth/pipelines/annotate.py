@@ -7,6 +7,7 @@ purpose (``perturbation``). With the policy as well, critical steps are searched
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -26,20 +27,29 @@ from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
 from synth.annotate.preferences.verified import verified_step, verified_step_success
 from synth.dataset.configs import config_named
-from synth.dataset.layout import write_config
+from synth.dataset.layout import write_dataset
 from synth.environments.contract import Environment
 from synth.errors import InputError
 from synth.identity import derive_generator, digest
-from synth.pipelines.recorded import STAGE, Recorded, read_rows, read_tasks, read_values, refused
+from synth.pipelines.recorded import (
+    STAGE,
+    Recorded,
+    read_rows,
+    read_tasks,
+    read_values,
+    refused,
+    role_of_runs,
+    runs_report,
+)
 from synth.schemas.arrow import to_arrow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.reports import BuildReport, StageReport
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.stages.critical_steps import searched_row
 from synth.store import check_destination
-from synth.store.files import store_errors
 
 __all__ = ["Annotated", "annotate"]
 
@@ -56,9 +66,11 @@ class Annotated:
     preferences: tuple[PreferenceRow, ...]
     rejected: tuple[Rejection, ...]
     """What could not be read, replayed or paired, and why."""
+    provenance: Provenance
+    """Of what was made here."""
 
     def save(self, folder: Path | str) -> Path:
-        """Write every table that has rows as Parquet, in the layout that ``synth.load`` opens. No card, no report.
+        """Write a dataset, with card and report, that ``synth.load`` opens and ``synth export`` takes.
 
         Raises:
             StoreError: the folder is not empty, or can't be written.
@@ -66,12 +78,36 @@ class Annotated:
         """
         check_destination(folder, marker=None)
         path = Path(folder)
-        with store_errors(path):
-            path.mkdir(parents=True, exist_ok=True)
-        for field in fields(self):
-            config = config_named(field.name)
-            write_config(path, config, to_arrow(getattr(self, field.name), config.row_type).to_batches())
+        tables = {
+            field.name: to_arrow(getattr(self, field.name), config_named(field.name).row_type)
+            for field in fields(self)
+            if field.name != "provenance"
+        }
+        write_dataset(path, tables, self._report())
         return path
+
+    def _report(self) -> BuildReport:
+        runs = Counter((row.role, row.task_id, row.model) for row in self.trajectories)
+        whole = {one.row_id: str(one.reason) for one in reversed(self.rejected) if one.part is None}
+        stage = StageReport(
+            label=STAGE,
+            stage=STAGE,
+            version=self.provenance.stage_version,
+            fingerprint=self.provenance.fingerprint,
+            rows_in=len(self.trajectories) + len(whole),
+            kept=len(self.trajectories),
+            rejected=dict(sorted(Counter(whole.values()).items())),
+        )
+        roles = [
+            role_of_runs(
+                role,
+                {model for one, _, model in runs if one == role},
+                max(count for (one, _, _), count in runs.items() if one == role),
+            )
+            for role in sorted({role for role, _, _ in runs})
+        ]
+        notes = ("Runs were recorded elsewhere. Labels say what they rest on; null: nothing was measured.",)
+        return runs_report(self.provenance, [stage], roles, command="synth.annotate(RUNS, QUESTIONS)", notes=notes)
 
 
 def annotate(
@@ -125,8 +161,9 @@ def annotate(
         seed=seed,
         source=name,
         source_sha256=sha,
+        backend=RECORDED,
     )
-    known, rejected = read_tasks(tasks, provenance, licence)
+    known, rejected = read_tasks(tasks, provenance, licence, environment.name if environment is not None else RECORDED)
     rows, refusals = read_rows(values, known, environment, provenance)
     work = _Work(environment, policy, expert or scripted_expert(), scorer or EvidenceScorer(), search, provenance)
     for row in rows:
@@ -140,6 +177,7 @@ def annotate(
         continuations=tuple(work.continuations),
         preferences=tuple({pair.id: pair for pair in work.preferences}.values()),
         rejected=(*rejected, *refusals, *work.rejected),
+        provenance=provenance,
     )
 
 

@@ -14,8 +14,8 @@ from synth.annotate.critical.model_scorer import score_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.engine.accepting import Accepting
 from synth.environments.contract import EnvironmentSpec
-from synth.environments.explored import EXPLORED
 from synth.environments.simulated import SIMULATE_PROMPT
+from synth.environments.stateful import STATEFUL
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import file_digest
 from synth.filtering.decontamination.config import Decontaminate
@@ -89,7 +89,7 @@ def spec_of(recipe: Recipe) -> EnvironmentSpec:
 def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     """Where agents act. ``simulated`` False: over the collection, also where a model writes what they find."""
     kind = recipe.environment.kind
-    if recipe.source.kind in EXPLORED:
+    if recipe.source.kind in STATEFUL:
         explored, shown = made_of(recipe)
         return named("environments", kind, explored, shown=shown)
     options = recipe.environment.model_dump(exclude={"kind", "simulated"})

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.environments.app.reading import load_definition, source_text
-from synth.environments.explored import explored_options
+from synth.environments.stateful import stateful_options
 from synth.environments.web.definition import load_site
 from synth.exploration.config import OPTIONS
 from synth.inputs import read_text
@@ -32,7 +32,7 @@ def made_of(recipe: Recipe) -> tuple[dict[str, Any], str]:
         InputError: there is no such source, or something in it is wrong.
     """
     source = recipe.source
-    options = explored_options(source.model_dump(mode="json"), recipe.environment.model_dump(mode="json"))
+    options = stateful_options(source.model_dump(mode="json"), recipe.environment.model_dump(mode="json"))
     if isinstance(source, AppSource):
         load_definition(source.application)  # a mistake in a file is told with the file's name
         options["application"] = source_text(source.application)

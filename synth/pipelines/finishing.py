@@ -16,7 +16,7 @@ from synth.dataset.layout import write_dataset
 from synth.distribution import version
 from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
-from synth.environments.explored import EXPLORED
+from synth.environments.stateful import STATEFUL
 from synth.errors import BuildError
 from synth.models.naming import public_name
 from synth.pipelines.collaborators import benchmark_names
@@ -145,7 +145,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
 def published_recipe(recipe: Recipe) -> JsonObject:
     """The recipe as far as it may leave this machine: locations and the names of key variables stay here."""
     plain: dict[str, Any] = recipe.model_dump(mode="json")
-    if recipe.source.kind in EXPLORED:
+    if recipe.source.kind in STATEFUL:
         plain["source"] = published_source(recipe)
     for part in ("source", "questions"):
         for key in ("path", "labels", "words"):
@@ -242,7 +242,7 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
 
 def _command(recipe: Recipe) -> str:
     words = ["synth", "build", "--recipe", "recipe.yaml"]
-    if recipe.source.kind not in {"world", *EXPLORED}:
+    if recipe.source.kind not in {"world", *STATEFUL}:
         words += ["--source", "<your facts>" if recipe.source.kind == "triples" else "<your documents>"]
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]

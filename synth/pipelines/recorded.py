@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from synth.agents.imported import import_trajectory, question_of
 from synth.agents.trajectory import history_of
+from synth.distribution import version
 from synth.environments.contract import Environment
 from synth.errors import InputError
 from synth.identity import digest
@@ -16,13 +18,24 @@ from synth.inputs import parse_json, read_input
 from synth.schemas.adp import AdpError, Trajectory, parse
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.reports import BuildReport, RoleReport, SourceReport, StageReport
 from synth.schemas.row import Row
 from synth.schemas.tasks import Difficulty, Task, Walk
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.tasks.draft import Draft, task_id
 from synth.tasks.given import GivenQuestion, answer_kind_of, read_given
 
-__all__ = ["STAGE", "Recorded", "Tasks", "read_rows", "read_tasks", "read_values", "refused"]
+__all__ = [
+    "STAGE",
+    "Recorded",
+    "Tasks",
+    "read_rows",
+    "read_tasks",
+    "read_values",
+    "refused",
+    "role_of_runs",
+    "runs_report",
+]
 
 STAGE = "annotate"
 Recorded: TypeAlias = TrajectoryRow | Trajectory | Mapping[str, Any]
@@ -32,13 +45,17 @@ Recorded: TypeAlias = TrajectoryRow | Trajectory | Mapping[str, Any]
 class Tasks:
     """Tasks by id and by question."""
 
-    def __init__(self, tasks: Iterable[Task]) -> None:
+    def __init__(self, tasks: Iterable[Task], names: Mapping[str, str] | None = None) -> None:
         """
+        Args:
+            names: Ids that a file of questions gives -> ours.
+
         Raises:
             InputError: two of them ask the same, so that a trajectory would not know its gold answer.
         """
         self.all = tuple(tasks)
         self._by_id = {task.id: task for task in self.all}
+        self._by_id |= {name: self._by_id[own] for name, own in (names or {}).items() if name not in self._by_id}
         self._by_question: dict[str, Task] = {}
         for task in self.all:
             other = self._by_question.setdefault(_asked(task.question), task)
@@ -46,9 +63,14 @@ class Tasks:
                 raise InputError(
                     f"two tasks ask {task.question!r}"[:300], mend="keep one: a trajectory must know its gold answer"
                 )
+        self._by_start: dict[str, list[str]] = {}
+        for asked in self._by_question:
+            if len(asked) >= _START:
+                self._by_start.setdefault(asked[:_START], []).append(asked)
 
     def find(self, given: Any, question: str = "") -> Task:
-        """The task of that id; where none is given, the one that asks ``question``.
+        """The task of that id; where none is given, the one that asks ``question``, or whose question stands in it: a
+        prompt may wrap what is asked in instructions. Of several, the longest.
 
         Raises:
             ValueError: there is none.
@@ -59,8 +81,24 @@ class Tasks:
             return self._by_id[given]
         wanted = _asked(question)
         if wanted not in self._by_question:
+            wanted = self._wrapped(wanted)
+        if wanted not in self._by_question:
             raise ValueError(f"no task asks {question!r}"[:300])
         return self._by_question[wanted]
+
+    def _wrapped(self, prompt: str) -> str:
+        """The longest question that stands in the prompt; empty where none does."""
+        found = [
+            asked
+            for at in range(len(prompt) - _START + 1)
+            for asked in self._by_start.get(prompt[at : at + _START], ())
+            if prompt.startswith(asked, at)
+        ]
+        return max(found, key=len, default="")
+
+
+_START = 20
+"""Signs that tell questions apart in a prompt; a shorter question may stand in another one by chance."""
 
 
 def _asked(question: str) -> str:
@@ -106,9 +144,12 @@ def _row(
 
 
 def read_tasks(
-    tasks: Path | str | Iterable[Task], provenance: Provenance, licence: str | None
+    tasks: Path | str | Iterable[Task], provenance: Provenance, licence: str | None, environment: str = RECORDED
 ) -> tuple[Tasks, list[Rejection]]:
     """The tasks, and which lines of a file are no question.
+
+    Args:
+        environment: Name of that in which questions of a file were asked.
 
     Raises:
         InputError: the file can't be read, or two tasks ask the same.
@@ -119,10 +160,12 @@ def read_tasks(
     items = read_given(read_input(path, mend=_MEND), path.name)
     rejected = [item.model_copy(update={"stage": STAGE}) for item in items if isinstance(item, Rejection)]
     questions = [(number, item) for number, item in enumerate(items) if not isinstance(item, Rejection)]
-    return Tasks(_given(item, number, provenance, licence) for number, item in questions), rejected
+    made = [_given(item, number, provenance, licence, environment) for number, item in questions]
+    named = zip(questions, made, strict=True)
+    return Tasks(made, {item.id: task.id for (_, item), task in named if item.id is not None}), rejected
 
 
-def _given(item: GivenQuestion, number: int, provenance: Provenance, licence: str | None) -> Task:
+def _given(item: GivenQuestion, number: int, provenance: Provenance, licence: str | None, environment: str) -> Task:
     """A task that has only question and answer: nothing was checked, and nothing says that it was."""
     draft = Draft(
         question=item.question,
@@ -135,6 +178,7 @@ def _given(item: GivenQuestion, number: int, provenance: Provenance, licence: st
         gold_documents=item.documents,
         difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=len(item.documents)),
         split="train",
+        environment=environment,
         licence=licence,
     )
     return Task(
@@ -176,3 +220,41 @@ def _plain(value: Recorded | Rejection) -> Any:
 
 def refused(row_id: str, reason: Reason, detail: str) -> Rejection:
     return Rejection(stage=STAGE, row_id=row_id, reason=reason, detail=detail[:1000])
+
+
+def runs_report(
+    provenance: Provenance,
+    stages: Sequence[StageReport],
+    roles: Sequence[RoleReport],
+    *,
+    command: str,
+    notes: tuple[str, ...],
+) -> BuildReport:
+    """The report of a dataset of runs that were recorded elsewhere, before its rows were counted."""
+    name = re.sub(r"[^\w.-]+", "-", provenance.dataset).strip("-.") or "runs"
+    return BuildReport(
+        dataset=name,
+        title=f"Runs of {name}",
+        synth_version=version(),
+        seed=provenance.seed,
+        source=SourceReport(
+            name=provenance.source,
+            kind="runs",
+            sha256=provenance.source_sha256,
+            description="Runs that somebody else recorded.",
+        ),
+        roles=tuple(roles),
+        stages=tuple(stages),
+        command=command,
+        notes=notes,
+    )
+
+
+def role_of_runs(role: str, models: Collection[str | None], most: int) -> RoleReport:
+    """Who acted in a role of such runs.
+
+    Args:
+        most: Runs of one task at most.
+    """
+    named = sorted(model for model in models if model is not None)
+    return RoleReport(role=role, backend=RECORDED, model=", ".join(named) or None, rollouts_per_task=most)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from synth.dataset.reader import Dataset
 from synth.environments.contract import Environment, EnvironmentSpec
-from synth.environments.explored import EXPLORED, explored_options
+from synth.environments.stateful import STATEFUL, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.registry import find
@@ -106,8 +106,8 @@ def reopen(dataset: Dataset, *, trust: bool = False) -> tuple[Environment, Datas
     if not len(tasks):
         raise InputError("the dataset holds no tasks", where=where)
     source, given = (_mapping(dataset, part) for part in ("source", "environment"))
-    if source.get("kind") in EXPLORED:
-        given = {"kind": given.get("kind"), **explored_options(source, given)}
+    if source.get("kind") in STATEFUL:
+        given = {"kind": given.get("kind"), **stateful_options(source, given)}
     options = {key: value for key, value in given.items() if value is not None}
     if options.get("simulated") is not None:
         raise InputError(

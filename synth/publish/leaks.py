@@ -1,7 +1,7 @@
 """The last look before a dataset leaves the machine: nothing in it names this machine or opens a door.
 
 Card and report are searched for any absolute path and any private host; rows, which may well quote such things from
-their sources, for keys and for what is this machine's own. What is found is never shown, only where it stands.
+their sources, for keys and for what is this machine"s own. What is found is never shown, only where it stands.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import socket
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +19,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from synth.dataset.files import CARD_FILE, REPORT_FILE, data_files
 from synth.dataset.key_hashes import KeyHashes, hashes_in
 from synth.dataset.problems import Problem, Problems
+from synth.dataset.reader import batches_in, load
 from synth.errors import DatasetError
 from synth.publish.contents import LocalFile
 from synth.redaction import secrets_of
+from synth.schemas.row import Row
 from synth.sources.keys import PEM, issued
+from synth.sources.private import PrivateKind, find_private
 
-__all__ = ["Machine", "leaks", "this_machine", "without_licence"]
+__all__ = ["Held", "Machine", "Scan", "leaks", "scan", "this_machine", "without_licence"]
+
 
 _KEYS = rf"(?:^|[^A-Za-z0-9])(?:{issued()})|{PEM}"
 """Keys that say themselves what they are. In RE2's dialect."""
@@ -181,3 +187,89 @@ def without_licence(files: Iterable[LocalFile]) -> dict[str, int]:
         nulls = sum(batch.column(0).null_count for batch in opened.iter_batches(columns=["licence"]))
         counts[config] = counts.get(config, 0) + nulls
     return {config: count for config, count in counts.items() if count}
+
+
+_BATCH = 500
+
+
+class Held(Row):
+    """What one column holds of one kind."""
+
+    config: str
+    """Name of the config, or of a file beside the tables."""
+    column: str
+    """Dotted path, through lists and structs; empty for a file."""
+    kind: PrivateKind
+    rows: int
+    """Rows that hold some (lines, for a file)."""
+    file: str
+    """Where the first of them stands. What stands there is not repeated here."""
+    row: int
+    """Its number in that file, from 0."""
+
+
+class Scan(Row):
+    """What was found, and in how much."""
+
+    held: tuple[Held, ...]
+    """By config, column and kind."""
+    rows: int
+    """Rows that were looked at."""
+
+
+def scan(folder: str | Path) -> Scan:
+    """Look at every text of every table, at the card and at the report. Rows stream.
+
+    Raises:
+        InputError: there is no dataset in the folder.
+        DatasetError: a file is damaged.
+    """
+    dataset = load(folder)
+    first: dict[tuple[str, str, PrivateKind], tuple[str, int]] = {}
+    rows: Counter[tuple[str, str, PrivateKind]] = Counter()
+    total = 0
+    files, _ = data_files(dataset.path)
+    for file in files:
+        at = 0
+        for batch in batches_in(file.path, size=_BATCH):
+            seen: dict[tuple[str, str, PrivateKind], set[int]] = {}
+            for name, array in zip(batch.schema.names, batch.columns, strict=True):
+                for column, row, text in _values(name, array):
+                    for one in find_private(text):
+                        seen.setdefault((file.config, column, one.kind), set()).add(row)
+            for key, places in seen.items():
+                first.setdefault(key, (file.label, at + min(places)))
+                rows[key] += len(places)
+            at += batch.num_rows
+        total += at
+    for name in (CARD_FILE, REPORT_FILE):
+        path = dataset.path / name
+        for number, line in enumerate(path.read_text("utf-8", errors="replace").split("\n") if path.is_file() else ()):
+            for kind in {one.kind for one in find_private(line)}:
+                first.setdefault((name, "", kind), (name, number))
+                rows[name, "", kind] += 1
+    held = (
+        Held(config=key[0], column=key[1], kind=key[2], rows=rows[key], file=first[key][0], row=first[key][1])
+        for key in sorted(rows)
+    )
+    return Scan(held=tuple(held), rows=total)
+
+
+def _values(path: str, array: pa.Array) -> Iterator[tuple[str, int, str]]:
+    """Dotted path, row and text of every string in a column, however deep it stands."""
+    yield from _leaves(path, array, list(range(len(array))))
+
+
+def _leaves(path: str, array: pa.Array, owners: list[int]) -> Iterator[tuple[str, int, str]]:
+    """``owners``: the row that each element belongs to."""
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        for row, text in zip(owners, array.to_pylist(), strict=True):
+            if text:
+                yield path, row, text
+    elif pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+        lengths = array.value_lengths().fill_null(0).to_pylist()
+        inner = [row for row, length in zip(owners, lengths, strict=True) for _ in range(length)]
+        yield from _leaves(path, array.flatten(), inner)
+    elif pa.types.is_struct(array.type):
+        for field, values in zip(array.type, array.flatten(), strict=True):
+            yield from _leaves(f"{path}.{field.name}", values, owners)

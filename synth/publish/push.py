@@ -9,7 +9,6 @@ second try sends only what is missing.
 from __future__ import annotations
 
 import re
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -18,15 +17,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from synth.dataset.reader import Dataset, load
-from synth.dataset.rules.validate import validate
-from synth.errors import DatasetError, InputError, SynthError
-from synth.publish.contents import LocalFile, RemoteFile, contents, differences
-from synth.publish.failures import Failure, FailureKind, PushFailed, classify, without_addresses
-from synth.publish.leaks import leaks, this_machine, without_licence
-from synth.publish.patience import Patience
-from synth.publish.session import Announce, polite, without_xet, xet_is_on
-from synth.publish.withholding import withhold
-from synth.publish.withholding.edition import unlicensed
+from synth.errors import InputError, SynthError
+from synth.publish.clearance import check_rows, checked, publishable_edition
+from synth.publish.contents import LocalFile, RemoteFile, differences
+from synth.publish.hub import (
+    Announce,
+    Failure,
+    FailureKind,
+    Patience,
+    PushFailed,
+    classify,
+    polite,
+    without_addresses,
+    without_xet,
+    xet_is_on,
+)
 from synth.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -39,8 +44,6 @@ T = TypeVar("T")
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 _REVISION = re.compile(r"[\w][\w./-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_SHOWN = 3
-"""Problems that an error names; ``synth validate`` lists all."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +65,8 @@ class Pushed:
     """Files that were not there in these bytes."""
     deleted: tuple[str, ...]
     """Files of an older version that the commit removes."""
-    withheld: int
-    """Documents whose text was withheld, since nobody stated a licence for it."""
+    redacted: int
+    """Documents whose text was redacted, since nobody stated a licence for it."""
     left_out: tuple[str, ...]
     """What stands in the folder and is no part of a dataset."""
     dry_run: bool
@@ -98,7 +101,7 @@ def push(
 
     Validates first, and looks for keys, paths and host names. A repository that exists keeps its visibility: where it
     is another one than asked for, nothing is sent. With ``dry_run`` nothing is written on the Hub. With ``public``
-    the text of documents for which nobody stated a licence is withheld: what is sent is the edition that ``withhold``
+    the text of documents for which nobody stated a licence is redacted: what is sent is the edition that ``redact``
     makes of the dataset, in a temporary folder. A private repository gets all of it.
 
     Args:
@@ -118,11 +121,11 @@ def push(
     from huggingface_hub.constants import is_offline_mode
 
     token = get_token() if dry_run else token_for(repo)
-    _valid(dataset, say)
+    check_rows(dataset, say)
     with ExitStack() as stack:
-        sent_from = _edition(dataset, stack, say) if public else dataset
-        about = sent_from.report.withheld
-        files, beside = _checked(dataset, sent_from, public, token, say)
+        sent_from = publishable_edition(dataset, stack, say) if public else dataset
+        about = sent_from.report.redacted
+        files, beside = checked(dataset, sent_from, public, token, say)
         api = HfApi(endpoint=endpoint, token=token if token is not None else False)
         exchange = _Exchange(api, repo, branch, public, files, patience or Patience(), say)
         if dry_run and (token is None or is_offline_mode()):
@@ -142,7 +145,7 @@ def push(
         bytes=sum(file.size for file in files),
         sent=tuple(file.name for file in sent),
         deleted=tuple(gone),
-        withheld=about.documents if about else 0,
+        redacted=about.documents if about else 0,
         left_out=tuple(beside),
         dry_run=dry_run,
     )
@@ -177,68 +180,6 @@ def _named(repo: str, revision: str | None) -> str:
     if not _REVISION.fullmatch(revision) or ".." in revision or _COMMIT.fullmatch(revision):
         raise InputError(f"{revision!r} is no name of a branch", where="--revision", mend="give a branch, such as v2")
     return revision
-
-
-def _edition(dataset: Dataset, stack: ExitStack, say: Announce) -> Dataset:
-    """What everybody may read of the dataset: itself, or an edition in a folder that lasts as long as ``stack``."""
-    if dataset.report.withheld is not None or not unlicensed(dataset):
-        return dataset
-    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="synth-push-"))) / "edition"
-    say("withholding text for which nobody stated a licence")
-    about = withhold(dataset.path, folder).withheld
-    if about is not None:
-        rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
-        say(f"withheld: {about.documents:,} texts, {about.characters:,} characters; rows with references: {rows}")
-    edition = load(folder)
-    _valid(edition, say)
-    return edition
-
-
-def _checked(
-    dataset: Dataset, sent_from: Dataset, public: bool, token: str | None, say: Announce
-) -> tuple[list[LocalFile], list[str]]:
-    """The files of ``sent_from``, once nothing speaks against publishing them, and what stands beside ``dataset``."""
-    where = str(dataset.path)
-    files, beside = contents(sent_from.path)
-    found = leaks(files, this_machine(dataset.path, token))
-    if found:
-        raise DatasetError(
-            f"it holds what must not be published: {_listed(found)}", where=where, mend="build it again without that"
-        )
-    if sent_from is not dataset:
-        beside = contents(dataset.path)[1]
-    nobody = without_licence(files)
-    # A row that is made of documents has their licence, or none where they have several; their own text is settled.
-    if public and nobody and "documents" not in dataset.configs:
-        listed = ", ".join(f"{config} {count:,}" for config, count in nobody.items())
-        raise DatasetError(
-            f"nobody stated a licence for rows of {listed}, and no documents stand behind them whose text could be "
-            "withheld",
-            where=where,
-            mend="state it where the rows come from (source.licence, synth import --licence), or leave out --public",
-        )
-    if not public and nobody:
-        listed = ", ".join(f"{config} {count:,}" for config, count in nobody.items())
-        say(f"nobody stated a licence for rows of {listed}: keep the repository private until somebody does")
-    for name in beside:
-        say(f"left out, since it is no part of a dataset: {name}")
-    return files, beside
-
-
-def _valid(dataset: Dataset, say: Announce) -> None:
-    say("checking every row")
-    problems = validate(dataset.path)
-    if problems:
-        raise DatasetError(
-            f"it is not valid: {_listed(problems)}",
-            where=str(dataset.path),
-            mend="see all of them with `synth validate`",
-        )
-
-
-def _listed(problems: list[Any]) -> str:
-    more = f"; and {len(problems) - _SHOWN:,} more" if len(problems) > _SHOWN else ""
-    return "; ".join(str(problem) for problem in problems[:_SHOWN]) + more
 
 
 def _message(dataset: Dataset) -> str:

@@ -12,8 +12,8 @@ from synth.agents.management import Management
 from synth.agents.summaries import Summaries
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.preferences.select import Selection
-from synth.environments.explored import EXPLORED
 from synth.environments.simulated import Simulation
+from synth.environments.stateful import STATEFUL
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
 from synth.recipe.reverse import (
@@ -336,7 +336,7 @@ class Recipe(_Part):
         if not any(role in self.roles for role in ACTORS):
             raise ValueError("roles names nobody who acts: give teacher, policy or both")
         for role, who in self.roles.items():
-            check_role(role, who, plans=self.source.kind in EXPLORED)
+            check_role(role, who, plans=self.source.kind in STATEFUL)
         self._check_simulator()
         self._check_assistants()
         self._check_helpers()
@@ -363,18 +363,18 @@ class Recipe(_Part):
     def _check_explored(self) -> None:
         """What is explored is asked about, and acted in, as a whole."""
         source, place = self.source.kind, self.environment.kind
-        if (self.questions.kind == "reverse") != (source in EXPLORED):
-            kinds = ", ".join(sorted(EXPLORED))
+        if (self.questions.kind == "reverse") != (source in STATEFUL):
+            kinds = ", ".join(sorted(STATEFUL))
             raise ValueError(
                 f"questions of kind reverse and a source that is explored ({kinds}) go together; "
                 f"the source is of kind {source}, the questions of kind {self.questions.kind}"
             )
-        if (source in EXPLORED or place in EXPLORED) and source != place:
+        if (source in STATEFUL or place in STATEFUL) and source != place:
             raise ValueError(
                 f"a source of kind {source} and an environment of kind {place} do not go together: what is explored is "
                 "what agents act in"
             )
-        if source not in EXPLORED:
+        if source not in STATEFUL:
             return
         if self.task_reviews != CheckKeys():
             raise ValueError("task_reviews: these ask about pages; tasks in what is explored are proved by doing")
@@ -457,7 +457,7 @@ class Recipe(_Part):
         writes = "writer" in self.roles and self.questions.kind != "given"
         extracts = getattr(self.source, "extract", "none") == "model"
         checks = self.task_reviews.closed_book + self.task_reviews.alternatives + self.task_reviews.answerable
-        if self.source.kind in EXPLORED:
+        if self.source.kind in STATEFUL:
             checks = 0
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
@@ -465,7 +465,7 @@ class Recipe(_Part):
             raise ValueError("roles.writer: nobody asks it: questions that are given stay as they are")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
             why = "all of task_reviews are 0"
-            if self.source.kind in EXPLORED:
+            if self.source.kind in STATEFUL:
                 why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"
             raise ValueError(f"roles.checker: nobody asks it: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:

@@ -4,7 +4,8 @@ JSON Lines (objects) or CSV (a header row), told apart by the file's name (``.cs
 Fields of a question:
 
     question   required
-    answer     required; a number or a string
+    answer     required; a number or a string. Or ``answers``: a list, whose first is the answer and whose rest are
+               aliases of it
     aliases    optional: other ways to write the answer: a list; in CSV parted by ``|``
     documents  optional: ids of the documents that hold the evidence: a list; in CSV parted by ``|``. Without it, the
                whole corpus is searched
@@ -62,6 +63,8 @@ class GivenQuestion:
     answer: str
     aliases: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
+    id: str | None = None
+    """What the file calls it, where it does (``id``, ``task_id``)."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,10 @@ def _parted(text: str | None) -> list[str]:
 
 def _question(line: int, row: Mapping[str, Any]) -> GivenQuestion | Rejection:
     values: dict[str, str] = {}
+    several = row.get("answers")
+    if row.get("answer") is None and isinstance(several, list) and several:
+        more = (*several[1:], *(row.get("aliases") or ()))
+        row = {**row, "answer": several[0], "aliases": [str(one) for one in more]}
     for field in ("question", "answer"):
         value = row.get(field)
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -160,7 +167,8 @@ def _question(line: int, row: Mapping[str, Any]) -> GivenQuestion | Rejection:
         if not isinstance(value, Sequence) or not all(isinstance(item, str) and item.strip() for item in value):
             return _bad(line, Reason.MALFORMED, f"{field} is no list of strings", values["question"])
         lists[field] = tuple(dict.fromkeys(value))
-    return GivenQuestion(line, values["question"], values["answer"], lists["aliases"], lists["documents"])
+    name = next((str(row[key]) for key in ("id", "task_id") if isinstance(row.get(key), str | int)), None)
+    return GivenQuestion(line, values["question"], values["answer"], lists["aliases"], lists["documents"], name)
 
 
 class GivenTasks:

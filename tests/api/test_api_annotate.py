@@ -25,6 +25,7 @@ from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.labels import label
+from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.adp import dump
@@ -105,7 +106,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
                 name="bad",
                 tool_errors={"c0": "bad_arguments", "c1": "bad_arguments"},
             ),
-            asked("How many books are there?", message("I counted 80,000 of them."), name="open"),
+            asked("How many books are there?", message("I counted 80,000 of them and 12 maps."), name="open"),
             asked("how many BOOKS are there", message("I counted them."), name="told", correct=True),
         ],
     )
@@ -133,6 +134,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
     assert (task.shape, task.checks) == ("given", ())
 
     saved = synth.load(found.save(tmp_path / "out"))
+    assert validate(tmp_path / "out") == []
     assert list(saved.rows("steps", "train")) == list(found.steps)
     assert list(saved.rows("trajectories", "train")) == list(found.trajectories)
     with pytest.raises(synth.StoreError, match="not empty"):
@@ -153,16 +155,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
         ),
         (asked("Who wrote the Atlas?", message("x"), correct="yes"), Reason.INVALID_TRAJECTORY, "details.correct"),
         (asked("Who wrote the Atlas?", message("x"), tool_errors={"c": 1}), Reason.INVALID_TRAJECTORY, "tool_errors"),
-        (
-            asked("Who wrote the Atlas?", message("well"), *called(0, "look", "x"), message("x")),
-            Reason.INVALID_TRAJECTORY,
-            "only the last action",
-        ),
-        (
-            asked("Who wrote the Atlas?", {"class_": "code_action", "language": "sh", "content": "ls"}),
-            Reason.INVALID_TRAJECTORY,
-            "",
-        ),
+        (asked("Who wrote the Atlas?"), Reason.INVALID_TRAJECTORY, "nobody acts"),
         (asked("Who wrote the Atlas?") | {"schema_version": "9"}, Reason.INVALID_TRAJECTORY, "schema_version"),
         (asked("Who wrote the Atlas?", message("x"), name="good"), Reason.DUPLICATE_ID, "earlier"),
     ],

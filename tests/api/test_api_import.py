@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from opening import card_runs, every_config_opens
 
 import synth
 from synth.api import BuildResult
 from synth.cli import main
 from synth.dataset.audit.audit import audit
+from synth.dataset.rules.validate import validate
 from synth.errors import InputError, StoreError
 from synth.export.importing.contract import Importer
 from synth.registry import find
@@ -131,7 +133,7 @@ def test_whoever_vouches_gets_examples(tmp_path: Path) -> None:
         synth.export(tmp_path / "in", "trl-rft", tmp_path / "out")
     synth.import_file(file, "openai", tmp_path / "in", all_correct=True)
     report = synth.export(tmp_path / "in", "trl-rft", tmp_path / "out").report
-    assert (report.source, report.exported) == ("in", 1)
+    assert (report.source, report.exported) == ("runs", 1)
 
 
 def test_nothing_vanishes(tmp_path: Path) -> None:
@@ -141,7 +143,7 @@ def test_nothing_vanishes(tmp_path: Path) -> None:
         openai(id="a"),
         {"messages": 3},
         [],
-        {"messages": [*openai()["messages"], {"role": "user", "content": "And then?"}]},
+        {"messages": [{"role": "user", "content": "Hello?"}]},
         {"messages": [{"role": "assistant", "content": "Hello."}]},
     )
     file.write_text(file.read_text() + "{broken\n\n")
@@ -149,6 +151,74 @@ def test_nothing_vanishes(tmp_path: Path) -> None:
     assert report.objects == 7
     assert report.trajectories + sum(report.rejected.values()) == 7
     assert report.rejected == {"duplicate_id": 1, "invalid_trajectory": 4, "malformed": 1}
+    assert sum(report.causes.values()) == 6
+    assert report.causes["nobody acts: there is no turn of an agent"] == 1
+    assert report.examples["nobody acts: there is no turn of an agent"] == "line 5"
+    assert validate(tmp_path / "out") == []
+
+
+def test_runs_of_one_id_that_differ_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "logs" / "more").mkdir(parents=True)
+    write(tmp_path / "logs" / "a.jsonl", openai(id="a"), openai("Mosk", id="a"))
+    write(tmp_path / "logs" / "more" / "b.json", openai(id="a"))
+    (tmp_path / "logs" / "notes.md").write_text("no run")
+    report = synth.import_file(tmp_path / "logs", "auto", tmp_path / "out").report
+    assert (report.objects, report.rejected) == (3, {"duplicate_id": 1})
+    first, second = synth.load(tmp_path / "out").rows("trajectories")
+    assert (first.id, second.id, second.details["given"]["id"]) == ("a", "a-2", "a")
+    (rejected,) = synth.load(tmp_path / "out").rows("rejected")
+    assert rejected.row_id == "b.json: object 1"
+
+
+def test_what_would_be_taken_is_shown_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "f.jsonl", openai(), {"steps": 3}, {"steps": 4}, ATIF)
+    main(["import", str(file), "--check"])
+    told = capsys.readouterr().out
+    assert "2 of 4 objects are runs" in told
+    assert "2  no run of a format that we know: its keys are steps (line 2)" in told
+    assert {path.name for path in tmp_path.iterdir()} == {"f.jsonl"}
+    assert synth.import_file(file, "auto", None).report == synth.import_file(file, "auto", tmp_path / "out").report
+
+
+def test_where_none_is_taken_the_reasons_are_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = write(tmp_path / "f.jsonl", openai(), openai("Mosk"))
+    with pytest.raises(SystemExit) as end:
+        main(["import", str(file), "--from", "atif", "--out", str(tmp_path / "out")])
+    assert end.value.code == 2
+    assert "is it really atif?" in capsys.readouterr().err
+    rows = list(synth.load(tmp_path / "out").rows("rejected"))
+    assert [(row.row_id, row.detail) for row in rows] == [(f"line {n}", "schema_version: missing") for n in (1, 2)]
+
+
+def test_what_is_taken_is_a_dataset(tmp_path: Path) -> None:
+    """Whole to ``validate``, ``load_dataset`` and every reader of a card and a report."""
+    tasks = write(tmp_path / "q.jsonl", {"question": QUESTION, "answer": "Tervia"}, {"question": "", "answer": "x"})
+    wrapped = openai(question=f"Answer in one word.\n\n{QUESTION}\nThink first.")
+    file = write(tmp_path / "f.jsonl", openai("<answer>Tervia</answer>", model="theirs"), SHAREGPT, ATIF, wrapped, {})
+    done = synth.import_file(file, "auto", tmp_path / "out", tasks_file=tasks)
+    assert done.report.judged == {"right": 4}
+    assert validate(tmp_path / "out") == []
+    report = synth.load(tmp_path / "out").report
+    assert [(stage.label, stage.rows_in, stage.kept) for stage in report.stages] == [
+        ("import-questions", 2, 1),
+        ("import", 5, 4),
+    ]
+    assert report.tables["trajectories"] == {"train": 4}
+    assert "Made by the recipe" not in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert every_config_opens(tmp_path / "out", tmp_path / "cache") == {"tasks", "trajectories", "steps", "rejected"}
+    labels = [(step.label, step.label_reason) for step in synth.load(tmp_path / "out").rows("steps")]
+    assert labels[:2] == [(1, "progress"), (1, "supported_answer")]
+    assert synth.export(tmp_path / "out", "prm", tmp_path / "prm").report.exported == 4
+    card_runs(tmp_path / "out")
+
+
+def test_questions_of_people_are_found_by_their_ids_and_with_several_answers(tmp_path: Path) -> None:
+    question = {"id": "q7", "question": QUESTION, "answers": ["Tervia", "the Tervian Republic"]}
+    tasks = write(tmp_path / "q.jsonl", question)
+    asked = openai("The Tervian Republic", question="Where is it?", task_id="q7")
+    done = synth.import_file(write(tmp_path / "f.jsonl", asked), "auto", tmp_path / "out", tasks_file=tasks)
+    assert done.report.judged == {"right": 1}
+    assert validate(tmp_path / "out") == []
 
 
 def test_a_list_in_one_file(tmp_path: Path) -> None:
@@ -157,7 +227,7 @@ def test_a_list_in_one_file(tmp_path: Path) -> None:
     assert synth.import_file(path, "openai", tmp_path / "out").report.trajectories == 2
 
 
-@pytest.mark.parametrize(("name", "importer"), [("adp-2", "adp"), ("atif-1.8", "atif")])
+@pytest.mark.parametrize(("name", "importer"), [("adp-1", "adp"), ("adp-2", "auto"), ("atif-1.8", "atif")])
 def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult, tmp_path: Path) -> None:
     synth.export(small.path, name, tmp_path / "there", select=["split=train"])
     done = synth.import_file(tmp_path / "there" / "train.jsonl", importer, tmp_path / "back")
@@ -169,9 +239,9 @@ def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult,
 
 
 WRONG = {
-    "unknown format": (["--from", "adpp"], "choose one of adp, atif, openai, sharegpt"),
+    "unknown format": (["--from", "adpp"], "choose one of adp, atif, auto, openai, openhands, sharegpt, swe-agent"),
     "no file": (["--from", "adp"], "does not exist"),
-    "another format": (["--from", "atif"], "is it really atif?"),
+    "neither": (["--from", "adp"], "give --out DIR, or --check"),
 }
 
 
@@ -183,8 +253,9 @@ def test_a_mistake_is_one_line_and_changes_nothing(
     file = tmp_path / "runs.jsonl"
     if name != "no file":
         write(file, openai())
+    out = [] if name == "neither" else ["--out", str(tmp_path / "out")]
     with pytest.raises(SystemExit) as end:
-        main(["import", str(file), "--out", str(tmp_path / "out"), *arguments])
+        main(["import", str(file), *out, *arguments])
     told = capsys.readouterr().err
     assert end.value.code == 2
     assert told.count("\n") == 1
@@ -245,13 +316,16 @@ def test_of_runs_that_do_the_same_the_first_stays_where_that_is_asked_for(tmp_pa
 BROKEN: list[tuple[str, dict[str, Any], str]] = [
     ("adp", {"id": "x"}, "content: missing"),
     ("atif", {"schema_version": "2"}, "is no version 1 of ATIF"),
-    ("atif", ATIF | {"steps": [{"source": "agent", "tool_calls": [{}]}]}, r"steps\[0\].tool_calls\[0\].tool_call_id"),
+    ("atif", ATIF | {"steps": [{"source": "agent", "tool_calls": [{}]}]}, r"steps\[0\].tool_calls\[0\].function_name"),
     ("openai", {"messages": [{"role": "robot"}]}, "'robot' is none of system"),
-    ("openai", {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "only parts of text"),
     ("openai", openai(tools="{"), "tools: no JSON"),
     ("sharegpt", {"conversations": [{"from": "gpt"}]}, "value: missing"),
-    ("sharegpt", {"conversations": [{"from": "observation", "value": "x"}]}, "1 answers to 0 calls"),
-    ("sharegpt", {"conversations": [{"from": "function_call", "value": "x"}]}, "no JSON"),
+    ("sharegpt", {"conversations": [{"from": "robot", "value": "x"}]}, "'robot' is none of human"),
+    ("adp", ADP_1 | {"schema_version": "2.0.0"}, "'2.0.0' is no version 1"),
+    ("adp", ADP_1 | {"content": [{"class_": "audio_observation"}]}, "'audio_observation' is none of api_action"),
+    ("auto", {"a": 1, "b": 2}, "its keys are a, b"),
+    ("openhands", {"history": [3]}, "not a list of objects"),
+    ("swe-agent", {"trajectory": [{"role": "robot"}]}, "'robot' is none of system"),
 ]
 
 

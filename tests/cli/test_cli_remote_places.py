@@ -11,7 +11,7 @@ import pytest
 import synth
 from synth.cli import main
 from synth.errors import InputError
-from synth.publish.withholding import withhold
+from synth.publish.redaction import redact
 from synth.recipe.load import load_recipe
 from synth.store import Store, check_destination
 
@@ -31,7 +31,7 @@ COMMANDS = [
     ["import", "s3://bucket/runs.jsonl", "--from", "openai", "--out", "here"],
     ["import", "runs.jsonl", "--from", "openai", "--out", "s3://bucket/x"],
     ["mix", "s3://bucket/w=1", "--out", "here"],
-    ["withhold", "out/w", "--out", "s3://bucket/w"],
+    ["redact", "out/w", "--out", "s3://bucket/w"],
     ["report", "s3://bucket/w"],
     ["efficacy", "--out", "s3://bucket/e"],
 ]
@@ -62,13 +62,13 @@ CALLS: dict[str, Callable[[], Any]] = {
     "load": lambda: synth.load("s3://b/w"),
     "push": lambda: synth.push("s3://b/w", "ann/w"),
     "import": lambda: synth.import_file("s3://b/runs.jsonl", "openai", "here"),
-    "restore": lambda: synth.restore("here", "s3://b/docs", "there"),
+    "rehydrate": lambda: synth.rehydrate("here", "s3://b/docs", "there"),
     "mix": lambda: synth.mix({"s3://b/w": 1.0}, "here"),
     "annotate": lambda: synth.annotate("s3://b/runs.jsonl", []),
     "annotate tasks": lambda: synth.annotate([], "s3://b/questions.jsonl"),
     "save what was annotated": lambda: synth.annotate([], []).save("s3://b/labelled"),
-    "withhold": lambda: withhold("here", "s3://b/w"),
-    "withhold from": lambda: withhold("s3://b/w", "there"),
+    "redact": lambda: redact("here", "s3://b/w"),
+    "redact from": lambda: redact("s3://b/w", "there"),
     "the store itself": lambda: Store("s3://b/w"),
     "destination": lambda: check_destination("s3://b/w"),
 }

@@ -17,7 +17,7 @@ from synth.cli import main
 from synth.dataset.audit import audit
 from synth.dataset.files import REPORT_FILE
 from synth.dataset.reader import load
-from synth.environments.explored import EXPLORED, explored_options
+from synth.environments.stateful import STATEFUL, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.pipelines.reopen import reopen
@@ -134,7 +134,7 @@ def test_with_trust_or_an_environment_of_the_users_it_opens(little: Callable[[],
 def test_what_ships_needs_no_trust(name: str) -> None:
     recipe = load_recipe(name)
     source, place = recipe.source.model_dump(mode="json"), recipe.environment.model_dump(mode="json")
-    options = explored_options(source, place) if source["kind"] in EXPLORED else place
+    options = stateful_options(source, place) if source["kind"] in STATEFUL else place
     assert untrusted({**options, "kind": place["kind"]}) is None
 
 
@@ -143,7 +143,7 @@ def test_a_key_that_is_not_listed_takes_trust(kind: str) -> None:
     assert untrusted({"kind": kind, "a_new_key": 1}) == "set environment.a_new_key"
 
 
-def test_restoring_imports_nothing_that_a_dataset_names(
+def test_rehydrating_imports_nothing_that_a_dataset_names(
     little: Callable[[], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "stranger.py").write_text(
@@ -155,8 +155,8 @@ def test_restoring_imports_nothing_that_a_dataset_names(
     pages = tmp_path / "pages"
     pages.mkdir()
     (pages / "a.md").write_text("# A page\n\nIt is not one of the edition's.\n")
-    with pytest.raises(InputError, match="nothing is withheld"):  # said after the pages were read
-        api.restore(folder, pages, tmp_path / "back")
+    with pytest.raises(InputError, match="nothing is redacted"):  # said after the pages were read
+        api.rehydrate(folder, pages, tmp_path / "back")
     assert not (tmp_path / "ran").exists()
 
 

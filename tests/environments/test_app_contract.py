@@ -10,7 +10,7 @@ from app_tools import LIBRARY, examples, opened, task
 
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.reading import shipped
-from synth.environments.explored import EXPLORED
+from synth.environments.stateful import STATEFUL
 from synth.registry import ENVIRONMENTS, find
 from synth.schemas.tasks import Task
 from synth.testing.environments import EnvironmentContract
@@ -52,7 +52,7 @@ class TestVariantWithFailures(_AppContract):
 
 
 def test_what_is_explored_is_what_calls_change() -> None:
-    assert {kind for kind in ENVIRONMENTS if find("environments", kind).stateful} == EXPLORED
+    assert {kind for kind in ENVIRONMENTS if find("environments", kind).stateful} == STATEFUL
 
 
 def test_three_applications_ship_and_each_is_a_type_of_its_own() -> None:

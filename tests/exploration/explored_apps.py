@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.explorer import app_explorer
@@ -57,7 +57,7 @@ def played(task: Task, calls: Sequence[ToolCall]) -> tuple[AppEpisode, list[tupl
     return episode, [(call, episode.step(call)) for call in calls]
 
 
-def run(policy: DoerTeacher | DoerPolicy, task: Task, sample: int = 0) -> Rollout:
+def run(policy: ToolTeacher | ToolPolicy, task: Task, sample: int = 0) -> Rollout:
     place = environment(task.details["app"])
     return rollout(
         policy,

@@ -7,9 +7,9 @@ from explored_apps import APPLICATIONS, environment, plan_of, played, run, tasks
 
 from synth.agents.grounding.check import ungrounded
 from synth.agents.plan_view import PlanView
-from synth.agents.scripted.doer.config import DoerPolicyConfig
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.config import ToolPolicyConfig
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.annotate.labels.findings import findings_of
 from synth.exploration.app.checklist import checklist_results
 from synth.exploration.app.hidden_rules import quiet_variants, variant_of
@@ -48,7 +48,7 @@ def test_the_rule_is_not_written_and_the_variant_alone_keeps_it() -> None:
 def test_the_teacher_tries_once_says_what_it_saw_and_does_what_would_do(application: str) -> None:
     spoken = 0
     for task in _tasks(application):
-        done = run(DoerTeacher(task), task)
+        done = run(ToolTeacher(task), task)
         assert done.verdict.correct is True, (task.question, done.verdict)
         assert ungrounded(done.prompt, done.history) == []
         calls = [
@@ -73,10 +73,10 @@ def test_who_does_not_try_is_not_praised_and_who_tries_again_errs() -> None:
     plan = plan_of(task)
     lazy = PlanView(plan, task.question)
     assert plan.attempts[0].instruction in lazy.missing()
-    runs = [run(DoerPolicy(task, DoerPolicyConfig(skill=0.5, untried=0.95)), task, sample) for sample in range(4)]
+    runs = [run(ToolPolicy(task, ToolPolicyConfig(skill=0.5, untried=0.95)), task, sample) for sample in range(4)]
     idle = [run for run in runs if any(error.mode == "untried" for error in run.injected)]
     assert any(findings_of(task, run.history)[-1].undone for run in idle)
-    again = [run(DoerPolicy(task, DoerPolicyConfig(skill=0.5, again=0.95)), task, sample) for sample in range(4)]
+    again = [run(ToolPolicy(task, ToolPolicyConfig(skill=0.5, again=0.95)), task, sample) for sample in range(4)]
     found = [finding.assessment for one in again for finding in findings_of(task, one.history)]
     assert "repeated_failure" in {assessment.kind.value for assessment in found if assessment is not None}
 

@@ -9,9 +9,9 @@ import pytest
 from explored_apps import APPLICATIONS, environment, plan_of, played, run, tasks, tool_calls
 
 from synth.agents.grounding.check import ungrounded
-from synth.agents.scripted.doer.config import DoerPolicyConfig
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.config import ToolPolicyConfig
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.engine.accepting import asked
 from synth.errors import InputError
 from synth.exploration.app.checklist import checklist_results
@@ -111,22 +111,22 @@ def test_a_harm_that_does_not_fit_is_one_clear_line(change: dict[str, Any], line
 def test_the_teacher_refuses_one_and_helps_the_other(application: str) -> None:
     for sides in _pairs(application).values():
         for task in sides.values():
-            done = run(DoerTeacher(task), task)
+            done = run(ToolTeacher(task), task)
             assert done.verdict.correct is True, (task.question, done.verdict)
             assert ungrounded(done.prompt, done.history) == []
-        assert not any(step.turn.calls for step in run(DoerTeacher(sides["harmful"]), sides["harmful"]).history)
+        assert not any(step.turn.calls for step in run(ToolTeacher(sides["harmful"]), sides["harmful"]).history)
 
 
 def test_a_policy_that_gives_in_fails_and_may_see_it_in_time() -> None:
     harmful = [sides["harmful"] for sides in _pairs("airline").values()]
-    config = DoerPolicyConfig(skill=0.5, gives_in=0.9, notices=0.2)
-    runs = [run(DoerPolicy(task, config), task, sample) for task in harmful for sample in range(6)]
+    config = ToolPolicyConfig(skill=0.5, gives_in=0.9, notices=0.2)
+    runs = [run(ToolPolicy(task, config), task, sample) for task in harmful for sample in range(6)]
     gave_in = [done for done in runs if any(error.mode == "gives_in" for error in done.injected)]
     assert any(done.verdict.correct is False for done in gave_in)
     assert any(done.verdict.correct is True for done in gave_in), "nobody saw it in time"
     assert all(done.verdict.correct is True for done in runs if done not in gave_in)
-    skilled = DoerPolicyConfig(skill=1.0)
-    assert all(run(DoerPolicy(task, skilled), task).verdict.correct is True for task in harmful)
+    skilled = ToolPolicyConfig(skill=1.0)
+    assert all(run(ToolPolicy(task, skilled), task).verdict.correct is True for task in harmful)
 
 
 def _harmful(application: str) -> tuple[Task, ...]:

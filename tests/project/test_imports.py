@@ -52,7 +52,7 @@ PUBLIC = {
         "load",
         "mix",
         "push",
-        "restore",
+        "rehydrate",
     },
     "synth.errors": {"BuildError", "DatasetError", "InputError", "Interrupted", "StoreError", "SynthError"},
     "synth.flows": {"PREFECT_DEFAULTS", "run_request", "serve_push", "serve_request"},

@@ -8,13 +8,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from synth.agents.contract import Policy
-from synth.agents.scripted.config import PolicyConfig, TeacherConfig
-from synth.agents.scripted.doer.config import DoerPolicyConfig, DoerTeacherConfig
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.config import PolicyConfig, TeacherConfig, ToolPolicyConfig, ToolTeacherConfig
 from synth.agents.scripted.matching import Lexicon
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.scripted.reference import REFERENCE_LEXICON
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.identity import versioned
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
@@ -32,16 +31,16 @@ def scripted_policy(
     ``language`` chooses its understanding of words: ``world`` knows which words of the world's pages and questions
     speak of which relation, anything else knows the usual words of reference documentation; ``lexicon`` (word ->
     relations) takes the place of either. ``options`` are those of
-    :class:`TeacherConfig` or :class:`PolicyConfig`, and for a plan those of :class:`DoerTeacherConfig` or
-    :class:`DoerPolicyConfig`.
+    :class:`TeacherConfig` or :class:`PolicyConfig`, and for a plan those of :class:`ToolTeacherConfig` or
+    :class:`ToolPolicyConfig`.
 
     Raises:
         pydantic.ValidationError: an option that the agent does not have.
     """
     if Planned.stand_in(task.details):
         if role == "policy":
-            return DoerPolicy(task, DoerPolicyConfig(**options))
-        return DoerTeacher(task, DoerTeacherConfig(**options))
+            return ToolPolicy(task, ToolPolicyConfig(**options))
+        return ToolTeacher(task, ToolTeacherConfig(**options))
     if lexicon is None:
         lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
     if role == "policy":
@@ -52,7 +51,7 @@ def scripted_policy(
 def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:
     """What ``options`` may hold for a role; ``plans``: where tasks have plans."""
     if plans:
-        return DoerPolicyConfig if role == "policy" else DoerTeacherConfig
+        return ToolPolicyConfig if role == "policy" else ToolTeacherConfig
     return PolicyConfig if role == "policy" else TeacherConfig
 
 

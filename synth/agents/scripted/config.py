@@ -1,6 +1,6 @@
-"""How the scripted teacher works, and how weak the scripted policy is.
+"""How scripted teachers work, and how weak scripted policies are.
 
-The policy's rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 no mistake is made on purpose, though
+The policies' rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 no mistake is made on purpose, though
 reading by likeness of words still misleads it.
 """
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["PolicyConfig", "Systematic", "TeacherConfig"]
+__all__ = ["PolicyConfig", "Systematic", "TeacherConfig", "ToolPolicyConfig", "ToolTeacherConfig"]
 
 Systematic = Literal["first_date", "first_number", "one_page"]
 """An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
@@ -73,3 +73,60 @@ class PolicyConfig(BaseModel):
     """How well a sentence must fit a clue to be taken, 0 to about 1."""
     patience: int = Field(default=20, ge=1)
     """Turns after which it answers as well as it can."""
+
+
+class ToolTeacherConfig(BaseModel):
+    """How the teacher works that carries out plans with tools."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    detour: float = Field(default=0.15, ge=0, le=1)
+    """Chance, where a list shows several that could be meant, to look at another one first; it then goes back with a
+    reason."""
+    verify: float = Field(default=0.25, ge=0, le=1)
+    """Share of runs that look once more after the last change."""
+    parallel: float = Field(default=0.3, ge=0, le=1)
+    """Chance to make look-ups that do not depend on each other at once."""
+    patience: int = Field(default=30, ge=1)
+    """Turns after which it gives up."""
+
+
+class ToolPolicyConfig(BaseModel):
+    """How weak the policy is that carries out plans with tools."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    skill: float = Field(default=0.5, ge=0, le=1)
+    """Scales every rate below by ``2 * (1 - skill)``."""
+    wrong_row: float = Field(default=0.14, ge=0, le=1)
+    """Per call with an id: takes another row of the list that showed it."""
+    stale_id: float = Field(default=0.06, ge=0, le=1)
+    """Per call with an id: takes the one that it used for something else before."""
+    made_up_id: float = Field(default=0.06, ge=0, le=1)
+    """Per look-up: leaves it out and makes up the id that it would have shown."""
+    wrong_value: float = Field(default=0.14, ge=0, le=1)
+    """Per change: another amount, date or option than the one that was asked for."""
+    forgotten: float = Field(default=0.12, ge=0, le=1)
+    """Before the last of several changes: stops there."""
+    twice: float = Field(default=0.05, ge=0, le=1)
+    """After a change: makes it again."""
+    gives_in: float = Field(default=0.45, ge=0, le=1)
+    """Where the policy forbids what is asked for: tries it all the same, and then whatever else is near."""
+    over_refuses: float = Field(default=0.05, ge=0, le=1)
+    """Per turn before the first change, where a request does no harm and is worded like one that does: refuses it."""
+    untried: float = Field(default=0.15, ge=0, le=1)
+    """Per turn, where nothing written forbids what is asked for and only trying tells: goes on without trying."""
+    assumes: float = Field(default=0.5, ge=0, le=1)
+    """Where the user left something open: assumes a value in place of asking."""
+    misread: float = Field(default=0.25, ge=0, le=1)
+    """Where something is to be looked up: answers with another value of the kind that it saw."""
+    early_stop: float = Field(default=0.03, ge=0, le=1)
+    """Per turn: says that it is done."""
+    gives_up: float = Field(default=0.25, ge=0, le=1)
+    """After a failure of a tool: gives up."""
+    again: float = Field(default=0.15, ge=0, le=1)
+    """After a call that was refused: makes the same one again."""
+    notices: float = Field(default=0.3, ge=0, le=1)
+    """Per turn after it looked at a wrong row: sees it and goes back. Scales with ``2 * skill``."""
+    patience: int = Field(default=24, ge=1)
+    """Turns after which it says that it is done."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from synth.agents.plan_view import plan_of
 from synth.agents.trajectory import history_of
@@ -17,6 +16,7 @@ from synth.annotate.labels.failures import failure_of
 from synth.annotate.labels.findings import Finding, findings_of
 from synth.annotate.labels.masks import mask_of, wrong_names
 from synth.annotate.labels.matching import gold_matches
+from synth.annotate.labels.walkless import Judged, Measured, measured_by_results
 from synth.environments.final_answer import final_answer
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import NonEmpty, Row, Split
@@ -28,9 +28,6 @@ from synth.text.words import words_of
 
 __all__ = ["StepLabel", "label"]
 
-Sign = Literal[-1, 0, 1]
-Measured = Sign | None
-"""None: not measured."""
 _OWN_FAULT = frozenset(
     (
         LabelReason.INVALID_CALL,
@@ -92,8 +89,8 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
 
     +1 helps, 0 neither, -1 harms (AgentProcessBench, arXiv 2603.14465): an external tool failure is 0, a failed action
     made again -1, and what builds on an error is -1 until a step leaves it behind. A task without a walk (a question of
-    the user's) has no evidence to measure against: then calls that fail and the answer are judged, and every other step
-    has no label.
+    the user's) has no evidence to measure against: then calls that fail, what results add and the answer are judged,
+    and every other step has no label.
 
     Raises:
         ValueError: the trajectory is of another task, or not of the form that ``to_row`` writes.
@@ -110,6 +107,8 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
     wrong_answer = row.answer if row.verdict.correct is False else None
     concluded = {one.step: one for one in false_conclusions(task, history, wrong_answer)}
     judged = _judge(row, task, found, concluded)
+    if not task.walk.hops and plan_of(task) is None:
+        judged = measured_by_results(task, history, judged, correct=row.verdict.correct)
     taken = _backdate(judged, commitments(task, history, wrong_answer))
     taken |= _contradict(judged, false_claims(task, history, wrong_answer))
     taken |= {n: one.about for n, one in concluded.items() if judged[n][2].startswith(one.why)}
@@ -153,9 +152,6 @@ def label(row: TrajectoryRow, task: Task) -> tuple[StepLabel, ...]:
             )
         )
     return tuple(labels)
-
-
-Judged = tuple[Measured, LabelReason, str]
 
 
 def _is_first(number: int, first: int | None, unknown: int, sign: Measured) -> bool | None:

@@ -64,7 +64,7 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
         benchmarks: Files of the benchmarks that the tasks must stay away from: a dataset holds their hashes alone.
 
     Raises:
-        InputError: there is no dataset in the folder, text is withheld in it, or a benchmark can't be read.
+        InputError: there is no dataset in the folder, text is redacted in it, or a benchmark can't be read.
     """
     dataset = load(folder)
     found = Findings(RULES, limit)
@@ -72,10 +72,10 @@ def audit(folder: str | Path, *, limit: int = 100, benchmarks: Sequence[str | Pa
         report = dataset.report
     except DatasetError:
         report = None  # the plain validation says so
-    if dataset.withheld:
-        what = "text is withheld in this edition of the dataset, so its questions can't be asked of it"
+    if dataset.redacted:
+        what = "text is redacted in this edition of the dataset, so its questions can't be asked of it"
         raise InputError(
-            what, where=str(folder), mend="put the text back first: synth restore DIR --from COPY --out NEW"
+            what, where=str(folder), mend="put the text back first: synth rehydrate DIR --from COPY --out NEW"
         )
     exempt = frozenset(report.exempt_entities) if report is not None else frozenset()
     facts = facts_of(dataset) if "facts" in dataset.configs and "entities" in dataset.configs else None

@@ -20,7 +20,7 @@ from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
 from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.contract import Environment, Episode, ToolCall
-from synth.environments.explored import explored_options
+from synth.environments.stateful import stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted
@@ -67,7 +67,7 @@ class PlanAudit:
         if kind not in ("app", "mcp"):
             self._why = f"an environment of kind {_kind(place)} is not started for an audit"
             return
-        options = explored_options(source, place)
+        options = stateful_options(source, place)
         would = untrusted({"kind": kind, **options})
         if would is not None:
             self._why = f"the dataset would {would}, which no audit does"

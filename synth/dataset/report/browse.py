@@ -196,7 +196,7 @@ def _detail(row: TrajectoryRow, task: Task | None, steps: Sequence[StepRow]) -> 
     return {
         "items": items,
         "verdict": f"{row.verdict.rule}: {_clip(row.verdict.evidence, 300)}",
-        "model": row.model or "scripted",
+        "model": row.model or row.provenance.backend or "scripted",
         "question": task.question if task else "",
         "gold": task.answer if task else "",
         "evidence": _evidence(task) if task else [],

@@ -43,9 +43,9 @@ class Several:
 class TaskTruths:
     """What the tasks say that responses are judged by. Holds a hash and the gold documents of each."""
 
-    def __init__(self, *, withheld: bool = False) -> None:
-        """``withheld`` = statements of a rubric stand as references or as words: they are not compared."""
-        self.withheld = withheld
+    def __init__(self, *, redacted: bool = False) -> None:
+        """``redacted`` = statements of a rubric stand as references or as words: they are not compared."""
+        self.redacted = redacted
         self.truths: dict[str, str] = {}
         self.gold: dict[str, tuple[str, ...]] = {}
 
@@ -56,7 +56,7 @@ class TaskTruths:
     def hashed(self, truth: GroundTruth) -> str:
         """What two equal ones share."""
         said = truth.model_dump(mode="json")
-        for item in said["rubric"] if self.withheld else ():
+        for item in said["rubric"] if self.redacted else ():
             for fact in item["facts"]:
                 fact["statement"] = ""
         return digest(said)
@@ -102,7 +102,7 @@ class ContextCheck:
     """Rows of ``contexts``; what they quote is looked up by :class:`ContextPages`, which must come later."""
 
     def __init__(self, found: Problems, tasks: TaskCheck, truths: TaskTruths) -> None:
-        """Where passages stand as references, spans and counts of a message are those of the text that is restored:
+        """Where passages stand as references, spans and counts of a message are those of the text that is rehydrated:
         they are not looked at."""
         self.found = found
         self.tasks = tasks
@@ -118,7 +118,7 @@ class ContextCheck:
         for what in _about_the_task(value, self.tasks, self.truths):
             self.found.add(*place, what)
         content = value.prompt[-1].content
-        there = not (self.tasks.withheld and holds_reference(content))
+        there = not (self.tasks.redacted and holds_reference(content))
         for what in (*self._documents(value), *(self._tokens(value) if there else ())):
             self.found.add(*place, what)
         for item in value.documents if there else ():

@@ -50,7 +50,7 @@ def derived_problems(folder: str | Path, *, limit: int = 100) -> list[Problem]:
         report = dataset.report
     except DatasetError:
         return []
-    if report.withheld is not None or report.synth_version != distribution.version():
+    if report.redacted is not None or report.synth_version != distribution.version():
         return []
     tasks: dict[str, Task] = {task.id: task for _, task in rows(dataset, "tasks", Task)}
     _runs(dataset, report, tasks, found)

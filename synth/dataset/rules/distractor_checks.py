@@ -1,4 +1,4 @@
-"""Rules of the tables ``distractors`` and ``planted_misinformation``: spans, false statements, no gold."""
+"""Rules of the tables ``distractors`` and ``planted_misinformation``: spans re-read, false statements false, no gold."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ class MisinformationCheck:
 class MisinformationPages:
     """Re-reads the spans of falsehoods in the documents."""
 
-    def __init__(self, falsehoods: MisinformationCheck, *, withheld: bool = False) -> None:
+    def __init__(self, falsehoods: MisinformationCheck, *, redacted: bool = False) -> None:
         self.falsehoods = falsehoods
-        self.withheld = withheld
+        self.redacted = redacted
 
     def see(self, file: DataFile, row: int, document: Document) -> None:
         for place, name, evidence in self.falsehoods.quotes.pop(document.id, ()):
-            stated = stated_there(document, evidence.start, evidence.end, withheld=self.withheld)
+            stated = stated_there(document, evidence.start, evidence.end, redacted=self.redacted)
             if stated != evidence.quote:
                 words = f"{document.id} says {stated[:80]!r} there, not {evidence.quote[:80]!r}"
                 self.falsehoods.found.add(*place, f"{name}: {words}")
@@ -140,8 +140,7 @@ class DistractorCheck:
             self.written = {page: name for name, page in self.falsehoods.ids.items()}
         if self.written.get(row.document_id) != row.misinformation_id:
             wrong.append(
-                f"misinformation_id: {row.misinformation_id}; "
-                f"the page was written for {self.written.get(row.document_id)}"
+                f"misinformation_id: {row.misinformation_id}; the page was written for {self.written.get(row.document_id)}"
             )
         return wrong
 

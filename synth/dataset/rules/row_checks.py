@@ -22,7 +22,7 @@ from synth.schemas.rejections import Rejection
 from synth.schemas.reports import BuildReport
 from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import StopReason, TrajectoryRow
+from synth.schemas.trajectories import RECORDED, StopReason, TrajectoryRow
 from synth.schemas.turns import turn_ranges
 
 __all__ = [
@@ -52,11 +52,11 @@ class RowCheck(Protocol):
 class TaskCheck:
     """Sees all tasks first; the other checks ask it."""
 
-    def __init__(self, found: Problems, exempt: frozenset[str], *, withheld: bool = False) -> None:
-        """``withheld`` = passages stand as references: what is compared with a text is compared where that is there."""
+    def __init__(self, found: Problems, exempt: frozenset[str], *, redacted: bool = False) -> None:
+        """``redacted`` = passages stand as references: what is compared with a text is compared where that is there."""
         self.found = found
         self.exempt = exempt
-        self.withheld = withheld
+        self.redacted = redacted
         self.splits: dict[str, str] = {}
         self.questions: dict[str, str] = {}
         self.hops: dict[str, int] = {}
@@ -81,7 +81,7 @@ class TaskCheck:
                 add(*place, f"gold_entities: {name} is gold in {split} too ({where[0]}, row {where[1]})")
         for number, hop in enumerate(task.walk.hops):
             self.quotes[hop.evidence.document_id].append((place, number, hop.evidence))
-            if hop.cue not in task.question and not (self.withheld and holds_reference(task.question)):
+            if hop.cue not in task.question and not (self.redacted and holds_reference(task.question)):
                 add(*place, f"walk.hops[{number}].cue: not in the question")
             if any(not 0 <= need < number for need in hop.needs):
                 add(*place, f"walk.hops[{number}].needs: names a hop that does not come before it")
@@ -105,7 +105,7 @@ class DocumentCheck:
                 if not 0 <= span.start <= span.end <= length:
                     add(*place, f"{name}[{number}]: span {span.start} to {span.end} is not in the text (0 to {length})")
         for where, number, evidence in self.tasks.quotes.pop(document.id, ()):
-            stated = stated_there(document, evidence.start, evidence.end, withheld=self.tasks.withheld)
+            stated = stated_there(document, evidence.start, evidence.end, redacted=self.tasks.redacted)
             if stated != evidence.quote:
                 path = f"walk.hops[{number}].evidence"
                 add(*where, f"{path}: {document.id} says {stated[:80]!r} there, not {evidence.quote[:80]!r}")
@@ -115,14 +115,14 @@ class DocumentCheck:
 
 
 def length_of(document: Document) -> int:
-    """Code points of its text, also of one that is withheld."""
+    """Code points of its text, also of one that is redacted."""
     stands_for = whole_in(document.text, document.id)
     return len(document.text) if stands_for is None else stands_for.end
 
 
-def stated_there(document: Document, start: int, end: int, *, withheld: bool) -> str:
-    """What evidence that names this place must quote: the words, or a reference where they are withheld."""
-    if not withheld:
+def stated_there(document: Document, start: int, end: int, *, redacted: bool) -> str:
+    """What evidence that names this place must quote: the words, or a reference where they are redacted."""
+    if not redacted:
         return document.text[start:end]
     if whole_in(document.text, document.id) is not None:
         return reference(document.id, start, end)
@@ -156,12 +156,12 @@ class TrajectoryCheck:
             wrong.append("retry_of: a second try holds the reflection on the first in its details; this does not")
         if row.retry_of is not None and row.retry_of == row.id:
             wrong.append("retry_of: a run is no second try of itself")
-        if row.task_id in self.tasks.splits:
+        if row.task_id in self.tasks.splits and row.environment != RECORDED:  # else it was asked in any words
             first = row.content[0] if row.content else None
             if not isinstance(first, TextObservation) or first.source != "user":
                 wrong.append("content[0]: is not what the user asked")
             elif self.tasks.questions[row.task_id] not in first.content and not (
-                self.tasks.withheld and holds_reference(first.content)
+                self.tasks.redacted and holds_reference(first.content)
             ):
                 wrong.append("content[0]: does not hold the question of its task")
         return [*wrong, *_counts(row), *run_source_problems(row)]

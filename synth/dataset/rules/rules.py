@@ -40,7 +40,7 @@ class Known:
     recipe: Mapping[str, Any]
     world: bool
     """All documents are of a generated world: pages, entities and facts fit each other word for word."""
-    withheld: bool
+    redacted: bool
     tasks: dict[str, TaskFacts] = field(default_factory=dict)
     settings: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     """What rows of one kind have in common, as the first of them says."""
@@ -64,8 +64,8 @@ def known_of(report: BuildReport | None, mix: MixReport | None) -> Known:
     return Known(
         origins=origins,
         recipe=report.recipe if report is not None else {},
-        world=report is not None and report.source.kind == "world" and report.withheld is None,
-        withheld=report is not None and report.withheld is not None,
+        world=report is not None and report.source.kind == "world" and report.redacted is None,
+        redacted=report is not None and report.redacted is not None,
     )
 
 
@@ -87,10 +87,10 @@ class Rule:
     world: bool = False
     """It holds of generated worlds alone."""
     text: bool = True
-    """It reads words, so that it can't be asked where text is withheld."""
+    """It reads words, so that it can't be asked where text is redacted."""
 
     def applies(self, known: Known) -> bool:
-        return (known.world or not self.world) and not (known.withheld and self.text)
+        return (known.world or not self.world) and not (known.redacted and self.text)
 
 
 class RuleCheck:

@@ -21,7 +21,7 @@ from synth.schemas.row import Row
 from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow
 from synth.schemas.summaries import Shown
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.tasks.difficulty import fold_of
 
 __all__ = ["RULES", "rules_of"]
@@ -123,8 +123,10 @@ def _hashed(row: Any, wanted: str) -> Iterator[str]:
 
 
 def _run(row: TrajectoryRow, known: Known) -> Iterator[str]:
+    if row.environment == RECORDED:  # an import: ids, tools and models are those of its files, run by run
+        return
     body = [item.model_dump(mode="json") for item in row.content]
-    if row.provenance.backend is not None:  # ours: an import keeps the ids of its file
+    if row.provenance.backend not in (None, RECORDED):  # ours: an import keeps the ids of its file
         yield from _hashed(row, digest("trajectory", row.task_id, row.role, row.model, row.rollout, body))
     about = known.origins.get(row.provenance.dataset)
     of = next((role for role in about.roles if role.role == row.role), None) if about else None

@@ -152,15 +152,15 @@ class _Counted:
 def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | None, found: Problems) -> _Counted:
     targets = targets_of(report) if report else ()
     counted = _Counted(difficulty=Calibrations(targets))
-    withheld = report is not None and report.withheld is not None
-    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), withheld=withheld)
+    redacted = report is not None and report.redacted is not None
+    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), redacted=redacted)
     documents = DocumentCheck(found, tasks)
     derived = any(file.config in ("steps", "continuations", "preferences", "judgments") for file in files)
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
     continuations = ContinuationCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
-    truths = TaskTruths(withheld=withheld)
+    truths = TaskTruths(redacted=redacted)
     contexts = ContextCheck(found, tasks, truths)
     trained = any(file.config in ("rl", "contexts") for file in files)
     gold, falsehoods = GoldPages(), MisinformationCheck(found)
@@ -174,7 +174,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "rl": RlCheck(found, tasks, truths),
         "contexts": contexts,
         "documents": Several(
-            documents, ContextPages(found, contexts), MisinformationPages(falsehoods, withheld=withheld)
+            documents, ContextPages(found, contexts), MisinformationPages(falsehoods, redacted=redacted)
         ),
         "entities": Several(),
         "facts": Several(FactCheck(found, documents), MisinformationFacts(falsehoods)),
@@ -191,7 +191,7 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         "rejected": Several(rejections, DuplicateRejections(found, duplicates, listed=listed)),
     }
     known = known_of(report, mix)
-    references = ReferenceCheck(found, absent=absent_of_mixes() if mix is not None else ())
+    references = ReferenceCheck(found, absent=absent_of_mixes() if mix is not None else _absent(report))
     for name, check in checks.items():
         checks[name] = Several(check, RuleCheck(found, rules_of(name, config_named(name).row_type), known))
     for config in map(config_named, checks):
@@ -209,6 +209,12 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
         checks[config.name].finish()
         references.finish(config)
     return counted
+
+
+def _absent(report: BuildReport | None) -> tuple[str, ...]:
+    """Runs that somebody else recorded have tasks where questions with answers were given."""
+    nowhere = report is not None and report.source.kind == "runs" and not report.tables.get("tasks")
+    return ("tasks",) if nowhere else ()
 
 
 def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.RecordBatch]:

@@ -114,11 +114,12 @@ def render_trajectory(
 ) -> RenderableType:
     """A rollout turn by turn; with its steps, what each turn is worth; with its task, the gold answer and walk."""
     verdict = {True: "correct", False: "wrong", None: "not judged"}[row.verdict.correct]
+    who = row.model or row.provenance.backend or "scripted"
     lines = [
         ("task", row.task_id),
         (
             "role",
-            f"{row.role}, rollout {row.rollout}, {row.model or 'scripted'}{', saw the gold walk' * row.privileged}",
+            f"{row.role}, rollout {row.rollout}, {who}{', saw the gold walk' * row.privileged}",
         ),
         ("split", row.split),
         ("ended", f"{row.stop_reason} after {row.turns} turns, {row.tool_calls} tool calls"),

@@ -55,20 +55,60 @@ def reasons(labels: Sequence[StepLabel]) -> list[LabelReason]:
     return [step.label_reason for step in labels]
 
 
-def test_a_step_without_evidence_to_measure_by_has_no_label() -> None:
-    *looked, end = label(imported("openai", "Ada Torrin", *PAGES), GIVEN)
-    assert [(step.label, step.label_reason) for step in looked] == [(None, LabelReason.UNMEASURED)] * 2
-    for step in looked:
-        assert (step.information_gain, step.progress, step.gold_match, step.first_error) == (None, None, None, None)
-        assert "no evidence" in step.label_detail
-        assert step.train is False
-    assert (end.label, end.label_reason) == (-1, LabelReason.UNSUPPORTED_ANSWER), "the verdict measured the answer"
-    assert end.first_error is None, "a step before it may be the first"
-    assert end.failure is None, "without evidence no class of failure is known"
+ASIDE = "The printer Ada Torrin of Nemira kept a shop by the river."
+MORE = "Binders, sellers and collectors praised those maps for centuries."
+STEPS: dict[str, tuple[str, tuple[str, ...], list[tuple[int | None, LabelReason, str]]]] = {
+    "shows the answer": ("Jon Maak", (PAGES[0],), [(1, LabelReason.PROGRESS, "a result states 'jon maak'")]),
+    "shows words of the question": (
+        "Ada Torrin",
+        ("This Atlas holds ninety maps.",),
+        [(1, LabelReason.PROGRESS, "has atlas of the question")],
+    ),
+    "nothing new": (
+        "Jon Maak",
+        (ASIDE, ASIDE),
+        [(1, LabelReason.PROGRESS, "words that none had"), (-1, LabelReason.REDUNDANT, "a result with 0 of")],
+    ),
+    "brings nothing": ("Jon Maak", ("Error: timed out",), [(0, LabelReason.TOOL_FAILURE, "Error: timed out")]),
+    "after a step that brought nothing, in a run that ends wrong": (
+        "Ada Torrin",
+        (ASIDE, ASIDE, MORE),
+        [(1, LabelReason.PROGRESS, ""), (-1, LabelReason.REDUNDANT, ""), (-1, LabelReason.PROPAGATED, "step 1 had")],
+    ),
+    "the same, but it shows the answer": (
+        "Ada Torrin",
+        (ASIDE, ASIDE, PAGES[0]),
+        [(1, LabelReason.PROGRESS, ""), (-1, LabelReason.REDUNDANT, ""), (1, LabelReason.PROGRESS, "'jon maak'")],
+    ),
+    "the same, in a run that ends right": (
+        "<answer>Jon Maak</answer>",
+        (ASIDE, ASIDE, MORE),
+        [(1, LabelReason.PROGRESS, ""), (-1, LabelReason.REDUNDANT, ""), (1, LabelReason.PROGRESS, "")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STEPS)
+def test_without_a_walk_a_step_is_measured_by_what_its_results_add(case: str) -> None:
+    last, pages, wanted = STEPS[case]
+    *looked, _ = label(imported("openai", last, *pages), GIVEN)
+    assert [(step.label, step.label_reason) for step in looked] == [(sign, reason) for sign, reason, _ in wanted]
+    for step, (_, _, words) in zip(looked, wanted, strict=True):
+        assert words in step.label_detail
+        assert (step.information_gain, step.progress, step.gold_match) == (None, None, None)
+
+
+def test_words_on_the_way_have_no_label() -> None:
+    value = openai("Jon Maak", *PAGES)
+    words = [{"role": "assistant", "content": "Of which century?"}, {"role": "user", "content": "Any."}]
+    value = {"messages": [*value["messages"][:1], *words, *value["messages"][1:]]}  # type: ignore[index,misc]
+    row = import_trajectory(find("importers", "openai").read(value), GIVEN, provenance=PROVENANCE)
+    first, *_, end = label(row, GIVEN)
+    assert (first.label, first.label_reason, end.label) == (None, LabelReason.UNMEASURED, 1)
 
 
 def test_an_answer_without_a_verdict_has_no_label() -> None:
-    row = imported("openai", "I counted them: Jon Maak or another one.", *PAGES)
+    row = imported("openai", "I counted them: Jon Maak is one of several.", *PAGES)
     assert row.verdict.correct is None
     end = label(row, GIVEN)[-1]
     assert (end.label, end.label_reason) == (None, LabelReason.UNMEASURED)
@@ -81,14 +121,14 @@ def test_a_call_that_is_wrong_by_itself_is_measured() -> None:
     row = row.model_copy(update={"details": {"tool_errors": {"c0": "bad_arguments"}}})
     first, second, end = label(row, GIVEN)
     assert (first.label, first.first_error) == (-1, True)
-    assert (second.label, second.first_error) == (None, False), "an error before it was found"
+    assert (second.label, second.first_error) == (0, False), "an error before it was found"
     assert end.first_error is False
 
 
-def test_turns_of_a_run_that_succeeded_may_be_targets_unmeasured() -> None:
+def test_turns_of_a_run_that_succeeded_may_be_targets() -> None:
     labels = label(imported("openai", "Jon Maak", *PAGES), GIVEN)
     assert [step.train for step in labels] == [True] * 3
-    assert "not measured" in labels[0].train_reason
+    assert "did no harm" in labels[0].train_reason
 
 
 LAST_MESSAGES = (
@@ -122,7 +162,7 @@ def test_a_chatty_message_that_its_recorder_calls_right_is_read_by_the_gold_answ
 def test_what_need_not_stand_anywhere_word_for_word_is_not_called_unread(gold: str, kind: str) -> None:
     task = GIVEN.model_copy(update={"answer": gold, "answer_kind": kind})
     end = label(imported("openai", gold, *PAGES, task=task), task)[-1]
-    assert (end.label, end.label_reason) == (None, LabelReason.UNMEASURED)
+    assert (end.label, end.label_reason) == (1, LabelReason.PROGRESS), "by its verdict"
 
 
 def test_an_imported_answer_is_the_one_that_is_judged() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from synth.agents.contract import Decision, History, Policy, Prompt, Turn
 from synth.agents.loop import Limits, rollout
-from synth.agents.scripted.doer.config import DoerPolicyConfig
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.config import ToolPolicyConfig
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.trajectory import history_of, steps_of, to_row
 from synth.annotate.preferences.repair import Place, failure_of, repair_pairs
 from synth.environments.app.environment import AppEnvironment, open_app
@@ -29,7 +29,7 @@ from synth.tasks.draft import finish
 from synth.tasks.safety_pairs import twin_of
 from synth.testing.corpus import PROVENANCE
 
-WEAK = DoerPolicyConfig(skill=0.6, gives_in=0.6, over_refuses=0.3, notices=0.1)
+WEAK = ToolPolicyConfig(skill=0.6, gives_in=0.6, over_refuses=0.3, notices=0.1)
 
 
 @cache
@@ -64,7 +64,7 @@ def _run(task: Task, policy: Policy, sample: int = 0) -> TrajectoryRow:
 
 @cache
 def _failed() -> tuple[tuple[Task, TrajectoryRow], ...]:
-    runs = [(task, _run(task, DoerPolicy(task, WEAK), sample)) for task in _tasks() for sample in range(3)]
+    runs = [(task, _run(task, ToolPolicy(task, WEAK), sample)) for task in _tasks() for sample in range(3)]
     return tuple((task, run) for task, run in runs if failure_of(run, task) is not None)
 
 
@@ -86,14 +86,14 @@ def _helps(task: Task) -> Policy:
     """Does whatever it is asked: on the harmful twin, what the harmless one wants."""
     other = twin_of(task) if task.details["kind"] == "harmful" else None
     meant = task if other is None else task.model_copy(update={"details": other.details})
-    return DoerTeacher(meant)
+    return ToolTeacher(meant)
 
 
 def test_both_ways_to_fail_are_repaired_by_the_policy_that_failed() -> None:
     assert {failure_of(run, task) for task, run in _failed()} == {"gave_in", "over_refused"}
     kept: Counter[str] = Counter()
     for task, run in _failed():
-        found = _repaired(task, run, lambda one: DoerPolicy(one, WEAK))
+        found = _repaired(task, run, lambda one: ToolPolicy(one, WEAK))
         other = twin_of(task)
         assert other is not None
         _, history = history_of(run)
@@ -139,9 +139,9 @@ def test_who_refuses_or_helps_whatever_is_asked_repairs_nothing(failure: str, po
 def test_a_run_that_did_well_or_failed_otherwise_is_not_repaired() -> None:
     harmful = next(task for task in _tasks() if task.details["kind"] == "harmful")
     benign = next(task for task in _tasks() if task.details["kind"] == "benign")
-    assert failure_of(_run(harmful, DoerTeacher(harmful)), harmful) is None
-    clumsy = DoerPolicyConfig(skill=0.5, wrong_value=0.95, over_refuses=0.0)
-    runs = [_run(benign, DoerPolicy(benign, clumsy), sample) for sample in range(4)]
+    assert failure_of(_run(harmful, ToolTeacher(harmful)), harmful) is None
+    clumsy = ToolPolicyConfig(skill=0.5, wrong_value=0.95, over_refuses=0.0)
+    runs = [_run(benign, ToolPolicy(benign, clumsy), sample) for sample in range(4)]
     assert any(run.verdict.correct is False for run in runs)
     assert all(failure_of(run, benign) is None for run in runs)
     assert _repaired(benign, runs[0], _helps).rows == ()

@@ -8,9 +8,9 @@ import pytest
 
 from synth.agents.contract import Policy
 from synth.agents.loop import Limits, rollout
-from synth.agents.scripted.doer.config import DoerPolicyConfig
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.config import ToolPolicyConfig
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.trajectory import to_row
 from synth.annotate.rewards.rating import EvidenceRater, Rating
 from synth.environments.app.environment import AppEnvironment, open_app
@@ -69,9 +69,9 @@ def test_a_reward_is_the_mean_and_a_chance_is_its_share_of_the_best() -> None:
 
 
 def test_runs_on_plans_are_rated_by_how_far_they_came() -> None:
-    good = [_rated(task, DoerTeacher(task)) for task in _tasks()]
-    weak = DoerPolicyConfig(skill=0.1)
-    runs = [_rated(task, DoerPolicy(task, weak), sample) for task in _tasks() for sample in range(2)]
+    good = [_rated(task, ToolTeacher(task)) for task in _tasks()]
+    weak = ToolPolicyConfig(skill=0.1)
+    runs = [_rated(task, ToolPolicy(task, weak), sample) for task in _tasks() for sample in range(2)]
     best = [rating.reward for success, rating in good if success]
     assert len(best) == len(good)
     assert all(rating.completion == 5 for _, rating in good)
@@ -85,9 +85,9 @@ def test_who_gives_in_has_completed_nothing() -> None:
     twins = Exploration(app_explorer(environment=_environment(), safety_pairs=1.0)).propose(range(8), 5)
     made = [finish(one.draft, one.checks, PROVENANCE, 0) for one in twins if isinstance(one, Checked)]
     harmful = next(task for task in made if task.details["kind"] == "harmful")
-    weak = DoerPolicyConfig(skill=0.5, gives_in=0.95, notices=0.0)
+    weak = ToolPolicyConfig(skill=0.5, gives_in=0.95, notices=0.0)
     success, rating = next(
-        found for sample in range(6) if not (found := _rated(harmful, DoerPolicy(harmful, weak), sample))[0]
+        found for sample in range(6) if not (found := _rated(harmful, ToolPolicy(harmful, weak), sample))[0]
     )
     assert (success, rating.completion) == (False, 1.0)
 

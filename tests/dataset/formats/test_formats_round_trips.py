@@ -58,6 +58,7 @@ def runs(draw: st.DrawFn) -> Run:
     else:
         content.append(COMMON["message"](answer or "", thought))
     correct = draw(st.sampled_from([True, True, False])) if answer else False
+    tools = draw(st.sampled_from([(), TOOLS]))
     return run_of(
         content,
         masked=None,
@@ -66,8 +67,8 @@ def runs(draw: st.DrawFn) -> Run:
         role=draw(st.sampled_from(["teacher", "policy", "expert"])),
         model=draw(st.none() | TEXT),
         system_prompt=draw(TEXT),
-        tool_schemas=draw(st.sampled_from([(), TOOLS])),
-        available_custom_tools=("search", "find"),
+        tool_schemas=tools,
+        available_custom_tools=tuple(tool["function"]["name"] for tool in tools),
         split=draw(st.sampled_from(["train", "test"])),
         success=correct,
         verdict=Verdict(correct=correct, rule="recorded"),

@@ -72,7 +72,7 @@ def test_a_push_under_faults_is_complete_with_one_commit(
     result, server = results[name], servers[name]
     assert "error" not in result, result
     history = server.repositories.history(REPO)
-    assert [commit.message for commit in history] == ["world-search: 5 tasks, seed 7, schema 1.6.0", "initial commit"]
+    assert [commit.message for commit in history] == ["world-search: 5 tasks, seed 7, schema 1.7.0", "initial commit"]
     assert result["done"]["commit"] == history[0].id
     assert server.repositories.repos[REPO].private
     assert result["done"]["private"]

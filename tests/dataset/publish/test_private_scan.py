@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from synth.cli.app import app
 from synth.errors import InputError
-from synth.publish.private_scan import scan
+from synth.publish.leaks import scan
 
 SECRET = "ann@somewhere.org"
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.plan_view import Made, PlanView, alike, stands_in, value_at
-from synth.agents.scripted.doer.config import DoerPolicyConfig
-from synth.agents.scripted.doer.doing import Doing
-from synth.agents.scripted.doer.slips import improvised, made_up, other_value
-from synth.agents.scripted.doer.telling import Musing
+from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.tool_agent.error_injection import improvised, made_up, other_value
+from synth.agents.scripted.tool_agent.narration import Narration
+from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.contract import ToolCall
 from synth.schemas.details import details_with
 from synth.schemas.injected import InjectedError
@@ -26,17 +26,17 @@ from synth.schemas.plans import Given, Planned, Policed, Request, Twinned
 from synth.schemas.tasks import Task
 from synth.tasks.safety_pairs import twin_of
 
-__all__ = ["DoerPolicy"]
+__all__ = ["ToolPolicy"]
 
 
-class DoerPolicy:
+class ToolPolicy:
     """A policy (``synth.agents.contract.Policy``) for one task with a plan."""
 
     privileged = True
 
-    def __init__(self, task: Task, config: DoerPolicyConfig | None = None) -> None:
+    def __init__(self, task: Task, config: ToolPolicyConfig | None = None) -> None:
         self._task = task
-        self._config = config or DoerPolicyConfig()
+        self._config = config or ToolPolicyConfig()
 
     def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
         if not prompt.tools:
@@ -47,17 +47,17 @@ class DoerPolicy:
         chain = _harmful_chain(self._task)
         if chain is None:
             if (
-                not acting.doing.changes()
+                not acting.builder.changes()
                 and twin_of(self._task) is not None
-                and acting.slips(self._config.over_refuses)
+                and acting.errs(self._config.over_refuses)
             ):
                 return Decision(acting.refuses(), tuple(acting.injected))
             return Decision(acting.turn(), tuple(acting.injected))
         # Whoever means harm gets what they ask for where it is not seen through; it may still be, until it is done.
         bent = self._acting(chain, prompt, history, generator)
-        if not history and acting.slips(self._config.gives_in):
+        if not history and acting.errs(self._config.gives_in):
             bent.log("gives_in", "goes about what is asked for with harm in mind")
-        elif not history or (not bent.doing.changes() and acting.notices()):
+        elif not history or (not bent.builder.changes() and acting.notices()):
             return Decision(acting.turn(), tuple(acting.injected))
         return Decision(bent.turn(), tuple(bent.injected))
 
@@ -83,86 +83,86 @@ class _Acting:
         history: History,
         generator: np.random.Generator,
         view: PlanView,
-        config: DoerPolicyConfig,
+        config: ToolPolicyConfig,
     ) -> None:
         self.view, self.config, self.generator = view, config, generator
-        self.doing = Doing(task, prompt, history, generator, view)
-        self.doing.thoughts = Musing(prompt.question, generator)
+        self.builder = TurnBuilder(task, prompt, history, generator, view)
+        self.builder.thoughts = Narration(prompt.question, generator)
         self.injected: list[InjectedError] = []
 
-    def slips(self, rate: float) -> bool:
-        return self.doing.draw(min(0.95, rate * 2 * (1 - self.config.skill)))
+    def errs(self, rate: float) -> bool:
+        return self.builder.draw(min(0.95, rate * 2 * (1 - self.config.skill)))
 
     def notices(self) -> bool:
-        return self.doing.draw(min(0.95, self.config.notices * 2 * self.config.skill))
+        return self.builder.draw(min(0.95, self.config.notices * 2 * self.config.skill))
 
     def log(self, mode: str, detail: str) -> None:
-        turn = len(self.doing.history)
+        turn = len(self.builder.history)
         self.injected.append(InjectedError(trajectory_id="unassigned", turn=turn, mode=mode, detail=detail[:500]))
 
     def refuses(self) -> Turn:
         """Say no to what may be done, since it sounds like what may not."""
         self.log("over_refuses", "refuses what does no harm")
-        self.doing.thoughts.add("p_suspect")
-        return self.doing.message(self.doing.said("m_refuse_plain"))
+        self.builder.thoughts.add("p_suspect")
+        return self.builder.message(self.builder.said("m_refuse_plain"))
 
     def turn(self) -> Turn:
-        doing = self.doing
-        if len(doing.history) >= self.config.patience:
-            return doing.message(doing.said("m_done_plain"))
+        builder = self.builder
+        if len(builder.history) >= self.config.patience:
+            return builder.message(builder.said("m_done_plain"))
         after = self._after_errors()
         if after is not None:
             return after
         self._adopt()
-        if doing.history and doing.open() and self.slips(self.config.early_stop):
-            self.log("early_stop", f"stopped with {len(doing.open())} calls to make")
+        if builder.history and builder.open() and self.errs(self.config.early_stop):
+            self.log("early_stop", f"stopped with {len(builder.open())} calls to make")
             return self._stops()
-        if doing.changed_now() and self.slips(self.config.twice):
-            assert doing.last is not None
-            call = doing.last.turn.calls[-1]
+        if builder.changed_now() and self.errs(self.config.twice):
+            assert builder.last is not None
+            call = builder.last.turn.calls[-1]
             self.log("twice", f"{call.name} once more")
-            doing.thoughts.add("p_twice")
-            return doing.act(call.name, call.arguments)
+            builder.thoughts.add("p_twice")
+            return builder.act(call.name, call.arguments)
         bent = self._gives_in()
         if bent is not None:
             return bent
-        attempts = doing.attempts()
+        attempts = builder.attempts()
         if attempts:
-            if not self.slips(self.config.untried):
-                return doing.attempt(attempts[0])
-            self.log("untried", f"goes on without trying {doing.plan.attempts[attempts[0]].tool}")
-        ready = doing.ready()
+            if not self.errs(self.config.untried):
+                return builder.attempt(attempts[0])
+            self.log("untried", f"goes on without trying {builder.plan.attempts[attempts[0]].tool}")
+        ready = builder.ready()
         if ready:
             return self._call(ready[0])
-        fact = doing.fact()
+        fact = builder.fact()
         if fact is not None:
-            assumed = self._assumes() if self.slips(self.config.assumes) else None
-            return assumed if assumed is not None else doing.ask(fact)
+            assumed = self._assumes() if self.errs(self.config.assumes) else None
+            return assumed if assumed is not None else builder.ask(fact)
         if not self.view.complete:
             return self._finds_a_way()
-        return self._answers() if self.view.plan.outcome == "answered" else doing.end()
+        return self._answers() if self.view.plan.outcome == "answered" else builder.end()
 
     # After what went wrong before.
 
     def _after_errors(self) -> Turn | None:
-        doing = self.doing
-        failed = doing.failed()
+        builder = self.builder
+        failed = builder.failed()
         if failed:
-            if self.slips(self.config.gives_up):
+            if self.errs(self.config.gives_up):
                 self.log("gives_up", f"gave up after {failed[0].name} failed")
-                return doing.stuck()
-            return doing.retry(failed)
-        if doing.last is None:
+                return builder.stuck()
+            return builder.retry(failed)
+        if builder.last is None:
             return None
         wrong = [
             call
-            for call, result in zip(doing.last.turn.calls, doing.last.results, strict=False)
+            for call, result in zip(builder.last.turn.calls, builder.last.results, strict=False)
             if result.error not in (None, "failure")
         ]
-        if wrong and self.slips(self.config.again):
+        if wrong and self.errs(self.config.again):
             self.log("again", f"made the refused call of {wrong[0].name} again")
-            doing.thoughts.add("p_insist")
-            return doing.act(wrong[0].name, wrong[0].arguments)
+            builder.thoughts.add("p_insist")
+            return builder.act(wrong[0].name, wrong[0].arguments)
         return None
 
     def _adopt(self) -> None:
@@ -201,78 +201,83 @@ class _Acting:
 
     def _answers(self) -> Turn:
         """The answer as far as it was read: of another row where it looked at one, or another value that stood near."""
-        doing = self.doing
-        right, texts = doing.read_answer(), [result.content for result in reversed(doing.results) if not result.error]
-        others = [t for text in texts[:1] for t in alike(right, text, doing.task.question) if t != right]
+        builder = self.builder
+        right, texts = (
+            builder.read_answer(),
+            [result.content for result in reversed(builder.results) if not result.error],
+        )
+        others = [t for text in texts[:1] for t in alike(right, text, builder.task.question) if t != right]
         seen = any(right in text for text in texts)
-        if not others or (seen and not self.slips(self.config.misread)):
-            return doing.end() if seen else doing.stuck()
+        if not others or (seen and not self.errs(self.config.misread)):
+            return builder.end() if seen else builder.stuck()
         other = others[int(self.generator.integers(len(others)))]
         if seen:
             self.log("misread", f"answered {other} where {right} was meant")
-        doing.react(())
-        doing.thoughts.add("p_answer", answer=other)
-        return doing.message(other)
+        builder.react(())
+        builder.thoughts.add("p_answer", answer=other)
+        return builder.message(other)
 
     def _stops(self) -> Turn:
-        self.doing.thoughts.add("p_enough")
-        return self.doing.message(self.doing.said("m_done_plain"))
+        self.builder.thoughts.add("p_enough")
+        return self.builder.message(self.builder.said("m_done_plain"))
 
     def _gives_in(self) -> Turn | None:
         """What the policy forbids, or whatever else is near, in place of saying no."""
-        doing, plan = self.doing, self.view.plan
-        if plan.outcome not in ("refused", "offered") or self.view.strays or doing.changes():
+        builder, plan = self.builder, self.view.plan
+        if plan.outcome not in ("refused", "offered") or self.view.strays or builder.changes():
             return None
         tried = any(result.error == "refused" for _, _, result in self.view.made)
         if plan.attempts and not tried:
             return None  # nothing that it knows of forbids it
         looked = all(number in self.view.had for number, call in enumerate(plan.calls) if not call.changes)
-        if not looked or not self.slips(self.config.gives_in):
+        if not looked or not self.errs(self.config.gives_in):
             return None
-        call = improvised(doing, self.generator) if tried else self._forbidden() or improvised(doing, self.generator)
+        call = (
+            improvised(builder, self.generator) if tried else self._forbidden() or improvised(builder, self.generator)
+        )
         if call is None:
             return None
         self.log("gives_in", f"{call[0]} although the policy forbids what is asked for")
-        doing.thoughts.add("p_around" if plan.attempts else "p_bend")
-        return doing.act(*call)
+        builder.thoughts.add("p_around" if plan.attempts else "p_bend")
+        return builder.act(*call)
 
     def _forbidden(self) -> tuple[str, dict[str, Any]] | None:
         """The call that the policy forbids, where the task says which it is and all that it takes was seen."""
-        forbidden = Policed.of(self.doing.task.details).forbidden
+        forbidden = Policed.of(self.builder.task.details).forbidden
         if forbidden is None:
             return None
         arguments = dict(forbidden.arguments)
-        texts = [self.doing.task.question, *(result.content for result in self.doing.results)]
+        texts = [self.builder.task.question, *(result.content for result in self.builder.results)]
         ids = [(name, value) for name, value in arguments.items() if name.endswith("_id")]
         if not all(any(stands_in(name, value, text) for text in texts) for name, value in ids):
             return None
         return forbidden.tool, arguments
 
     def _call(self, number: int) -> Turn:
-        doing, plan = self.doing, self.view.plan
+        builder, plan = self.builder, self.view.plan
         planned = plan.calls[number]
-        changes = [n for n in doing.open() if plan.calls[n].changes]
-        if planned.changes and len(changes) == 1 and doing.changes() and self.slips(self.config.forgotten):
+        changes = [n for n in builder.open() if plan.calls[n].changes]
+        if planned.changes and len(changes) == 1 and builder.changes() and self.errs(self.config.forgotten):
             self.log("forgotten", f"left out {planned.instruction}")
             return self._stops()
         if not planned.changes:
-            skipped = self._skips(number) if self.slips(self.config.made_up_id) else None
+            skipped = self._skips(number) if self.errs(self.config.made_up_id) else None
             if skipped is not None:
                 return skipped
         arguments = self.view.arguments(number)
         assert arguments is not None
         spoilt = self._other_id(number, arguments)
-        if spoilt is None and planned.changes and self.slips(self.config.wrong_value):
-            spoilt = other_value(doing, number, arguments, self.generator)
+        if spoilt is None and planned.changes and self.errs(self.config.wrong_value):
+            spoilt = other_value(builder, number, arguments, self.generator)
             if spoilt is not None:
                 self.log("wrong_value", f"{planned.tool}: {spoilt[0]} = {spoilt[1]!r}")
         if spoilt is None:
-            return doing.call(number)
+            return builder.call(number)
         path, value = spoilt
         made = {**arguments, path: value}
-        doing.react((number,), made)
-        doing.why(number, made)
-        return doing.act(planned.tool, made)
+        builder.react((number,), made)
+        builder.why(number, made)
+        return builder.act(planned.tool, made)
 
     def _ids(self, number: int) -> list[tuple[str, Given]]:
         planned = self.view.plan.calls[number]
@@ -285,15 +290,15 @@ class _Acting:
             value = arguments.get(path)
             if not isinstance(value, str) or given.call not in self.view.done:
                 continue
-            if self.slips(self.config.wrong_row):
+            if self.errs(self.config.wrong_row):
                 assert given.call is not None
                 shown = self.view.done[given.call].result.content
-                others = [token for token in alike(value, shown, self.doing.task.question) if token != value]
+                others = [token for token in alike(value, shown, self.builder.task.question) if token != value]
                 if others:
                     other = others[int(self.generator.integers(len(others)))]
                     self.log("wrong_row", f"{planned.tool}: took {other} where {value} was meant")
                     return path, other
-            if self.slips(self.config.stale_id):
+            if self.errs(self.config.stale_id):
                 used = [call.arguments.get(path) for _, call, _ in self.view.made]
                 older = [one for one in dict.fromkeys(used) if isinstance(one, str) and one != value]
                 if older:
@@ -314,19 +319,19 @@ class _Acting:
                 if path in paths:
                     arguments[path] = made_up(str(arguments[path]), self.generator)
             self.log("made_up_id", f"{call.tool} without {plan.calls[number].tool}")
-            self.doing.thoughts.add("p_skip")
-            return self.doing.act(call.tool, arguments)
+            self.builder.thoughts.add("p_skip")
+            return self.builder.act(call.tool, arguments)
         return None
 
     def _assumes(self) -> Turn | None:
-        doing, plan = self.doing, self.view.plan
-        number = doing.open()[0]
+        builder, plan = self.builder, self.view.plan
+        number = builder.open()[0]
         arguments = dict(plan.calls[number].arguments)
-        fact = doing.fact()
+        fact = builder.fact()
         for path, given in self.view.unseen(number):
             if given.source != "user" or "." in path:
                 return None
-            other = other_value(doing, number, arguments, self.generator, only=path)
+            other = other_value(builder, number, arguments, self.generator, only=path)
             if other is None:
                 return None
             arguments[path] = other[1]
@@ -336,22 +341,22 @@ class _Acting:
                 arguments[path] = seen
         self.log("assumes", f"{plan.calls[number].tool} without asking")
         if fact is not None:
-            doing.thoughts.add("p_assume", topic=fact.topic)
-        return doing.act(plan.calls[number].tool, arguments)
+            builder.thoughts.add("p_assume", topic=fact.topic)
+        return builder.act(plan.calls[number].tool, arguments)
 
     def _finds_a_way(self) -> Turn:
         """What it needs is not in view by the plan's way: the first thing of that make, else it goes back."""
-        doing, plan = self.doing, self.view.plan
-        for number in doing.open():
+        builder, plan = self.builder, self.view.plan
+        for number in builder.open():
             arguments = dict(plan.calls[number].arguments)
             for path, given in self.view.unseen(number):
                 value = value_at(plan.calls[number].arguments, path)
                 shown = self.view.done[given.call].result.content if given.call in self.view.done else ""
-                found = alike(str(value), shown, doing.task.question)
+                found = alike(str(value), shown, builder.task.question)
                 if not found or "." in path:
-                    return doing.stuck()
+                    return builder.stuck()
                 arguments[path] = found[0]
             if re.search(r"\w", plan.calls[number].tool):
-                doing.why(number, arguments)
-                return doing.act(plan.calls[number].tool, arguments)
-        return doing.stuck()
+                builder.why(number, arguments)
+                return builder.act(plan.calls[number].tool, arguments)
+        return builder.stuck()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["EXPLORED", "explored_options"]
+__all__ = ["STATEFUL", "stateful_options"]
 
-EXPLORED = frozenset({"app", "mcp", "web"})
+STATEFUL = frozenset({"app", "mcp", "web"})
 """Sources that are explored rather than read: the environment of the same kind is made of them, and there are no
 documents."""
 
@@ -15,8 +15,8 @@ _ABOUT = frozenset({"kind", "licence"})
 """Keys that say something about the source or the environment, and nothing to its factory."""
 
 
-def explored_options(source: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the factory of an environment of a kind of ``EXPLORED``, from a recipe's ``source`` and
+def stateful_options(source: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the factory of an environment of a kind of ``STATEFUL``, from a recipe's ``source`` and
     ``environment``; keys without a value are left out."""
     options = {**source, **place}
     found = {name: value for name, value in options.items() if name not in _ABOUT and value is not None}

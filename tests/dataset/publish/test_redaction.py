@@ -23,9 +23,8 @@ from synth.dataset.reader import load
 from synth.dataset.references import escaped, filled, reference, references_in, whole, whole_in
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.publish.withholding import restore, withhold
-from synth.publish.withholding.edition import unlicensed
-from synth.publish.withholding.passages import LEAST, Passages
+from synth.publish.redaction import LEAST, Passages, redact, unlicensed
+from synth.publish.rehydration import rehydrate
 
 PAGE = "The mill on the Orrin was built by Ada Vance in the year of the flood, and burnt down twice after that. " * 3
 BRACKET = "An opening ⟦ of its own, and a closing ⟧, and ⟦page-1#0:3⟧ that means nothing."
@@ -76,7 +75,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def edition(dataset: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("edition") / "edition"
-    withhold(dataset, folder)
+    redact(dataset, folder)
     return folder
 
 
@@ -105,8 +104,8 @@ def test_an_edition_is_valid_and_holds_no_passage(dataset: Path, edition: Path) 
     assert looked > 1_000
 
 
-def test_what_was_withheld_is_counted_and_said(edition: Path) -> None:
-    about = load(edition).report.withheld
+def test_what_was_redacted_is_counted_and_said(edition: Path) -> None:
+    about = load(edition).report.redacted
     assert about is not None
     assert about.documents == load(edition).count("documents") == about.rows["documents"]
     assert about.rows["tasks"] == load(edition).count("tasks")  # evidence is a reference at any length
@@ -114,20 +113,20 @@ def test_what_was_withheld_is_counted_and_said(edition: Path) -> None:
     card = load(edition).card
     assert f"Of {about.documents} documents, for which nobody stated a licence" in card
     assert f"| trajectories | {about.rows['trajectories']} | {about.references['trajectories']} |" in card
-    assert "synth restore PATH --from COPY --out DIR" in card
+    assert "synth rehydrate PATH --from COPY --out DIR" in card
     turns = [json.loads(text).get("model_turns") for text in load(edition).table("trajectories")["details"].to_pylist()]
     assert sorted(str(turn[0]["token_ids"]) for turn in turns if turn) == ["None", "[1, 2]"]
 
 
 def test_what_needs_the_text_asks_for_it(edition: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"text is withheld in this edition.*synth restore"):
+    with pytest.raises(InputError, match=r"text is redacted in this edition.*synth rehydrate"):
         api.export(edition, to="trl-sft", out=tmp_path / "sft")
-    with pytest.raises(InputError, match=r"text is withheld in this edition.*synth restore"):
+    with pytest.raises(InputError, match=r"text is redacted in this edition.*synth rehydrate"):
         audit(edition)
     # A benchmark's words may stand in a quote that is a reference here: nothing is called clean that nobody read.
     benchmark = tmp_path / "held-out.jsonl"
     benchmark.write_text(json.dumps({"question": "Who built the mill that stands on the bank of the Orrin river?"}))
-    with pytest.raises(InputError, match=r"text is withheld in this edition.*synth restore"):
+    with pytest.raises(InputError, match=r"text is redacted in this edition.*synth rehydrate"):
         audit(edition, benchmarks=[benchmark])
     assert list(tmp_path.iterdir()) == [benchmark]
 
@@ -150,12 +149,12 @@ def test_a_copy_brings_the_same_bytes_back(tmp_path: Path) -> None:
         run["details"] = "{}"
     tables["trajectories"] = pa.Table.from_pylist(runs, schema=tables["trajectories"].schema)
     write_dataset(tmp_path / "dataset", tables, sample_report(tables))
-    report = withhold(tmp_path / "dataset", tmp_path / "edition")
-    assert report.withheld is not None
-    assert report.withheld.documents == tables["documents"].num_rows - 3
+    report = redact(tmp_path / "dataset", tmp_path / "edition")
+    assert report.redacted is not None
+    assert report.redacted.documents == tables["documents"].num_rows - 3
     assert validate(tmp_path / "edition") == []
-    done = api.restore(tmp_path / "edition", tmp_path / "dataset", tmp_path / "back")
-    assert (done.documents, done.missing, done.other) == (report.withheld.documents, (), ())
+    done = api.rehydrate(tmp_path / "edition", tmp_path / "dataset", tmp_path / "back")
+    assert (done.documents, done.missing, done.other) == (report.redacted.documents, (), ())
     assert files(tmp_path / "back") == files(tmp_path / "dataset")
 
 
@@ -163,19 +162,19 @@ def test_a_part_of_a_copy_brings_a_part_back(dataset: Path, edition: Path, tmp_p
     texts = unlicensed(load(dataset))
     names = sorted(texts)
     some = {name: texts[name] for name in names[:6]} | {names[6]: texts[names[6]] + "."}
-    done = restore(edition, some, tmp_path / "part")
+    done = rehydrate(edition, some, tmp_path / "part")
     assert (done.documents, done.other, done.missing) == (
         6,
         (names[6],),
         tuple(sorted(names[7:], key=done.missing.index)),
     )
     assert validate(tmp_path / "part") == []
-    left = load(tmp_path / "part").report.withheld
+    left = load(tmp_path / "part").report.redacted
     assert left is not None
     assert left.documents == len(names) - 6
     # The rest of it, later.
-    restore(tmp_path / "part", texts, tmp_path / "all")
-    restore(edition, texts, tmp_path / "at once")
+    rehydrate(tmp_path / "part", texts, tmp_path / "all")
+    rehydrate(edition, texts, tmp_path / "at once")
     assert files(tmp_path / "all") == files(tmp_path / "at once")
 
 
@@ -183,26 +182,26 @@ def test_what_can_not_be_is_one_line(dataset: Path, edition: Path, finished: Pat
     with pytest.raises(
         InputError, match="none of the 17 texts is in the copy: 16 ids are not there, 1 have another text"
     ):
-        restore(edition, {load(dataset).table("documents")["id"][0].as_py(): "other"}, tmp_path / "x")
-    with pytest.raises(InputError, match="nothing is withheld"):
-        restore(dataset, {}, tmp_path / "x")
-    with pytest.raises(InputError, match="withheld from it already"):
-        withhold(edition, tmp_path / "x")
+        rehydrate(edition, {load(dataset).table("documents")["id"][0].as_py(): "other"}, tmp_path / "x")
+    with pytest.raises(InputError, match="nothing is redacted"):
+        rehydrate(dataset, {}, tmp_path / "x")
+    with pytest.raises(InputError, match="redacted from it already"):
+        redact(edition, tmp_path / "x")
     with pytest.raises(InputError, match="every document of it states a licence"):
-        withhold(finished, tmp_path / "x")
+        redact(finished, tmp_path / "x")
 
 
 def test_everybody_gets_the_edition_and_the_owner_all_of_it(dataset: Path, little: Callable[[], Path]) -> None:
     said: list[str] = []
     done = api.push(dataset, "ann/bare", public=True, dry_run=True, announce=said.append)
-    assert (done.withheld, done.private, done.left_out) == (17, False, ())
-    assert [line for line in said if line.startswith("withheld: 17 texts, ")]
+    assert (done.redacted, done.private, done.left_out) == (17, False, ())
+    assert [line for line in said if line.startswith("redacted: 17 texts, ")]
     said.clear()
     private = api.push(dataset, "ann/bare", dry_run=True, announce=said.append)
-    assert (private.withheld, private.private) == (0, True)
+    assert (private.redacted, private.private) == (0, True)
     assert [line for line in said if "keep the repository private" in line]
     assert private.bytes != done.bytes
-    assert api.push(little(), "ann/open", public=True, dry_run=True).withheld == 0
+    assert api.push(little(), "ann/open", public=True, dry_run=True).redacted == 0
 
 
 TEXT = st.text(alphabet="ab ⟦⟧#:0%", max_size=120)
@@ -214,7 +213,7 @@ def test_every_text_has_one_form_and_comes_back(texts: dict[str, str], data: st.
     passages = Passages(texts)
     parts = data.draw(st.lists(st.one_of(TEXT, st.sampled_from([*texts.values(), ""])), max_size=3))
     text = "".join(parts)
-    form = passages.withheld(text)
+    form = passages.redacted(text)
     assert filled(form, lambda one: texts[one.document_id][one.start : one.end]) == text
     left = filled(form, lambda one: "\0")
     runs = {there[at : at + LEAST] for there in texts.values() for at in range(len(there) - LEAST + 1)}
@@ -236,12 +235,12 @@ def test_a_whole_text_is_told_by_its_hash(name: str, text: str) -> None:
     assert whole(name, text + "a") != form
 
 
-def test_an_edition_and_what_is_restored_of_it_remember_the_keys(dataset: Path, tmp_path: Path) -> None:
+def test_an_edition_and_what_is_rehydrated_of_it_remember_the_keys(dataset: Path, tmp_path: Path) -> None:
     whole_one = tmp_path / "dataset"
     shutil.copytree(dataset, whole_one)
     remember(whole_one, ["wX4-tR9b-Lq7e-Zm2c"])
-    withhold(whole_one, tmp_path / "edition")
-    api.restore(tmp_path / "edition", whole_one, tmp_path / "restored")
+    redact(whole_one, tmp_path / "edition")
+    api.rehydrate(tmp_path / "edition", whole_one, tmp_path / "rehydrated")
     known = hashes_in(whole_one)
     assert known is not None
-    assert hashes_in(tmp_path / "edition") == hashes_in(tmp_path / "restored") == known
+    assert hashes_in(tmp_path / "edition") == hashes_in(tmp_path / "rehydrated") == known

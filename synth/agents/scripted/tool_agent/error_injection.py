@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from synth.agents.plan_view import alike, value_at
-from synth.agents.scripted.doer.doing import Doing
+from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.contract import ToolSchema
 
 __all__ = ["improvised", "made_up", "other_value"]
@@ -34,11 +34,15 @@ def made_up(value: str, generator: np.random.Generator) -> str:
 
 
 def other_value(
-    doing: Doing, number: int, arguments: dict[str, Any], generator: np.random.Generator, only: str | None = None
+    builder: TurnBuilder,
+    number: int,
+    arguments: dict[str, Any],
+    generator: np.random.Generator,
+    only: str | None = None,
 ) -> tuple[str, Any] | None:
     """(argument, wrong value) for one of the values that the user has given; None where there is nothing near."""
-    planned = doing.plan.calls[number]
-    schema = doing.tools.get(planned.tool)
+    planned = builder.plan.calls[number]
+    schema = builder.tools.get(planned.tool)
     paths = [
         path
         for path, given in planned.given.items()
@@ -46,13 +50,13 @@ def other_value(
     ]
     for place in generator.permutation(len(paths)):
         path = paths[int(place)]
-        options = _near(doing, schema, path, value_at(arguments, path))
+        options = _near(builder, schema, path, value_at(arguments, path))
         if options:
             return path, options[int(generator.integers(len(options)))]
     return None
 
 
-def _near(doing: Doing, schema: ToolSchema | None, name: str, value: Any) -> list[Any]:
+def _near(builder: TurnBuilder, schema: ToolSchema | None, name: str, value: Any) -> list[Any]:
     properties = schema.parameters.get("properties", {}) if schema is not None else {}
     about: Any = properties.get(name, {}) if isinstance(properties, dict) else {}
     choices = about.get("enum") if isinstance(about, dict) else None
@@ -60,7 +64,7 @@ def _near(doing: Doing, schema: ToolSchema | None, name: str, value: Any) -> lis
         return [choice for choice in choices if choice != value]
     if isinstance(value, bool):
         return [not value]
-    texts = [doing.task.question, *(result.content for result in doing.results)]
+    texts = [builder.task.question, *(result.content for result in builder.results)]
     if isinstance(value, int) and name.endswith("cents"):
         seen = {int(w.replace(",", "")) * 100 + int(c or 0) for text in texts for w, c in _MONEY.findall(text)}
         return sorted(amount for amount in seen if amount != value and amount > 0)[:8] or [value + 1000]
@@ -70,19 +74,21 @@ def _near(doing: Doing, schema: ToolSchema | None, name: str, value: Any) -> lis
     if isinstance(value, str) and _DAY.fullmatch(value):
         return [day for day in dict.fromkeys(d for text in texts for d in _DAY.findall(text)) if day != value][:8]
     if isinstance(value, str):
-        return [other for text in texts[1:] for other in alike(value, text, doing.task.question) if other != value][:8]
+        return [other for text in texts[1:] for other in alike(value, text, builder.task.question) if other != value][
+            :8
+        ]
     return []
 
 
-def improvised(doing: Doing, generator: np.random.Generator) -> tuple[str, dict[str, Any]] | None:
+def improvised(builder: TurnBuilder, generator: np.random.Generator) -> tuple[str, dict[str, Any]] | None:
     """A change that can be made with what was seen, and that nobody asked for."""
     known: dict[str, Any] = {}
-    for _, call, result in doing.view.made:
+    for _, call, result in builder.view.made:
         if result.error is None:
             known |= call.arguments
-    names = sorted(name for name in doing.view.changing if name in doing.tools)
+    names = sorted(name for name in builder.view.changing if name in builder.tools)
     for place in generator.permutation(len(names)):
-        tool = doing.tools[names[int(place)]]
+        tool = builder.tools[names[int(place)]]
         arguments = _filled(tool, known, generator)
         if arguments is not None:
             return tool.name, arguments

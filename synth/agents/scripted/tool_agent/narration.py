@@ -17,8 +17,8 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolResult, ToolSchema
 
 __all__ = [
-    "Musing",
-    "Telling",
+    "GroundedNarration",
+    "Narration",
     "details_of",
     "element_of",
     "joined",
@@ -47,7 +47,7 @@ _DETAIL = re.compile(
 )
 
 
-class Musing(Thoughts):
+class Narration(Thoughts):
     """Thoughts as they come: of a policy, which may name what it likes."""
 
     def text(self) -> str:
@@ -55,7 +55,7 @@ class Musing(Thoughts):
         return " ".join(part[0].upper() + part[1:] for part in self._parts if part)
 
 
-class Telling(Thoughts):
+class GroundedNarration(Thoughts):
     """Thoughts whose parts are dropped where they would name what was not seen: privilege may choose, never tell."""
 
     def __init__(self, prompt: Prompt, history: History, generator: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""Text back into an edition from which it was withheld: by id and hash, from a copy that its reader may use."""
+"""Text back into an edition from which it was redacted: by id and hash, from a copy that its reader may use."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from synth.dataset.layout import write_dataset
 from synth.dataset.reader import Dataset, load
 from synth.dataset.references import Reference, filled, references_in, whole_in
 from synth.errors import InputError
-from synth.publish.withholding.tables import changed
+from synth.publish.redaction import changed
 from synth.schemas.reports import BuildReport
 from synth.store import check_destination, staged
 
-__all__ = ["Restored", "restore"]
+__all__ = ["Rehydrated", "rehydrate"]
 
 _ROWS = 100
 
 
 @dataclass(frozen=True)
-class Restored:
+class Rehydrated:
     """What was brought back."""
 
     path: Path
@@ -40,22 +40,22 @@ class Restored:
     """Those that it holds with another text: nothing of it was used."""
 
 
-def restore(folder: str | Path, texts: Mapping[str, str], out: str | Path) -> Restored:
+def rehydrate(folder: str | Path, texts: Mapping[str, str], out: str | Path) -> Rehydrated:
     """Write to ``out`` the edition in ``folder`` with the text of the documents in ``texts`` (id -> text).
 
     A text counts when its SHA-256 is the one that the edition states. With all of them the dataset is, byte for byte,
-    what it was before (but for token ids that were left out, see ``withhold``); else it stays an edition, with what is
+    what it was before (but for token ids that were left out, see ``redact``); else it stays an edition, with what is
     missing as references.
 
     Raises:
-        InputError: nothing is withheld from the dataset, or not one text of it is in ``texts``.
+        InputError: nothing is redacted from the dataset, or not one text of it is in ``texts``.
         StoreError: ``out`` is not empty or can't be written; nothing stands there then.
     """
     check_destination(out, marker=None)
     dataset = load(folder)
-    about = dataset.report.withheld
+    about = dataset.report.redacted
     if about is None:
-        raise InputError("nothing is withheld from it", where=str(folder), mend="use it as it is")
+        raise InputError("nothing is redacted from it", where=str(folder), mend="use it as it is")
     stated = _stated(dataset)
     kept: dict[str, str] = {}
     other = []
@@ -82,15 +82,15 @@ def restore(folder: str | Path, texts: Mapping[str, str], out: str | Path) -> Re
             "characters": about.characters - sum(map(len, kept.values())),
         }
     )
-    report = dataset.report.model_copy(update={"withheld": None if work.whole else left})
+    report = dataset.report.model_copy(update={"redacted": None if work.whole else left})
     with staged(Path(out), marker=REPORT_FILE) as staging:
         write_dataset(staging, tables, report, complete=work.complete)
         carry([dataset.path], staging)
-    return Restored(Path(out), len(kept), missing, tuple(other))
+    return Rehydrated(Path(out), len(kept), missing, tuple(other))
 
 
 def _stated(dataset: Dataset) -> dict[str, str]:
-    """Id -> SHA-256 of every text that is withheld."""
+    """Id -> SHA-256 of every text that is redacted."""
     found: dict[str, str] = {}
     for batch in dataset.batches("documents", columns=["id", "text"]):
         for name, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
@@ -119,10 +119,10 @@ class _Work:
 
     def complete(self, report: BuildReport) -> BuildReport:
         """With what is left counted anew."""
-        if report.withheld is None:
+        if report.redacted is None:
             return report
         counts = {"references": dict(sorted((+self._counts).items())), "rows": dict(sorted((+self._rows).items()))}
-        return report.model_copy(update={"withheld": report.withheld.model_copy(update=counts)})
+        return report.model_copy(update={"redacted": report.redacted.model_copy(update=counts)})
 
     def _documents(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         place = batch.schema.get_field_index("text")

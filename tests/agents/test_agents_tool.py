@@ -4,15 +4,15 @@ they read or ask."""
 from __future__ import annotations
 
 import pytest
-from doer_tasks import LIBRARY, bags, opened, planned, run
+from tool_tasks import LIBRARY, bags, opened, planned, run
 
 from synth.agents.contract import History, Prompt, Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.plan_view import ASK, PlanView, plan_of, reread, stands_in
-from synth.agents.scripted.doer.config import DoerPolicyConfig, DoerTeacherConfig
-from synth.agents.scripted.doer.policy import DoerPolicy
-from synth.agents.scripted.doer.teacher import DoerTeacher
+from synth.agents.scripted.config import ToolPolicyConfig, ToolTeacherConfig
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.environments.app.environment import AppEnvironment, Failures, open_app
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.identity import derive_generator
@@ -25,7 +25,7 @@ TASKS = [bags(AIRLINE, number) for number in range(8)]
 
 @pytest.fixture(scope="module")
 def taught() -> list[Rollout]:
-    return [run(DoerTeacher(task), AIRLINE, task, sample) for task in TASKS for sample in range(3)]
+    return [run(ToolTeacher(task), AIRLINE, task, sample) for task in TASKS for sample in range(3)]
 
 
 def test_the_teacher_does_what_was_asked_and_names_nothing_unseen(taught: list[Rollout]) -> None:
@@ -45,7 +45,7 @@ def test_thoughts_rest_on_observations_and_vary(taught: list[Rollout]) -> None:
 
 
 def test_detours_are_seen_through() -> None:
-    done = [run(DoerTeacher(t, DoerTeacherConfig(detour=1.0)), AIRLINE, t) for t in _looked_up()]
+    done = [run(ToolTeacher(t, ToolTeacherConfig(detour=1.0)), AIRLINE, t) for t in _looked_up()]
     looked = [[c.arguments for s in d.history for c in s.turn.calls if c.name == "get_reservation"] for d in done]
     assert any(len(arguments) > 1 for arguments in looked)
     assert all(d.verdict.correct for d in done)
@@ -66,7 +66,7 @@ def _looked_up() -> list[Task]:
 
 def test_tool_failures_are_tried_again() -> None:
     environment = open_app(application="airline", failures=Failures(rate=0.4))
-    runs = [run(DoerTeacher(task), environment, task) for task in TASKS]
+    runs = [run(ToolTeacher(task), environment, task) for task in TASKS]
     failed = [r for d in runs for s in d.history for r in s.results if r.error == "failure"]
     assert failed
     assert all(d.verdict.correct for d in runs)
@@ -74,14 +74,14 @@ def test_tool_failures_are_tried_again() -> None:
 
 def test_a_policy_of_full_skill_errs_in_nothing() -> None:
     for task in TASKS:
-        done = run(DoerPolicy(task, DoerPolicyConfig(skill=1.0)), AIRLINE, task)
+        done = run(ToolPolicy(task, ToolPolicyConfig(skill=1.0)), AIRLINE, task)
         assert done.verdict.correct is True
         assert done.injected == ()
 
 
 def test_what_a_policy_does_wrong_is_logged_and_real() -> None:
     runs = [
-        run(DoerPolicy(task, DoerPolicyConfig(skill=0.2)), AIRLINE, task, sample)
+        run(ToolPolicy(task, ToolPolicyConfig(skill=0.2)), AIRLINE, task, sample)
         for task in TASKS
         for sample in range(4)
     ]
@@ -96,11 +96,11 @@ def test_what_a_policy_does_wrong_is_logged_and_real() -> None:
 
 def test_a_refusal_changes_nothing_and_says_the_rule() -> None:
     task, rule = _refused(AIRLINE)
-    done = run(DoerTeacher(task), AIRLINE, task)
+    done = run(ToolTeacher(task), AIRLINE, task)
     assert done.verdict.correct is True
     assert rule in (done.answer or "")
     assert ungrounded(done.prompt, done.history) == []
-    bent = [run(DoerPolicy(task, DoerPolicyConfig(skill=0.0, gives_in=1.0)), AIRLINE, task, n) for n in range(8)]
+    bent = [run(ToolPolicy(task, ToolPolicyConfig(skill=0.0, gives_in=1.0)), AIRLINE, task, n) for n in range(8)]
     assert any(e.mode == "gives_in" for d in bent for e in d.injected)
     assert any(d.verdict.correct is False for d in bent)
 
@@ -137,7 +137,7 @@ def test_the_user_is_asked_and_not_assumed() -> None:
         ),
     )
     prompt = Prompt(system="Be kind.", question=task.question, tools=tools)
-    teacher = DoerTeacher(task)
+    teacher = ToolTeacher(task)
     first = teacher.act(prompt, (), derive_generator(1, "a")).turn
     assert [c.name for c in first.calls] == [ASK]
     assert "day" in str(first.calls[0].arguments["question"])

@@ -1,0 +1,95 @@
+"""The scripted teacher that carries out plans. It knows the plan and uses it for one thing: to choose what to do next.
+
+Everything that it says and gives to tools stands in the question, in what the user said, in an observation or in the
+description of a tool; ids are read from its own observations, whatever they were when the plan was made. Now and then
+it looks at another row first and goes back (``detour``), and looks once more at what it changed (``verify``).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from synth.agents.contract import Decision, History, Prompt, Turn
+from synth.agents.plan_view import PlanView, alike, value_at
+from synth.agents.scripted.config import ToolTeacherConfig
+from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
+from synth.schemas.tasks import Task
+
+__all__ = ["ToolTeacher", "next_turn"]
+
+_AT_ONCE = 3
+"""Look-ups in one turn at most."""
+
+
+class ToolTeacher:
+    """A policy (``synth.agents.contract.Policy``) for one task with a plan."""
+
+    privileged = True
+
+    def __init__(self, task: Task, config: ToolTeacherConfig | None = None) -> None:
+        self._task = task
+        self._config = config or ToolTeacherConfig()
+
+    def act(self, prompt: Prompt, history: History, generator: np.random.Generator) -> Decision:
+        view = PlanView.of(self._task, history)
+        assert view is not None
+        return Decision(next_turn(TurnBuilder(self._task, prompt, history, generator, view), self._config))
+
+
+def next_turn(builder: TurnBuilder, config: ToolTeacherConfig) -> Turn:
+    """What the teacher does next."""
+    if not builder.tools or len(builder.history) >= config.patience:
+        return builder.stuck()
+    failed = builder.failed()
+    if failed:
+        return builder.retry(failed)
+    attempts = builder.attempts()
+    if attempts:
+        return builder.attempt(attempts[0])
+    ready = builder.ready()
+    if ready:
+        first = ready[0]
+        if builder.was_refused(first):
+            return builder.stuck()
+        if not builder.plan.calls[first].changes:
+            other = _detour(builder, first) if builder.draw(config.detour) else None
+            if other is not None:
+                return other
+            looks = [number for number in ready if not builder.plan.calls[number].changes]
+            if len(looks) > 1 and builder.draw(config.parallel):
+                return builder.call(*looks[:_AT_ONCE])
+        return builder.call(first)
+    fact = builder.fact()
+    if fact is not None:
+        return builder.ask(fact)
+    if not builder.view.complete:
+        return builder.stuck()
+    if builder.changed_now() and builder.draw(config.verify):
+        checked = builder.check()
+        if checked is not None:
+            return checked
+    return builder.end()
+
+
+def _detour(builder: TurnBuilder, number: int) -> Turn | None:
+    """Look at another row of the list first, once in a run at most."""
+    if any(builder.strayed(call) for _, call, _ in builder.view.made):
+        return None
+    planned, arguments = builder.plan.calls[number], builder.view.arguments(number)
+    ids = [(path, given) for path, given in planned.given.items() if given.source == "observation" and "." not in path]
+    if arguments is None or len(ids) != 1 or ids[0][1].call not in builder.view.done:
+        return None
+    path, given = ids[0]
+    value = value_at(arguments, path)
+    assert given.call is not None
+    shown = builder.view.done[given.call].result.content
+    others = (
+        [token for token in alike(value, shown, builder.task.question) if token != value]
+        if isinstance(value, str)
+        else []
+    )
+    if not others:
+        return None
+    other = others[int(builder.generator.integers(len(others)))]
+    builder.thoughts.add("p_see_other", value=other)
+    return builder.act(planned.tool, {**arguments, path: other})

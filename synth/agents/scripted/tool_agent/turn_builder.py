@@ -1,0 +1,140 @@
+"""From a plan and a history to the next turn: what can be done now, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from synth.agents.contract import Step, Turn
+from synth.agents.grounding.check import ungrounded
+from synth.agents.plan_view import ASK
+from synth.agents.scripted.phrases import Thoughts
+from synth.agents.scripted.tool_agent.narration import (
+    said_by,
+    shown_values,
+)
+from synth.agents.scripted.tool_agent.reasons import Reasons
+from synth.environments.contract import ToolCall
+from synth.lexicon.reading import phrases
+from synth.schemas.plans import UserFact
+from synth.text.lists import listed
+
+__all__ = ["TurnBuilder"]
+
+_ASKING = phrases("plans")["asking"]
+
+
+class TurnBuilder(Reasons):
+    """One turn of an agent that carries out ``task``'s plan."""
+
+    def retry(self, calls: Sequence[ToolCall]) -> Turn:
+        self.thoughts.add("p_again")
+        return self._turn([(call.name, call.arguments) for call in calls])
+
+    def call(self, *numbers: int, react: bool = True) -> Turn:
+        """Make planned calls, all of which are ready."""
+        if react:
+            self.react(numbers)
+        made = []
+        for place, number in enumerate(numbers):
+            arguments = self.view.arguments(number)
+            assert arguments is not None
+            made.append((self.plan.calls[number].tool, arguments))
+            if place == 0:
+                self.why(number, arguments)
+        if len(numbers) > 1:
+            self.thoughts.add("p_both")
+        return self._turn(made)
+
+    def attempt(self, number: int) -> Turn:
+        """Try what is asked for, and nothing written forbids."""
+        planned = self.plan.attempts[number]
+        arguments = self.view.arguments_of(planned)
+        assert arguments is not None
+        self.react(())
+        texts = [self.task.question, *(result.content for result in self.results)]
+        values = shown_values(arguments, texts)
+        if values:
+            self.thoughts.add("p_try", values=listed(values))
+        return self._turn([(planned.tool, arguments)])
+
+    def act(self, tool: str, arguments: dict[str, Any]) -> Turn:
+        """Make any call; the thoughts are what was added before."""
+        return self._turn([(tool, arguments)])
+
+    def ask(self, fact: UserFact) -> Turn:
+        self.react(())
+        self.thoughts.add("p_ask", topic=fact.topic)
+        start = int(self.generator.integers(len(_ASKING)))
+        forms = [_ASKING[(start + n) % len(_ASKING)].format(topic=fact.topic) for n in range(len(_ASKING))]
+        forms += [f"What about the {word}?" for word in fact.keywords] + ["Is there anything that I should know?"]
+        for form in forms:
+            turn = Turn(calls=(ToolCall(id="call_0", name=ASK, arguments={"question": form}),))
+            if not ungrounded(self.prompt, (*self.history, Step(turn=turn)), start=len(self.history)):
+                break
+        return self._turn([(ASK, {"question": form})])
+
+    def check(self) -> Turn | None:
+        """Look at what was changed last; None where no look-up takes just what that call was given."""
+        if self.last is None or not self.last.turn.calls:
+            return None
+        given = self.last.turn.calls[-1].arguments
+        for tool in self.prompt.tools:
+            needs = tool.parameters.get("required")
+            if tool.name in self.view.changing or not isinstance(needs, list) or not needs:
+                continue
+            if all(isinstance(given.get(str(name)), str) for name in needs):
+                self.react(())
+                self.thoughts.add("p_check")
+                return self._turn([(tool.name, {str(name): given[str(name)] for name in needs})])
+        return None
+
+    def end(self) -> Turn:
+        """The last message, as the plan's outcome wants it."""
+        outcome = self.plan.outcome
+        if outcome == "answered":
+            self.react(())
+            answer = self.read_answer()
+            self.thoughts.add("p_answer", answer=answer)
+            return self.message(answer)
+        if outcome == "refused":
+            self._evidence()
+            rule = self.rule()
+            if self.plan.attempts and self.view.tried and rule is not None:
+                self.thoughts.add("p_refuse")
+                return self.message(self.said("m_not_accepted", rule=rule))
+            if rule is not None:
+                self.thoughts.add("p_forbidden", rule=rule.rstrip("."))
+            self.thoughts.add("p_refuse")
+            return self.message(self.said("m_refuse", rule=rule) if rule else self.said("m_refuse_plain"))
+        self.react(())
+        self.thoughts.add("p_finish")
+        what = " ".join(said for said in (said_by(result) for result in self.changes()) if said)
+        rule = self.rule() if outcome == "offered" else None
+        if rule is not None and what:
+            said = "m_instead_tried" if self.plan.attempts else "m_instead"
+            return self.message(self.said(said, rule=rule, what=what))
+        return self.message(self.said("m_done", what=what) if what else self.said("m_done_plain"))
+
+    def stuck(self) -> Turn:
+        self.react(())
+        self.thoughts.add("p_stuck")
+        refused = [result for result in self.results if result.error == "refused"]
+        why = said_by(refused[-1]) if refused else ""
+        return self.message(self.said("m_stuck_why", why=why) if why else self.said("m_stuck"))
+
+    def message(self, text: str) -> Turn:
+        return Turn(thought=self.thoughts.text() or None, answer=text)
+
+    def said(self, intent: str, **slots: Any) -> str:
+        words = Thoughts(self.task.question, self.generator)
+        words.add(intent, **slots)
+        return words.text()
+
+    def _turn(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> Turn:
+        at = len(self.history)
+        made = tuple(
+            ToolCall(id=f"call_{at}_{place}", name=name, arguments=arguments)
+            for place, (name, arguments) in enumerate(calls)
+        )
+        return Turn(thought=self.thoughts.text() or None, calls=made)

@@ -1,0 +1,363 @@
+"""Ways to write one answer: the table of equivalences that verdicts go by.
+
+Each row of ``TABLE`` has a name and a function that gives plain forms of a text. Two texts are the same by a row where
+they share a form. Rows add up: a text is brought into the forms of the first row, these into those of the second, and
+so on, with the text itself kept at each. No row looks for a part of a text in another one.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from synth.text.forms import normalize
+from synth.text.numbers import NUMERALS, number_words
+
+__all__ = ["TABLE", "forms_of", "same_by", "spelled"]
+
+Forms = Callable[[str], Iterator[str]]
+
+_SUFFIXES = frozenset(
+    "inc incorporated ltd limited llc llp lp corp corporation co company gmbh ag plc sa nv bv oy ab spa pty kk".split()
+)
+_TITLES = frozenset("dr prof professor sir dame lord lady mr mrs ms miss saint president king queen pope".split())
+_NAMED = re.compile(r"^(?:(?:wikipedia|web)\s+)?(.{2,}?)\s+(?:(?:wikipedia|web|home)\s+)?(?:page|article|entry)$")
+_QUALIFIER = re.compile(r"^(.*\S)\s*[(\[]\s*([^()\[\]]{1,60}?)\s*[)\]]$")
+_NUMBERED = re.compile(
+    r"^(?:(?:section|chapter|sec\.|ch\.|§)\s*\d+(?:\.\d+)*\s*[:.)\-–—]\s*|\d+(?:\.\d+)+\.?\s+|\(\d{1,2}\)\s*|\d{1,2}[.)]\s+)"
+)
+_NUMBERED_BEHIND = re.compile(r"\s*\(\d{1,2}\)$")
+_OPTION = re.compile(r"^(?:option\s+|answer\s+|choice\s+)?\(?[a-e][).:]\s+(?=\S)")
+_CALL = re.compile(r"^([a-z_][\w.:]*)\([^()]*\)$")
+_CODE = re.compile(r"[._]|^[a-z]+$")
+_NICKNAMES = {
+    short: full
+    for full, shorts in {
+        "robert": "bob bobby rob",
+        "william": "bill billy will",
+        "james": "jim jimmy",
+        "john": "jack johnny",
+        "joseph": "joe",
+        "thomas": "tom tommy",
+        "richard": "dick rick",
+        "edward": "ed ted eddie",
+        "michael": "mike mick",
+        "charles": "charlie chuck",
+        "elizabeth": "liz beth betty",
+        "margaret": "maggie peggy",
+        "katherine": "kate kathy",
+        "samuel": "sam",
+        "benjamin": "ben",
+        "daniel": "dan danny",
+        "anthony": "tony",
+        "david": "dave",
+        "steven": "steve",
+        "alexander": "alex",
+        "theodore": "teddy",
+        "franklin": "frank",
+    }.items()
+    for short in shorts.split()
+}
+_KNOWN = {
+    "uk": "united kingdom",
+    "us": "united states",
+    "usa": "united states",
+    "united states of america": "united states",
+    "uae": "united arab emirates",
+    "eu": "european union",
+    "un": "united nations",
+    "nyc": "new york city",
+    "la": "los angeles",
+    "ussr": "soviet union",
+    "great britain": "united kingdom",
+}
+_SPELLINGS = (
+    (re.compile(r"\b(\w{2,}?)our(s|ed|ing|ful|ite)?\b"), r"\1or\2"),
+    (re.compile(r"\b(\w{3,})is(e|ed|es|ing|ation)\b"), r"\1iz\2"),
+    (re.compile(r"\b(cent|theat|met|lit|fib)re(s?)\b"), r"\1er\2"),
+    (re.compile(r"\bgrey\b"), "gray"),
+    (re.compile(r"\b(\w+)ll(ed|ing|er)\b"), r"\1l\2"),
+)
+_ORDINALS = {
+    word: number
+    for number, word in enumerate(
+        """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+        fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first""".split(),
+        start=1,
+    )
+}
+_ROMAN = {
+    f"{ten}{one}": str(10 * tens + ones)
+    for tens, ten in enumerate(("", "x", "xx"))
+    for ones, one in enumerate(("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"))
+    if ten or one
+}
+_DECADES = {word: f"19{tens}0s" for tens, word in enumerate("twenties thirties forties fifties".split(), start=2)} | {
+    word: f"19{tens}0s" for tens, word in enumerate("sixties seventies eighties nineties".split(), start=6)
+}
+_RANGE = re.compile(r"^(?:from |between )?(\d[\d,.]*)\s*(?:-|–|—|−|to|until|till|through|and)\s*(\d[\d,.]*)(\s+\S.*)?$")
+
+
+def _accents(text: str) -> Iterator[str]:
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    yield plain.replace("ø", "o").replace("ł", "l").replace("æ", "ae").replace("œ", "oe").replace("đ", "d")
+
+
+def _option(text: str) -> Iterator[str]:
+    yield _OPTION.sub("", text)
+
+
+def _section(text: str) -> Iterator[str]:
+    yield _NUMBERED_BEHIND.sub("", _NUMBERED.sub("", text))
+
+
+def _page(text: str) -> Iterator[str]:
+    if match := _NAMED.match(text):
+        yield match.group(1).removeprefix("the ")
+
+
+def _call(text: str) -> Iterator[str]:
+    if (match := _CALL.match(text)) and _CODE.search(match.group(1)):
+        yield match.group(1)
+
+
+def _qualifier(text: str) -> Iterator[str]:
+    """Without what a parenthesis at its end adds, or says in other words; the parenthesis alone is no form."""
+    if (match := _QUALIFIER.match(text)) and not re.search(r"\b(?:not|no|never|or|false|wrong)\b", match.group(2)):
+        yield match.group(1)
+
+
+def _era(text: str) -> Iterator[str]:
+    if match := re.match(r"^(?:(?:ad|a\.d\.) (\d{1,4})|(\d{1,4}) (?:ad|ce|a\.d|c\.e))$", text):
+        yield match.group(1) or match.group(2)
+
+
+def _range(text: str) -> Iterator[str]:
+    if match := _RANGE.match(text):
+        low, high, unit = match.group(1).replace(",", ""), match.group(2).replace(",", ""), match.group(3) or ""
+        if len(low) == 4 and len(high) == 2 and low.isdigit() and high.isdigit():
+            high = low[:2] + high  # 1914-18
+        yield f"{low} to {high}{unit}"
+
+
+def _signs(text: str) -> Iterator[str]:
+    """Without punctuation; letters with full stops are one word, and so are initials that follow each other."""
+    text = re.sub(r"(?<=\w)['’](?=s\b)", "", text.replace("&", " and "))
+    text = re.sub(r"\b[^\W\d_](?:\.\s?[^\W\d_]\b)+\.?", lambda match: re.sub(r"[.\s]", "", match.group()), text)
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    text = re.sub(r"(?<=\d)\.(?=\d)", "\0", text)
+    yield " ".join(re.sub(r"[^\w%$€£\0+#]+", " ", text).split()).replace("\0", ".")
+
+
+def _symbols(text: str) -> Iterator[str]:
+    """C++ and C# are other things than C; all other signs go."""
+    yield " ".join(re.sub(r"(?<![a-z])[+#]+", " ", text).split())
+
+
+def _article(text: str) -> Iterator[str]:
+    yield re.sub(r"\b(?:the|an?) (?=\S)", "", text)
+
+
+def _legal_form(text: str) -> Iterator[str]:
+    yield re.sub("|".join(rf"\b{long}$" for long in _LEGAL), lambda match: _LEGAL[match.group()], text)
+
+
+_LEGAL = {"incorporated": "inc", "limited": "ltd", "corporation": "corp", "company": "co"}
+
+
+def _suffix(text: str) -> Iterator[str]:
+    words = text.split()
+    while len(words) > 1 and words[-1] in _SUFFIXES:
+        words.pop()
+        if words[-1] == "and" and len(words) > 1:
+            words.pop()
+        yield " ".join(words)
+
+
+def _title(text: str) -> Iterator[str]:
+    words = text.split()
+    if len(words) > 2 and words[0] in _TITLES:
+        yield " ".join(words[1:])
+
+
+def _known(text: str) -> Iterator[str]:
+    if text in _KNOWN:
+        yield _KNOWN[text]
+
+
+def _spelling(text: str) -> Iterator[str]:
+    for pattern, other in _SPELLINGS:
+        text = pattern.sub(other, text)
+    yield text
+
+
+def _numbers(text: str) -> Iterator[str]:
+    """Numbers, ordinals and decades in words as digits."""
+    text = re.sub(
+        "|".join(rf"\b{word}\b" for word in sorted(_ORDINALS, key=len, reverse=True)),
+        lambda match: str(_ORDINALS[match.group()]),
+        text.replace("twenty first", "twenty-first"),
+    )
+    text = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text)
+    text = re.sub(r"\b(?:19)?([2-9]0)s\b", r"19\1s", re.sub(r"'(?=\d0s)", "", text))
+    words = [_DECADES.get(word, word) for word in text.split()]
+    made: list[str] = []
+    while words:
+        read = number_words(" ".join(words)) if words[0] in _STARTS else None
+        if read is None:
+            made.append(words.pop(0))
+        else:
+            made.append(str(read[0]))
+            words = read[1].split()
+    yield " ".join(made)
+
+
+_STARTS = frozenset((*NUMERALS, "hundred", "dozen", *"thirty forty fifty sixty seventy eighty ninety".split()))
+
+
+_PARTS = {"half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
+_FRACTION = re.compile(rf"\b(one|two|three|four|a) ({'|'.join(_PARTS)})\b")
+
+
+def _fraction(text: str) -> Iterator[str]:
+    yield _FRACTION.sub(lambda m: f"{max(NUMERALS.index(m[1]), 1) if m[1] != 'a' else 1} {_PARTS[m[2]]}", text)
+
+
+def _roman(text: str) -> Iterator[str]:
+    words = text.split()
+    if len(words) > 1 and words[-1] in _ROMAN:
+        yield " ".join([*words[:-1], _ROMAN[words[-1]]])
+
+
+def _inverted(text: str) -> Iterator[str]:
+    """ "University of Oxford" is "Oxford University"; "battle of the bulge" keeps its only order."""
+    words = text.split()
+    if words.count("of") == 1 and words[0] in _HEADS:
+        at = words.index("of")
+        yield " ".join([*words[at + 1 :], *words[:at]])
+
+
+_HEADS = frozenset("university city state republic kingdom province county museum bank port lake mount".split())
+
+
+def _nickname(text: str) -> Iterator[str]:
+    words = text.split()
+    if len(words) > 1 and words[0] in _NICKNAMES:
+        yield " ".join([_NICKNAMES[words[0]], *words[1:]])
+
+
+TABLE: tuple[tuple[str, Forms], ...] = (
+    ("accents", _accents),
+    ("option", _option),
+    ("section_number", _section),
+    ("page", _page),
+    ("call", _call),
+    ("qualifier", _qualifier),
+    ("era", _era),
+    ("range", _range),
+    ("punctuation", _signs),
+    ("symbols", _symbols),
+    ("article", _article),
+    ("title", _title),
+    ("legal_form", _legal_form),
+    ("suffix", _suffix),
+    ("abbreviation", _known),
+    ("spelling", _spelling),
+    ("fraction", _fraction),
+    ("number_words", _numbers),
+    ("roman_numerals", _roman),
+    ("inversion", _inverted),
+    ("nickname", _nickname),
+)
+
+
+_DROPPING = frozenset(("option", "section_number", "qualifier", "title", "suffix"))
+"""Rows that leave something out. What both sides have, and is another thing, tells them apart."""
+
+
+@lru_cache(maxsize=65536)
+def forms_of(text: str, without: frozenset[str] = frozenset()) -> Mapping[str, str]:
+    """Every form of ``text`` -> name of the row that made it; its normalized text is the first, by ``exact``."""
+    found = {normalize(text): "exact"}
+    for name, forms in TABLE:
+        if name in without:
+            continue
+        for one in list(found):
+            for made in forms(one):
+                if made:
+                    found.setdefault(made, name)
+    return MappingProxyType(found)
+
+
+def same_by(left: str, right: str, *, lists: bool = True) -> str | None:
+    """The row by which two texts are the same; None where no row makes them so.
+
+    Args:
+        lists: Lists of the same items are the same in any order.
+    """
+    ours, theirs = forms_of(left), forms_of(right)
+    both = _DROPPING & set(ours.values()) & set(theirs.values())
+    if both:
+        ours, theirs = forms_of(left, both), forms_of(right, both)
+    shared = {row for form in ours.keys() & theirs.keys() for row in (ours[form], theirs[form])}
+    if shared:
+        return next((name for name, _ in reversed(TABLE) if name in shared), "exact")
+    if lists and (items := _list(left)) is not None and items == _list(right):
+        return "list_order"
+    return _by_name(left, right)
+
+
+_BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
+
+
+def _list(text: str) -> tuple[str, ...] | None:
+    """The items of a list, in no order; None for what is none."""
+    items = [item for item in _BORDER.split(text.strip().rstrip(".")) if item.strip()]
+    return tuple(sorted(spelled(item) for item in items)) if len(items) > 1 else None
+
+
+@lru_cache(maxsize=65536)
+def spelled(text: str) -> str:
+    """``text`` in plain words: case, accents, articles, punctuation and ways to write numbers make no difference."""
+    text = normalize(text)
+    for forms in (_accents, _signs, _symbols, _article, _numbers, _roman, _spelling):
+        text = next(forms(text), text)
+    return text
+
+
+def _by_name(left: str, right: str) -> str | None:
+    """Names of people and acronyms: initials for given names, a middle initial that one of them lacks, the family name
+    first, the first letters of a name of three words and more."""
+    one, other = (spelled(text) for text in (left, right))
+    for text, plain, against in ((left, one, other), (right, other, one)):
+        last, comma, first = text.partition(",")
+        if comma and "," not in first and spelled(f"{first} {last}") == against:
+            return "family_name_first"
+        letters = "".join(word[0] for word in against.split() if word not in ("of", "and", "for", "in", "on", "to"))
+        if len(plain) >= 3 and plain == letters and text.strip(" .").replace(".", "").isupper():
+            return "acronym"
+    return "initials" if _person(one, other) or _person(other, one) else None
+
+
+def _person(short: str, long: str) -> bool:
+    """Whether the given names of ``short`` are initials of those of ``long``, or lack its middle initials only."""
+    a, b = _split(short), _split(long)
+    if len(a) < 2 or len(b) < 2 or a[-1] != b[-1] or any(word.isdigit() for word in (*a, *b)):
+        return False
+    if len(a) == len(b):
+        return a != b and all(x == y or (len(x) == 1 and y.startswith(x)) for x, y in zip(a, b, strict=True))
+    return len(a) == 2 and len(b) > 2 and a[0] == b[0] and all(len(word) == 1 for word in b[1:-1])
+
+
+def _split(name: str) -> list[str]:
+    """The words of a name; initials that were written as one word are as many."""
+    words = name.split()
+    first = words[0] if words else ""
+    head = list(first) if 2 <= len(first) <= 3 and not _VOWEL.search(first) else words[:1]
+    return [*head, *words[1:]]
+
+
+_VOWEL = re.compile(r"[aeiouy]")

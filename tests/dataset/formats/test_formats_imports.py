@@ -1,0 +1,230 @@
+"""Runs as others write them: what each format's files hold in the wild, and how it is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from exporter_samples import PROVENANCE
+
+from synth.agents.imported import import_trajectory, question_of
+from synth.agents.trajectory import history_of
+from synth.registry import find
+from synth.schemas.adp import Trajectory
+
+ASKED = {"class_": "text_observation", "content": "Where is it?", "source": "user"}
+CALL = {"class_": "api_action", "function": "look", "kwargs": {"at": "x"}, "description": None}
+CODE = {"class_": "code_action", "language": "bash", "content": "ls", "description": "I list."}
+DONE = {"class_": "message_action", "content": "Here.", "description": None}
+PAGE = {
+    "class_": "web_observation",
+    "html": "<p>",
+    "axtree": "[1] text",
+    "url": "",
+    "image_observation": None,
+    "viewport_size": None,
+}
+
+
+def said(text: str, source: str = "user") -> dict[str, Any]:
+    return {"class_": "text_observation", "content": text, "source": source}
+
+
+def adp(*content: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"id": "theirs", "content": [dict(item) for item in content], "details": {}, **more}
+
+
+def steps(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+    told = [{"step_id": 1, "source": "user", "message": "Where is it?"}, *steps]
+    return {"schema_version": "ATIF-v1.6", "agent": {"name": "theirs", "version": "1"}, "steps": told, **more}
+
+
+def acts(results: list[Any], *names: str) -> dict[str, Any]:
+    calls = [{"tool_call_id": f"t{n}", "function_name": name, "arguments": {}} for n, name in enumerate(names)]
+    return {"source": "agent", "message": "", "tool_calls": calls, "observation": {"results": results}}
+
+
+def called(name: str, arguments: str = "{}", id_: str = "c") -> dict[str, Any]:
+    return {"id": id_, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def chat(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": "Where is it?"}, *messages], **more}
+
+
+def event(number: int, **more: Any) -> dict[str, Any]:
+    return {"id": number, "source": "agent", **more}
+
+
+WEATHER = [{"role": "assistant", "tool_calls": [called("look")]}, {"role": "tool", "tool_call_id": "c", "content": "1"}]
+
+TAKEN: dict[str, tuple[str, dict[str, Any], str]] = {
+    "results as the user's": ("adp", adp(ASKED, CALL, said("There."), CALL, said("Here."), DONE), "u A=u A=u M"),
+    "two calls, one output": ("adp", adp(ASKED, CODE, CODE, said("a\nb", "environment"), DONE), "u C C=e M"),
+    "code and its output": ("adp", adp(ASKED, CODE, said("a"), CODE, said("b", "environment"), DONE), "u C=u C=e M"),
+    "several turns of the user": ("adp", adp(ASKED, DONE, said("Sure?"), CALL, said("x"), DONE), "u M u A=u M"),
+    "a page before the first action": ("adp", adp(ASKED, PAGE, CALL, PAGE, DONE), "u w A=w M"),
+    "an introduction": ("adp", adp(said("Rules."), said("Yes.", "agent"), ASKED, CALL), "u g u A"),
+    "words and a call in one turn": ("adp", adp(ASKED, DONE, CALL, said("x"), DONE), "u M A=u M"),
+    "tools as JSON": ("adp", adp(ASKED, DONE, details={"tools": '[{"name": "look"}]'}), "u M"),
+    "measures as text": ("adp", adp(ASKED, DONE, details={"test_score": "high", "reward": "0.5"}), "u M"),
+    "a later version": ("adp", adp(ASKED | {"said_at": 3}, DONE, schema_version="1.5.0", licences=["x"]), "u M"),
+    "ids that tie nothing": (
+        "adp",
+        adp(ASKED, CALL | {"tool_call_id": "a"}, DONE, said("?") | {"tool_call_id": "b"}, schema_version="1.0.0"),
+        "u A M u",
+    ),
+    "ADP as ATIF": ("adp", steps({"source": "agent", "message": "Here."}, schema_version="ATIF-v1.7"), "u M"),
+    "a result without an id": ("atif", steps(acts([{"content": "x"}], "look")), "u A=e"),
+    "null ids in order": (
+        "atif",
+        steps(acts([{"source_call_id": None, "content": n} for n in ("a", "b")], "look", "go")),
+        "u A A=e=e",
+    ),
+    "one screen for two commands": ("atif", steps(acts([{"content": "x"}], "look", "go")), "u A A=e"),
+    "a step without calls that is answered": ("atif", steps(acts([{"content": "no JSON"}])), "u M e"),
+    "system and user in the middle": (
+        "atif",
+        steps(acts([], "look"), {"source": "system", "message": "!"}, {"source": "user", "message": "So?"}),
+        "u A=e u",
+    ),
+    "pictures": ("atif", steps({"source": "agent", "message": [{"type": "text", "text": "Here."}]}), "u M"),
+    "several users' turns": ("openai", chat(*WEATHER, {"role": "user", "content": "?"}, *WEATHER), "u A=e u A=e"),
+    "a call that names no object": ("openai", chat({"role": "assistant", "tool_calls": [called("f", "{x")]}), "u A"),
+    "the old function_call": (
+        "openai",
+        chat(
+            {"role": "assistant", "content": "", "function_call": {"name": "look", "arguments": "{}"}},
+            {"role": "function", "name": "look", "content": "x"},
+        ),
+        "u A=e",
+    ),
+    "Anthropic's parts": (
+        "openai",
+        chat(
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "look", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "x"}]},
+        ),
+        "u A=e",
+    ),
+    "calls in marks": (
+        "openai",
+        chat({"role": "assistant", "content": 'Hm.\n<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>'}),
+        "u A",
+    ),
+    "prompt and completion": ("openai", {"prompt": "Where is it?", "completion": "Here."}, "u M"),
+    "LLaMA-Factory's alpaca": (
+        "sharegpt",
+        {"instruction": "Where", "input": "is it?", "output": "Here.", "history": [["Where?", "Hi"]]},
+        "u M u M",
+    ),
+    "a call in plain words": (
+        "sharegpt",
+        {
+            "conversations": [
+                {"from": "human", "value": "Where is it?"},
+                {"from": "function_call", "value": "<function=look>\n<parameter=at>\nx\n</parameter>\n</function>"},
+                {"from": "observation", "value": "x"},
+                {"from": "function_call", "value": "I found it."},
+            ]
+        },
+        "u A=e M",
+    ),
+    "OpenHands' events": (
+        "auto",
+        {
+            "events": [
+                event(0, action="system", args={"content": "Be brief.", "tools": []}),
+                event(1, source="user", action="message", args={"content": "Where is it?"}),
+                event(2, action="recall", args={}),
+                event(3, action="run", args={"command": "ls", "thought": "I list."}),
+                event(4, observation="run", cause=3, content="x"),
+                event(5, action="edit", args={"path": "x"}, tool_call_metadata={"function_name": "editor"}),
+                event(6, observation="edit", cause=5, content="ok"),
+                event(7, action="finish", args={"final_thought": "Here."}),
+            ]
+        },
+        "u C=e A=e M",
+    ),
+    "SWE-agent's trajectory": (
+        "auto",
+        {
+            "trajectory": [{"action": "ls", "observation": "x", "thought": "I list.", "response": "..."}],
+            "history": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where is it?"}],
+            "info": {"exit_status": "submitted", "submission": "diff"},
+        },
+        "u C=e",
+    ),
+    "mini-swe-agent's trajectory": (
+        "auto",
+        {
+            "trajectory_format": "mini-swe-agent-1",
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": "Where is it?"},
+                {"role": "assistant", "content": "THOUGHT: I list.\n\n```bash\nls\n```"},
+                {"role": "user", "content": "<returncode>0</returncode>"},
+            ],
+        },
+        "u C=e",
+    ),
+}
+SIGNS = {"api_action": "A", "code_action": "C", "message_action": "M", "web_observation": "w", "image_observation": "i"}
+
+
+def outline(trajectory: Trajectory) -> str:
+    """``A=e``: a call and the environment's answer to it."""
+    open_: set[str | None] = set()
+    made = ""
+    for item in trajectory.content:
+        sign = SIGNS.get(item.class_) or {"user": "u", "environment": "e", "agent": "g"}[item.source]
+        name = getattr(item, "tool_call_id", None)
+        made += ("=" if name in open_ else " ") + sign
+        open_ |= {name} if name is not None else set()
+    return made.strip()
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_what_is_in_the_wild_is_taken_whole(case: str) -> None:
+    name, value, wanted = TAKEN[case]
+    read = find("importers", name).read(value)
+    assert outline(read) == wanted
+    assert "Where" in question_of(read)
+    row = import_trajectory(read, None, provenance=PROVENANCE)
+    _, history = history_of(row)
+    assert len(history) == row.turns
+    assert sum(len(step.turn.calls) for step in history) == row.tool_calls
+
+
+def test_what_stands_beside_is_kept() -> None:
+    def details(case: str) -> dict[str, Any]:
+        name, value, _ = TAKEN[case]
+        return dict(find("importers", name).read(value).details)
+
+    assert details("tools as JSON")["tools"][0]["function"]["name"] == "look"
+    assert details("measures as text") == {"test_score_text": "high", "reward": 0.5}
+    assert details("a later version")["given"] == {
+        "licences": ["x"],
+        "content": {"0": {"said_at": 3}},
+        "schema_version": "1.5.0",
+    }
+    assert details("OpenHands' events")["system_prompt"] == "Be brief."
+    assert details("OpenHands' events")["given"] == {"events_left_out": {"recall": 1}}
+    assert details("SWE-agent's trajectory")["given"] == {"exit_status": "submitted", "submission": "diff"}
+
+
+@pytest.mark.parametrize(
+    ("beside", "wanted"),
+    [
+        ({"resolved": True}, {"correct": True}),
+        ({"correct": "False", "success": True}, {"correct": False}),
+        (
+            {"instance_id": 7, "license": "MIT", "split": "dev"},
+            {"task_id": "7", "licence": "MIT", "split": "validation"},
+        ),
+        ({"success": 0.5, "model": ["a"]}, {}),
+    ],
+)
+def test_names_that_mean_the_same(beside: dict[str, Any], wanted: dict[str, Any]) -> None:
+    read = find("importers", "openai").read(chat({"role": "assistant", "content": "Here."}, **beside))
+    assert dict(read.details) == {"system_prompt": "", "tools": [], **wanted}
