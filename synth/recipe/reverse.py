@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from synth.environments.app.environment import Failures
+from synth.environments.app.tools import Failures
 from synth.exploration.config import ExplorationConfig
 
 __all__ = [

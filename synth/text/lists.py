@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["listed"]
+__all__ = ["first_lines", "listed"]
 
 
 def listed(items: Sequence[str], last: str = "and", *, comma: bool = False) -> str:
@@ -13,3 +13,9 @@ def listed(items: Sequence[str], last: str = "and", *, comma: bool = False) -> s
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])}{',' if comma else ''} {last} {items[-1]}"
+
+
+def first_lines(lines: Sequence[str], most: int = 8) -> str:
+    """The first few of them on one line, and how many more there are."""
+    shown = "; ".join(lines[:most])
+    return f"{shown}; and {len(lines) - most} more" if len(lines) > most else shown

@@ -13,7 +13,8 @@ from synth.agents.plan_view import ASK, PlanView, plan_of, reread, stands_in
 from synth.agents.scripted.config import ToolPolicyConfig, ToolTeacherConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
-from synth.environments.app.environment import AppEnvironment, Failures, open_app
+from synth.environments.app.environment import AppEnvironment, open_app
+from synth.environments.app.tools import Failures
 from synth.environments.contract import ToolCall, ToolResult, ToolSchema
 from synth.identity import derive_generator
 from synth.schemas.plans import Given, Plan, PlannedCall, UserFact

@@ -10,8 +10,7 @@ from app_tools import APPLICATIONS, dump, opened, play, task, walks_of
 from hypothesis import HealthCheck, given, settings
 
 from synth.environments.app.environment import AppEpisode
-from synth.environments.app.saying import changes_in_words
-from synth.environments.app.state import RowChange, canonical, changes_of, differing
+from synth.environments.app.state import RowChange, canonical, changes_in_words, changes_of, differing
 
 _SETTINGS = settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 Calls = list[tuple[str, dict[str, Any]]]

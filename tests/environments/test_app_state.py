@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from app_tools import LIBRARY, opened, play, task
 
-from synth.environments.app.environment import AppEpisode, Goal, open_app
+from synth.environments.app.environment import AppEpisode, open_app
 from synth.environments.app.reading import shipped
-from synth.environments.app.saying import changes_in_words
+from synth.environments.app.state import Goal, changes_in_words
 from synth.schemas.trajectories import Verdict
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from synth.environments.web.application import Application, folder_digest
-from synth.environments.web.config import read_config
-from synth.environments.web.definition import load_site
+from synth.environments.web.definition import load_site, read_config
 from synth.environments.web.server import Folder, Reply, Request, SiteServer
 from synth.errors import InputError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from explored_apps import APPLICATIONS, environment, exploration, outcomes, plan_of, played, tasks, tool_calls
 
-from synth.environments.app.environment import Goal
+from synth.environments.app.state import Goal
 from synth.environments.contract import ToolCall
 from synth.exploration.app.checklist import checklist_results
 from synth.exploration.app.solution import same_request

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from synth.environments.app.codes import code
 from synth.environments.app.database import Database, TooMuchWork
 from synth.environments.app.ddl import VIOLATIONS, VIOLATIONS_TABLE, statements
 from synth.environments.app.definition import Boundary, Definition, Rule, Table
-from synth.environments.app.functions import add_makers
+from synth.environments.app.functions import add_makers, code
 from synth.errors import InputError
 from synth.identity import canonical_json, derive_generator
 

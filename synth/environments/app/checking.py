@@ -5,18 +5,23 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from synth.environments.app.build import empty_database, in_sql, tables_of
-from synth.environments.app.checking_requests import check_requests
 from synth.environments.app.database import Database, Mode, TooMuchWork
-from synth.environments.app.definition import Definition, Listing, Rule
+from synth.environments.app.definition import Argument, Definition, Listing, Rule
+from synth.environments.app.requests import Ask, Look, Question, Reference, Requests, holes_in
 from synth.environments.app.tools import CompiledTool, Rules
 from synth.environments.app.words import names_in
 from synth.errors import InputError
 
 __all__ = ["check_definition"]
+
+Select = Callable[[str, str, dict[str, Any]], tuple[str, ...]]
+"""Place, SQL and what is bound -> names of its columns."""
+Fail = Callable[[str, str], Exception]
+"""Place and problem -> what to raise."""
 
 
 def check_definition(definition: Definition, rules: Rules, tools: Iterable[CompiledTool], where: str) -> None:
@@ -37,7 +42,7 @@ def check_definition(definition: Definition, rules: Rules, tools: Iterable[Compi
         if definition.requests is not None:
             names = [rule.name for rule in definition.rules]
             names += [rule.name for variant in definition.variants.values() for rule in variant.rules]
-            check_requests(definition, definition.requests, names, checker.select, checker.fail)
+            _check_requests(definition, definition.requests, names, checker.select, checker.fail)
     finally:
         database.close()
 
@@ -125,3 +130,136 @@ class _Checker:
             self.run(place, f"{listing.source} LIMIT 0", values, "read")
         self.template(f"{place}.row", listing.row, set(names) | {"n"})
         self.template(f"{place}.none", listing.none, set(values))
+
+
+def _check_requests(
+    definition: Definition, requests: Requests, rules: Iterable[str], select: Select, fail: Fail
+) -> None:
+    """
+    Raises:
+        InputError: (made by ``fail``) the first statement that SQLite refuses, or name that there is not.
+    """
+    checker = _RequestChecker(definition, requests, frozenset(rules), select, fail)
+    checker.speaker()
+    for table, references in requests.references.items():
+        checker.references(table, references)
+    for name, ask in requests.asks.items():
+        checker.ask(name, ask)
+    for name, question in requests.questions.items():
+        checker.question(name, question)
+
+
+class _RequestChecker:
+    def __init__(
+        self, definition: Definition, requests: Requests, rules: frozenset[str], select: Select, fail: Fail
+    ) -> None:
+        self.definition = definition
+        self.requests = requests
+        self.rules = rules
+        self.select = select
+        self.fail = fail
+        self.bound: dict[str, Any] = {"now": None, "today": None, "speaker": None}
+        self.arguments: dict[str, Argument] = {}
+        for tool in definition.tools.values():
+            for name, spec in tool.arguments.items():
+                self.arguments.setdefault(name, spec)
+
+    def among(self, place: str, names: Iterable[str], known: Iterable[str], what: str) -> None:
+        listed = list(known)
+        for name in names:
+            if name not in listed:
+                raise self.fail(place, f"there is no {what} {name!r} (there are: {', '.join(sorted(listed))})")
+
+    def words(self, place: str, templates: Iterable[str], known: Iterable[str]) -> None:
+        for number, template in enumerate(templates):
+            try:
+                names = holes_in(template)
+            except ValueError as error:
+                raise self.fail(f"{place}.{number}", str(error)) from None
+            self.among(f"{place}.{number}", sorted(names), known, "column")
+
+    def looks(self, place: str, looks: Sequence[Look], columns: Iterable[str]) -> None:
+        for number, look in enumerate(looks):
+            at = f"{place}.{number}"
+            self.among(
+                at, [look.tool], (n for n, tool in self.definition.tools.items() if not tool.writes), "reading tool"
+            )
+            self.among(
+                f"{at}.with", look.arguments, self.definition.tools[look.tool].arguments, f"argument of {look.tool}"
+            )
+            self.among(f"{at}.with", look.arguments.values(), columns, "column")
+
+    def speaker(self) -> None:
+        speaker = self.requests.speaker
+        if speaker is None:
+            return
+        place = "requests.speaker"
+        self.among(place, [speaker.table], self.definition.tables, "table")
+        columns = self.select(f"{place}.from", speaker.source, self.bound)
+        self.among(f"{place}.from", [self.definition.tables[speaker.table].key[0]], columns, "column")
+        self.words(f"{place}.words", speaker.words, columns)
+        if speaker.table not in self.requests.references:
+            raise self.fail(place, f"nothing says how {speaker.table} are found: add references.{speaker.table}")
+
+    def references(self, table: str, references: Sequence[Reference]) -> None:
+        place = f"requests.references.{table}"
+        self.among("requests.references", [table], self.definition.tables, "table")
+        if len(self.definition.tables[table].key) != 1:
+            raise self.fail(place, "only a table with a key of one column can be referred to; see `refers` of an ask")
+        for number, reference in enumerate(references):
+            self.reference(f"{place}.{number}", reference, self.definition.tables[table].key[0], {})
+
+    def reference(self, place: str, reference: Reference, key: str, row: Mapping[str, Any]) -> None:
+        columns = self.select(f"{place}.from", reference.source, {**self.bound, **row})
+        self.among(f"{place}.from", [key], columns, "column")
+        self.among(f"{place}.by", reference.by, columns, "column")
+        self.among(f"{place}.shown", reference.shown or (), columns, "column")
+        self.words(f"{place}.words", (*reference.words, *reference.again), columns)
+        self.looks(f"{place}.look", reference.look, columns)
+
+    def ask(self, name: str, ask: Ask) -> None:
+        place = f"requests.asks.{name}"
+        tool = ask.tool or name
+        self.among(place, [tool], (n for n, spec in self.definition.tools.items() if spec.writes), "tool that writes")
+        arguments = self.definition.tools[tool].arguments
+        columns = self.select(f"{place}.from", ask.source, self.bound)
+        self.among(
+            f"{place}.from",
+            (n for n, spec in arguments.items() if not spec.optional),
+            columns,
+            "column for the argument",
+        )
+        if not ask.do and not ask.say:
+            raise self.fail(place, "there are no words for it: give `do` or `say`")
+        self.words(f"{place}.do", ask.do, columns)
+        self.words(f"{place}.say", ask.say, columns)
+        self.words(f"{place}.because", ask.because, columns)
+        for at, names in (("tells", ask.tells), ("free", ask.free), ("refers", tuple(ask.refers))):
+            self.among(f"{place}.{at}", names, arguments, f"argument of {tool}")
+        for argument, reference in ask.refers.items():
+            self.reference(f"{place}.refers.{argument}", reference, argument, dict.fromkeys(columns))
+        self.among(f"{place}.refused_by", ask.refused_by, self.rules, "rule")
+        for rule, looks in ask.refused_by.items():
+            self.looks(f"{place}.refused_by.{rule}", looks, columns)
+        self.among(f"{place}.instead", ask.instead, self.requests.asks, "ask")
+        for other, same in ask.instead.items():
+            self.among(f"{place}.instead.{other}", same, columns, "column")
+            theirs = self.select(f"requests.asks.{other}.from", self.requests.asks[other].source, self.bound)
+            self.among(f"{place}.instead.{other}", same, theirs, f"column of {other}")
+        for number, left in enumerate(ask.left):
+            at = f"{place}.left.{number}"
+            self.among(at, [left.argument], arguments, f"argument of {tool}")
+            if not left.do and not left.say:
+                raise self.fail(at, "there are no words for it: give `do` or `say`")
+            self.words(f"{at}.words", (*left.do, *left.say, *left.says), columns)
+
+    def question(self, name: str, question: Question) -> None:
+        place = f"requests.questions.{name}"
+        columns = self.select(f"{place}.from", question.source, self.bound)
+        self.words(f"{place}.words", question.words, columns)
+        self.words(f"{place}.answer", (question.answer,), columns)
+        self.words(f"{place}.aliases", question.aliases, columns)
+        self.among(f"{place}.shown", question.shown, columns, "column")
+        for argument, reference in question.refers.items():
+            self.reference(f"{place}.refers.{argument}", reference, argument, dict.fromkeys(columns))
+        self.looks(f"{place}.look", question.look, columns)

@@ -300,3 +300,13 @@ class Definition(_Part):
     def rules(self) -> tuple[Rule, ...]:
         """Rules of the policy, in the order of the text."""
         return tuple(rule for section in self.policy for rule in section.rules)
+
+    def without(self, rule: str) -> Definition:
+        """The same application without one rule of the policy or of its variants, and without requests."""
+
+        def kept(rules: tuple[Rule, ...]) -> dict[str, tuple[Rule, ...]]:
+            return {"rules": tuple(one for one in rules if one.name != rule)}
+
+        variants = {name: one.model_copy(update=kept(one.rules)) for name, one in self.variants.items()}
+        policy = tuple(section.model_copy(update=kept(section.rules)) for section in self.policy)
+        return self.model_copy(update={"policy": policy, "variants": variants, "requests": None})

@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
-
 from synth.environments.answers import check_task
 from synth.environments.app.build import World, build_world, tables_of
 from synth.environments.app.checking import check_definition
@@ -24,9 +22,20 @@ from synth.environments.app.ddl import VIOLATIONS
 from synth.environments.app.definition import Definition
 from synth.environments.app.functions import after
 from synth.environments.app.reading import load_definition
-from synth.environments.app.saying import changes_in_words, entries_in_words, instructions
-from synth.environments.app.state import AppBeginning, Change, RowChange, canonical, differing, put_back, touched
-from synth.environments.app.tools import CompiledTool, Rules, carry_out, compile_tool
+from synth.environments.app.state import (
+    AppBeginning,
+    Change,
+    Goal,
+    RowChange,
+    canonical,
+    changes_in_words,
+    differing,
+    entries_in_words,
+    instructions,
+    put_back,
+    touched,
+)
+from synth.environments.app.tools import CompiledTool, Failures, carry_out, compile_tool, rules_of
 from synth.environments.app.user import ASK_USER, asked, schema
 from synth.environments.contract import (
     Environment,
@@ -38,54 +47,19 @@ from synth.environments.contract import (
     ToolSchema,
 )
 from synth.errors import InputError
-from synth.identity import derive_generator, digest, versioned
+from synth.identity import digest, versioned
 from synth.schemas.plans import Wanted
-from synth.schemas.row import JsonObject, Row
+from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
+from synth.text.lists import first_lines
 
-__all__ = [
-    "APP",
-    "AppEnvironment",
-    "AppEpisode",
-    "Failures",
-    "Goal",
-    "open_app",
-]
+__all__ = ["APP", "AppEnvironment", "AppEpisode", "open_app"]
 
 _ENGINE = 1
 """Bumped when the engine answers otherwise than it did; part of every application's version."""
 _WORLDS = 8
 """Beginnings kept in memory, where tasks have seeds of their own."""
-_FAILED = (
-    "The service did not answer in time. Nothing was changed; try again.",
-    "The service is unavailable for the moment (error 503). Nothing was changed; try again.",
-    "The connection was lost before the request was handled. Nothing was changed; try again.",
-)
-
-
-class Failures(Row):
-    """Calls that fail through no fault of the agent: nothing is carried out, and the error is ``failure``, which labels
-    treat as 0."""
-
-    rate: float = Field(ge=0, le=1)
-    """Share of calls."""
-    seed: int = 0
-    tools: tuple[str, ...] = ()
-    """Tools that fail; empty = all."""
-    in_a_row: int = Field(default=2, ge=1)
-    """No more failures than that follow one another."""
-
-
-class Goal(Row):
-    """What a task wants of the state."""
-
-    state: str
-    """Canonical hash of the state to reach; of a task that only asks, that of the beginning."""
-    changes: tuple[Change, ...] = ()
-    """The state as a difference from the beginning, for the words of a verdict."""
-    answer: Literal["required", "free"] = "free"
-    """``required``: what the agent says must be the gold answer, too."""
 
 
 class AppEnvironment(Environment):
@@ -130,7 +104,7 @@ class AppEnvironment(Environment):
         self.budget = budget
         self.where = where or f"application {definition.name}"
         self.tables = tables_of(definition)
-        self.rules = _rules(definition, variant, self.where)
+        self.rules = rules_of(definition, variant, self.where)
         self.compiled: dict[str, CompiledTool] = {
             name: compile_tool(name, tool, self.rules) for name, tool in definition.tools.items()
         }
@@ -221,18 +195,13 @@ class AppEnvironment(Environment):
         """
         if self.rules.named(rule) is None:
             raise ValueError(f"the policy has no rule {rule!r}")
-        variants = {
-            name: variant.model_copy(update={"rules": tuple(one for one in variant.rules if one.name != rule)})
-            for name, variant in self.definition.variants.items()
-        }
-        policy = tuple(
-            section.model_copy(update={"rules": tuple(one for one in section.rules if one.name != rule)})
-            for section in self.definition.policy
-        )
-        update = {"policy": policy, "variants": variants, "requests": None}
-        definition = self.definition.model_copy(update=update)
         other = type(self)(
-            definition, variant=self.variant, seed=self.seed, size=self.size, budget=self.budget, where=self.where
+            self.definition.without(rule),
+            variant=self.variant,
+            seed=self.seed,
+            size=self.size,
+            budget=self.budget,
+            where=self.where,
         )
         found = self.rules.named(rule)
         if found is not None and found.require is not None:
@@ -305,12 +274,9 @@ class AppEpisode(Episode):
         failures = self.environment.failures
         if failures is None or (failures.tools and tool not in failures.tools):
             return None
-        generator = derive_generator(failures.seed, "failure", self.task.id, self._calls)
-        if generator.random() >= failures.rate or self._failed_in_a_row >= failures.in_a_row:
-            self._failed_in_a_row = 0
-            return None
-        self._failed_in_a_row += 1
-        return _FAILED[int(generator.integers(len(_FAILED)))]
+        words = failures.drawn(self.task.id, self._calls) if self._failed_in_a_row < failures.in_a_row else None
+        self._failed_in_a_row = 0 if words is None else self._failed_in_a_row + 1
+        return words
 
     def changes(self) -> list[RowChange]:
         """Rows that differ from the beginning, exactly."""
@@ -385,30 +351,18 @@ class AppEpisode(Episode):
                 return Verdict(correct=False, rule="policy", evidence=f"The policy was violated: {', '.join(broken)}.")
             said = [f"missing: {line}" for line in entries_in_words(missing, tables)]
             said += [f"not wanted: {line}" for line in entries_in_words(extra, tables)]
-            return Verdict(correct=False, rule="state", evidence=_some(said) or "The state is of another beginning.")
+            return Verdict(
+                correct=False, rule="state", evidence=first_lines(said) or "The state is of another beginning."
+            )
         if goal.answer == "required":
             return check_task(self.task, answer)
         done = changes_in_words(self.changes(), tables)
-        return Verdict(correct=True, rule="state", evidence=_some(done) or "Nothing was changed, as it should be.")
+        return Verdict(
+            correct=True, rule="state", evidence=first_lines(done) or "Nothing was changed, as it should be."
+        )
 
     def close(self) -> None:
         self._release()
-
-
-def _some(lines: list[str], most: int = 8) -> str:
-    shown = "; ".join(lines[:most])
-    return f"{shown}; and {len(lines) - most} more" if len(lines) > most else shown
-
-
-def _rules(definition: Definition, variant: str | None, where: str) -> Rules:
-    if variant is None:
-        return Rules(definition.rules, frozenset())
-    if variant not in definition.variants:
-        known = ", ".join(sorted(definition.variants)) or "none"
-        raise InputError(f"there is no variant {variant!r}", where=where, mend=f"the variants are: {known}")
-    chosen = definition.variants[variant]
-    hidden = frozenset(chosen.hide) | {rule.name for rule in chosen.rules}
-    return Rules((*definition.rules, *chosen.rules), hidden)
 
 
 @versioned(_ENGINE)

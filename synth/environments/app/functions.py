@@ -1,6 +1,10 @@
 """What SQL in a definition may call beside SQLite's own: times without a clock, words, and seeded draws for data.
 
 All are pure: equal arguments give equal results. ``roll``, ``word`` and ``code`` exist only while data is made.
+
+Keys that an application hands out are unique, in no order, and can't be guessed from one another: the ``n``-th key of a
+table is a keyed permutation of ``n`` written in the table's pattern (a Feistel network with cycle walking), so there is
+nothing to look up and nothing to collide with.
 """
 
 from __future__ import annotations
@@ -11,11 +15,10 @@ import sqlite3
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
-from synth.environments.app.codes import code
-
-__all__ = ["MAKERS", "PURE", "add_functions", "add_makers", "after"]
+__all__ = ["MAKERS", "PURE", "add_functions", "add_makers", "after", "capacity", "code"]
 
 _TIME = "%Y-%m-%d %H:%M"
 
@@ -148,3 +151,49 @@ def add_makers(
     connection.create_function("word", 2, word, deterministic=True)
     connection.create_function("code", 2, key, deterministic=True)
     return highest
+
+
+_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Without I and O, which are read as digits."""
+_ROUNDS = 6
+
+
+@lru_cache(maxsize=256)
+def capacity(pattern: str) -> int:
+    """How many keys a pattern has: ``#`` is a digit, ``@`` a letter."""
+    return int(10 ** pattern.count("#") * len(_LETTERS) ** pattern.count("@"))
+
+
+@lru_cache(maxsize=65_536)
+def code(pattern: str, secret: str, number: int) -> str:
+    """Key ``number`` (from 0) of ``pattern``. Different numbers give different keys.
+
+    Raises:
+        ValueError: the pattern has no so many keys.
+    """
+    size = capacity(pattern)
+    if not 0 <= number < size:
+        raise ValueError(f"the pattern {pattern!r} has {size} keys, number {number} is none of them")
+    half = max(1, (max(size - 1, 1).bit_length() + 1) // 2)
+    place = number
+    while True:
+        left, right = place >> half, place & ((1 << half) - 1)
+        for turn in range(_ROUNDS):
+            mixed = hashlib.blake2b(f"{secret}/{turn}/{right}".encode(), digest_size=8).digest()
+            left, right = right, left ^ (int.from_bytes(mixed, "big") & ((1 << half) - 1))
+        place = left << half | right
+        if place < size:
+            return _written(pattern, place)
+
+
+def _written(pattern: str, place: int) -> str:
+    signs = []
+    for sign in reversed(pattern):
+        if sign == "#":
+            place, digit = divmod(place, 10)
+            sign = str(digit)
+        elif sign == "@":
+            place, digit = divmod(place, len(_LETTERS))
+            sign = _LETTERS[digit]
+        signs.append(sign)
+    return "".join(reversed(signs))

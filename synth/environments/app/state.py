@@ -1,4 +1,4 @@
-"""The state of an application: what changed since its beginning, exactly and canonically; and how to put one back.
+"""The state of an application: what changed since its beginning, exactly, canonically and in words; how to restore it.
 
 A database of 10^5 rows is never copied, dumped or hashed as a whole for a step: triggers note what a row was before the
 first write to it, so a snapshot, a hash and a difference cost what was changed, not what there is. Tables have no row
@@ -14,17 +14,32 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from synth.environments.app.database import Database
-from synth.environments.app.definition import Table
+from synth.environments.app.ddl import VIOLATIONS
+from synth.environments.app.definition import Definition, Table
+from synth.environments.app.words import fill, money, one_line
 from synth.identity import canonical_json, digest
 from synth.schemas.details import Facts
 from synth.schemas.row import JsonObject, NonEmpty, Row
 
-__all__ = ["AppBeginning", "Change", "RowChange", "canonical", "changes_of", "differing", "put_back", "touched"]
+__all__ = [
+    "AppBeginning",
+    "Change",
+    "Goal",
+    "RowChange",
+    "canonical",
+    "changes_in_words",
+    "changes_of",
+    "differing",
+    "entries_in_words",
+    "instructions",
+    "put_back",
+    "touched",
+]
 
 Values = dict[str, Any]
 Place = tuple[str, tuple[Any, ...]]
@@ -66,6 +81,17 @@ class Change(Row):
     the application handed out."""
     values: JsonObject
     """``added``: its columns. ``removed``: its columns as they were. ``changed``: ``[before, after]`` by column."""
+
+
+class Goal(Row):
+    """What a task wants of the state."""
+
+    state: str
+    """Canonical hash of the state to reach; of a task that only asks, that of the beginning."""
+    changes: tuple[Change, ...] = ()
+    """The state as a difference from the beginning, for the words of a verdict."""
+    answer: Literal["required", "free"] = "free"
+    """``required``: what the agent says must be the gold answer, too."""
 
 
 def touched(database: Database, tables: Mapping[str, Table]) -> list[RowChange]:
@@ -234,3 +260,105 @@ def differing(left: list[Change], right: list[Change]) -> tuple[list[Change], li
 def _rows(entries: Counter[str]) -> Iterator[Change]:
     for text in sorted(entries.elements()):
         yield Change.model_validate_json(text)
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def instructions(definition: Definition, hidden: frozenset[str]) -> str:
+    """What the agent reads: its part, the conventions, and the policy without the rules that are ``hidden``."""
+    lines = [f"# {definition.title}", "", one_line(definition.about), ""]
+    money_too = any(column.type == "money" for table in definition.tables.values() for column in table.columns.values())
+    lines.append(
+        f"It is {definition.clock.start}. Dates are written YYYY-MM-DD, times YYYY-MM-DD HH:MM."
+        + (" Tools show money in dollars and take it in cents." if money_too else "")
+    )
+    if hidden:
+        lines.append("The application may keep rules that are not written here.")
+    if definition.policy:
+        lines += ["", "## Policy"]
+    for section in definition.policy:
+        rules = [rule for rule in section.rules if rule.name not in hidden]
+        if section.rules and not rules and not section.text:
+            continue
+        lines += ["", f"### {section.title}"]
+        if section.text:
+            lines.append(one_line(section.text))
+        lines += [f"- {one_line(rule.text)}" for rule in rules]
+    return "\n".join(lines)
+
+
+def changes_in_words(changes: Sequence[RowChange], tables: Mapping[str, Table]) -> list[str]:
+    """A line per row that differs from the beginning, volatile columns left out."""
+    lines = []
+    for change in changes:
+        table = tables[change.table]
+        if change.before is None:
+            assert change.after is not None
+            said = _said_columns(table, change.after)
+            lines.append(f"new {_titled(change.table, table, change.after)}" + (f": {said}" if said else ""))
+        elif change.after is None:
+            lines.append(f"{_titled(change.table, table, change.before)} is gone")
+        else:
+            said = "; ".join(
+                f"{_spoken(column)} {_said(table, column, change.before[column])} → "
+                f"{_said(table, column, change.after[column])}"
+                for column, spec in table.columns.items()
+                if not spec.volatile and change.before[column] != change.after[column]
+            )
+            if said:
+                lines.append(f"{_titled(change.table, table, change.before)}: {said}")
+    return lines
+
+
+def entries_in_words(entries: Sequence[Change], tables: Mapping[str, Table]) -> list[str]:
+    """The same of canonical entries, in which a new row has no key."""
+    lines = []
+    for entry in entries:
+        table = tables[entry.table_name]
+        noun = table.noun if entry.table_name == VIOLATIONS else f"{table.noun} {' '.join(map(_plain, entry.key))}"
+        if entry.kind == "added":
+            lines.append(f"new {table.noun}: {_said_columns(table, entry.values)}")
+        elif entry.kind == "removed":
+            lines.append(f"{noun} is gone")
+        else:
+            said = (
+                f"{_spoken(column)} {_said(table, column, before)} → {_said(table, column, after)}"
+                for column, (before, after) in entry.values.items()
+            )
+            lines.append(f"{noun}: {'; '.join(said)}")
+    return lines
+
+
+def _titled(name: str, table: Table, values: Mapping[str, Any]) -> str:
+    if table.label is not None:
+        return f"{table.noun} {fill(table.label, values, row=True)}"
+    return f"{table.noun} {' '.join(str(values[column]) for column in table.key)}"
+
+
+def _said_columns(table: Table, values: Mapping[str, Any]) -> str:
+    """Columns that say something; not the key, which stands in front."""
+    return "; ".join(
+        f"{_spoken(column)} {_said(table, column, values[column])}"
+        for column, spec in table.columns.items()
+        if column in values and not spec.key and not spec.volatile and values[column] is not None
+    )
+
+
+def _spoken(column: str) -> str:
+    return column.removesuffix("_cents").removesuffix("_id").replace("_", " ")
+
+
+def _said(table: Table, column: str, value: Any) -> str:
+    kind = table.columns[column].type
+    if value is None:
+        return "none"
+    if kind == "money":
+        return money(int(value))
+    if kind == "boolean":
+        return "yes" if value else "no"
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    return "(new)" if isinstance(value, dict) else one_line(str(value))

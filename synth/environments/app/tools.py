@@ -8,18 +8,48 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import Field
+
 from synth.environments.app.arguments import bound, page_argument, parameters, problem_with
 from synth.environments.app.database import Database, TooMuchWork
-from synth.environments.app.definition import Argument, Listing, Rule, Step, Tool
+from synth.environments.app.definition import Argument, Definition, Listing, Rule, Step, Tool
 from synth.environments.app.words import fill, one_line
 from synth.environments.contract import ToolError, ToolSchema
+from synth.errors import InputError
+from synth.identity import derive_generator
+from synth.schemas.row import Row
 
-__all__ = ["CompiledTool", "Observation", "Refused", "Rules", "carry_out", "compile_tool"]
+__all__ = ["CompiledTool", "Failures", "Observation", "Refused", "Rules", "carry_out", "compile_tool", "rules_of"]
 
 _MOST_ROWS = 500
 """Rows of a list that is short by nature; a bound on an observation."""
 _LONGEST = 60_000
 """Code points of an observation."""
+
+
+_FAILED = (
+    "The service did not answer in time. Nothing was changed; try again.",
+    "The service is unavailable for the moment (error 503). Nothing was changed; try again.",
+    "The connection was lost before the request was handled. Nothing was changed; try again.",
+)
+
+
+class Failures(Row):
+    """Calls that fail through no fault of the agent: nothing is carried out, and the error is ``failure``, which labels
+    treat as 0."""
+
+    rate: float = Field(ge=0, le=1)
+    """Share of calls."""
+    seed: int = 0
+    tools: tuple[str, ...] = ()
+    """Tools that fail; empty = all."""
+    in_a_row: int = Field(default=2, ge=1)
+    """No more failures than that follow one another."""
+
+    def drawn(self, task_id: str, call: int) -> str | None:
+        """The words of a failure, drawn by the number of the call: a call that is repeated may go through."""
+        generator = derive_generator(self.seed, "failure", task_id, call)
+        return None if generator.random() >= self.rate else _FAILED[int(generator.integers(len(_FAILED)))]
 
 
 class Refused(Exception):
@@ -56,6 +86,22 @@ class Rules:
         if rule is None or rule.refusal is None:
             return "The application does not allow this."
         return fill(rule.refusal, values) if rule.require is not None else rule.refusal
+
+
+def rules_of(definition: Definition, variant: str | None, where: str) -> Rules:
+    """The rules of the application as it is written, or of one of its variants.
+
+    Raises:
+        InputError: there is no such variant.
+    """
+    if variant is None:
+        return Rules(definition.rules, frozenset())
+    if variant not in definition.variants:
+        known = ", ".join(sorted(definition.variants)) or "none"
+        raise InputError(f"there is no variant {variant!r}", where=where, mend=f"the variants are: {known}")
+    chosen = definition.variants[variant]
+    hidden = frozenset(chosen.hide) | {rule.name for rule in chosen.rules}
+    return Rules((*definition.rules, *chosen.rules), hidden)
 
 
 @dataclass(frozen=True)

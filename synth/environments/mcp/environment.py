@@ -28,8 +28,7 @@ from synth.environments.contract import (
 from synth.environments.mcp.config import WORKSPACE, McpConfig, read_config
 from synth.environments.mcp.connection import Broken, Connection, connect
 from synth.environments.mcp.goals import McpGoal, call_of, difference, fits
-from synth.environments.mcp.results import result_text
-from synth.environments.mcp.tools import McpTool, read_tools, tool_digest
+from synth.environments.mcp.tools import McpTool, read_tools, result_text, tool_digest
 from synth.environments.replay import ReplayedEpisode
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned

@@ -1,4 +1,4 @@
-"""A local application: a process of its own per episode, in a copy of the site's folder."""
+"""What an episode holds: a browser session and, of a local application, a process in a copy of the site's folder."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Coroutine
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from synth.environments.web.browser import Browser
+from synth.environments.web.definition import SiteStart, WebConfig
+from synth.environments.web.server import SiteServer, forward
+from synth.environments.web.session import Seen, Session
+from synth.environments.web.storage import kept, stored
 from synth.sources.files import leads_out
 
-__all__ = ["Application", "ApplicationFailed", "folder_digest"]
+__all__ = ["Application", "ApplicationFailed", "Held", "folder_digest"]
 
 _START_SECONDS = 30.0
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
@@ -120,3 +126,76 @@ class Application:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         shutil.rmtree(self._home, ignore_errors=True)
+
+
+class Site(Protocol):
+    """The environment, as far as what an episode holds needs it."""
+
+    config: WebConfig
+    address: str
+    folder: Path
+
+    def browser(self) -> Browser: ...
+
+    def server(self) -> SiteServer: ...
+
+
+class Held:
+    """What an episode has to give back."""
+
+    def __init__(self, environment: Site, start: SiteStart) -> None:
+        self._browser = environment.browser()
+        self._environment = weakref.ref(environment)
+        self._start = stored(start.storage)
+        self._seconds = environment.config.call_seconds
+        self.session: Session | None = None
+        self.application: Application | None = None
+        self._server: SiteServer | None = None
+
+    def begin(self) -> Session:
+        """The session; begun where there is none.
+
+        Raises:
+            BrowserGone, ApplicationFailed: it does not begin.
+        """
+        environment = self._environment()
+        assert environment is not None
+        config = environment.config
+        if self.session is None:
+            if config.command:
+                application = self.application = Application(config.command, environment.folder)
+                answer = forward(application.port, environment.address, config.state_path, config.call_seconds)
+                self._server = SiteServer(environment.address.removeprefix("http://"), answer)
+            server = self._server if self._server is not None else environment.server()
+            session = Session(self._browser, config, environment.address, server.address, self._start)
+            self._browser.run(session.begin(), 180.0)
+            self.session = session
+        return self.session
+
+    def state(self, seen: Seen) -> dict[str, Any]:
+        """What the site keeps, with an application's own state.
+
+        Raises:
+            ApplicationFailed: the application does not tell it.
+        """
+        environment = self._environment()
+        assert environment is not None
+        server = None
+        if self.application is not None and environment.config.state_path is not None:
+            server = self.application.state(environment.config.state_path, self._seconds)
+        return kept(seen.storage, server)
+
+    def run(self, work: Coroutine[Any, Any, Seen]) -> Seen:
+        return self._browser.run(work, self._seconds)
+
+    def drop(self, *, wait: bool = False) -> None:
+        """End everything; with ``wait`` it is gone when this returns."""
+        session, self.session = self.session, None
+        application, self.application = self.application, None
+        server, self._server = self._server, None
+        if session is not None:
+            self._browser.leave(session.close(), wait=wait)
+        if server is not None:
+            server.close()
+        if application is not None:
+            application.close()

@@ -1,5 +1,5 @@
-"""What a call asks for, as far as the page that was last seen tells: and so, which calls come to nothing without being
-made."""
+"""What a web agent can do, and what a call asks for on the page that was last seen: so also which calls are refused
+without being made."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from synth.environments.contract import ToolError
+from synth.environments.contract import ToolError, ToolSchema
 from synth.environments.suspicion import clean
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
 
-__all__ = ["Refused", "Wanted", "is_inside", "read_call", "short"]
+__all__ = ["KEYS", "Refused", "Wanted", "is_inside", "read_call", "short", "web_tools"]
+
+KEYS = ("Enter", "Escape", "Tab", "Space", "Backspace", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown")
+_REF = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 20,
+    "description": "An element of the page as it was last shown, as e12.",
+}
 
 
 class Refused(Exception):
@@ -107,3 +115,67 @@ def short(text: str, most: int = 100) -> str:
     """A text of the agent's or of the page's, in one line that is not too long."""
     shown = clean(text).replace("\n", " ")
     return shown if len(shown) <= most else f"{shown[:most]}..."
+
+
+def web_tools(address: str) -> tuple[ToolSchema, ...]:
+    """The tools for the site at ``address``, in a fixed order."""
+    return (
+        _tool("back", "Go back to the page before.", {}),
+        _tool("click", "Click an element: a link, a button, a checkbox, a tab.", {"ref": _REF}),
+        _tool(
+            "open",
+            f"Open a page of the site {address} by its address. {address}/ is the first page.",
+            {
+                "url": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 2000,
+                    "description": "An address in the site, whole or from the slash on.",
+                }
+            },
+        ),
+        _tool(
+            "press",
+            "Press a key, in the element that was used last.",
+            {"key": {"type": "string", "enum": list(KEYS), "description": "The key."}},
+        ),
+        _tool(
+            "read",
+            "Look at the page again. A long page comes in parts; any other tool shows the first.",
+            {"part": {"type": "integer", "minimum": 1, "description": "Which part; the first if not given."}},
+            required=(),
+        ),
+        _tool(
+            "select",
+            "Choose an option of a combobox or listbox.",
+            {
+                "ref": _REF,
+                "option": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 400,
+                    "description": "The option, as the page words it.",
+                },
+            },
+        ),
+        _tool(
+            "type",
+            "Put text into a text box, in place of what is in it.",
+            {
+                "ref": _REF,
+                "text": {"type": "string", "maxLength": 4000, "description": "The text; empty to clear the box."},
+                "submit": {"type": "boolean", "description": "Press Enter after it; not done if not given."},
+            },
+            required=("ref", "text"),
+        ),
+    )
+
+
+def _tool(
+    name: str, description: str, properties: dict[str, Any], required: tuple[str, ...] | None = None
+) -> ToolSchema:
+    parameters: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
+    needed = list(properties if required is None else required)
+    if needed:
+        parameters["required"] = needed
+    return ToolSchema(name=name, description=description, parameters=parameters)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -31,13 +31,12 @@ from synth.environments.contract import (
 )
 from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
-from synth.environments.web.application import Application, ApplicationFailed, folder_digest
+from synth.environments.web.application import ApplicationFailed, Held, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
-from synth.environments.web.calls import Refused, read_call
-from synth.environments.web.config import WebConfig, read_config
-from synth.environments.web.definition import SiteStart, load_site
-from synth.environments.web.server import Folder, SiteServer, forward
-from synth.environments.web.session import Seen, Session
+from synth.environments.web.calls import Refused, read_call, web_tools
+from synth.environments.web.definition import SiteStart, WebConfig, load_site, read_config
+from synth.environments.web.server import Folder, SiteServer
+from synth.environments.web.session import Seen
 from synth.environments.web.storage import (
     Change,
     WebBeginning,
@@ -50,13 +49,13 @@ from synth.environments.web.storage import (
     stored,
     without,
 )
-from synth.environments.web.tools import web_tools
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned
 from synth.schemas.plans import Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
+from synth.text.lists import first_lines
 
 __all__ = [
     "WEB",
@@ -156,67 +155,6 @@ class WebEnvironment(Environment):
         return WebEpisode(self, task, pictured=False)
 
 
-class _Held:
-    """What an episode has to give back."""
-
-    def __init__(self, environment: WebEnvironment, start: SiteStart) -> None:
-        self._browser = environment.browser()
-        self._environment = weakref.ref(environment)
-        self._start = stored(start.storage)
-        self._seconds = environment.config.call_seconds
-        self.session: Session | None = None
-        self.application: Application | None = None
-        self._server: SiteServer | None = None
-
-    def begin(self) -> Session:
-        """The session; begun where there is none.
-
-        Raises:
-            BrowserGone, ApplicationFailed: it does not begin.
-        """
-        environment = self._environment()
-        assert environment is not None
-        config = environment.config
-        if self.session is None:
-            if config.command:
-                application = self.application = Application(config.command, environment.folder)
-                answer = forward(application.port, environment.address, config.state_path, config.call_seconds)
-                self._server = SiteServer(environment.address.removeprefix("http://"), answer)
-            server = self._server if self._server is not None else environment.server()
-            session = Session(self._browser, config, environment.address, server.address, self._start)
-            self._browser.run(session.begin(), 180.0)
-            self.session = session
-        return self.session
-
-    def state(self, seen: Seen) -> dict[str, Any]:
-        """What the site keeps, with an application's own state.
-
-        Raises:
-            ApplicationFailed: the application does not tell it.
-        """
-        environment = self._environment()
-        assert environment is not None
-        server = None
-        if self.application is not None and environment.config.state_path is not None:
-            server = self.application.state(environment.config.state_path, self._seconds)
-        return kept(seen.storage, server)
-
-    def run(self, work: Coroutine[Any, Any, Seen]) -> Seen:
-        return self._browser.run(work, self._seconds)
-
-    def drop(self, *, wait: bool = False) -> None:
-        """End everything; with ``wait`` it is gone when this returns."""
-        session, self.session = self.session, None
-        application, self.application = self.application, None
-        server, self._server = self._server, None
-        if session is not None:
-            self._browser.leave(session.close(), wait=wait)
-        if server is not None:
-            server.close()
-        if application is not None:
-            application.close()
-
-
 @dataclass(frozen=True)
 class _Stand:
     """Where an episode stands."""
@@ -241,7 +179,7 @@ class WebEpisode(ReplayedEpisode):
         self.environment = environment
         self._pictured = pictured
         self._start = environment.start(task)
-        self._held = _Held(environment, self._start)
+        self._held = Held(environment, self._start)
         self._warnings: dict[str, dict[str, str]] = {}
         self._seen: Seen | None = None
         self._state = kept({"origins": [{"localStorage": stored(self._start.storage)}]})
@@ -403,10 +341,10 @@ class WebEpisode(ReplayedEpisode):
             extra, missing = differing(changes, goal.changes)
             said = [f"missing: {line}" for line in changes_in_words(missing)]
             said += [f"not wanted: {line}" for line in changes_in_words(extra)]
-            return Verdict(correct=False, rule="state", evidence=_some(said) or "The site keeps something else.")
+            return Verdict(correct=False, rule="state", evidence=first_lines(said) or "The site keeps something else.")
         if goal.answer == "required":
             return check_task(self.task, answer)
-        evidence = _some(changes_in_words(changes)) or "Nothing was changed, as it should be."
+        evidence = first_lines(changes_in_words(changes)) or "Nothing was changed, as it should be."
         return Verdict(correct=True, rule="state", evidence=evidence)
 
     def close(self) -> None:
@@ -430,8 +368,3 @@ WEB = EnvironmentSpec(kind="web", open=open_web, prompt="agents/web", rl_prompt=
 
 def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:
     return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
-
-
-def _some(lines: list[str], most: int = 8) -> str:
-    shown = "; ".join(lines[:most])
-    return f"{shown}; and {len(lines) - most} more" if len(lines) > most else shown

@@ -20,9 +20,9 @@ from urllib.parse import urlsplit
 from synth.environments.contract import WebPage
 from synth.environments.suspicion import clean
 from synth.environments.web.browser import Browser, BrowserGone
-from synth.environments.web.calls import Refused, is_inside, read_call, short
-from synth.environments.web.config import WebConfig
-from synth.environments.web.tools import KEYS
+from synth.environments.web.calls import KEYS, Refused, is_inside, read_call, short
+from synth.environments.web.definition import WebConfig
+from synth.environments.web.in_page import IN_PAGES, NO_CARET, READ_PAGE, READY, START
 from synth.environments.web.tree import Page, parse, read_page
 
 __all__ = ["Seen", "Session"]
@@ -33,115 +33,6 @@ _NO_FILES = "Nothing can be downloaded here."
 _FILE_SECONDS = 0.5
 """How long after a page was not opened a file may still come of it."""
 _MOST_NOTES = 6
-_IN_PAGES = """
-(() => {
-  let state = 0;
-  const next = () => {
-    if (!state) state = ((Date.now() / 1000) ^ SEED) >>> 0 || 1;
-    state = (state + 0x6D2B79F5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return (t ^ (t >>> 14)) >>> 0;
-  };
-  Math.random = () => next() / 4294967296;
-  crypto.getRandomValues = (array) => {
-    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-    for (let i = 0; i < bytes.length; i++) bytes[i] = next() & 255;
-    return array;
-  };
-  crypto.randomUUID = () => {
-    const b = crypto.getRandomValues(new Uint8Array(16));
-    b[6] = (b[6] & 15) | 64; b[8] = (b[8] & 63) | 128;
-    const h = Array.from(b, (x) => x.toString(16).padStart(2, '0')).join('');
-    return `${h.slice(0, 8)}-${h.slice(8, 12)}-${h.slice(12, 16)}-${h.slice(16, 20)}-${h.slice(20)}`;
-  };
-  // One page, no windows: what would open another one opens here.
-  window.open = (url) => { if (url) location.href = url; return null; };
-  const here = (event) => {
-    const target = event.target instanceof Element && event.target.closest('a[target], area[target], form[target]');
-    if (target) target.target = '_self';
-  };
-  addEventListener('click', here, true);
-  addEventListener('submit', here, true);
-  // A link that saves a file: nobody is told of it before the file comes. What is elsewhere is gone to, not saved.
-  const saves = (link) => link && link.hasAttribute('download') && link.href &&
-    (link.origin === location.origin || !/^https?:$/.test(link.protocol));
-  addEventListener('click', (event) => {
-    if (event.defaultPrevented || !(event.target instanceof Element) || !saves(event.target.closest('a'))) return;
-    event.preventDefault();
-    console.debug('NO_FILES');
-  });
-  // One that stands in no page: its clicks come by no listener of the page's.
-  for (const name of ['click', 'dispatchEvent']) {
-    const really = HTMLElement.prototype[name];
-    HTMLAnchorElement.prototype[name] = function (...given) {
-      if (this.isConnected || !saves(this) || (given.length && given[0].type !== 'click')) {
-        return really.apply(this, given);
-      }
-      console.debug('NO_FILES');
-      return true;
-    };
-  }
-  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) delete window[name];
-  for (const name of ['Worker', 'SharedWorker']) {
-    window[name] = class {
-      constructor() { throw new DOMException('No workers run here.', 'SecurityError'); }
-    };
-  }
-  // A connection that stays open has no end that one could wait for: it fails, and what it asked for is asked for once,
-  // so that the border of the site says what it says of any request.
-  for (const [name, closed] of [['WebSocket', 3], ['EventSource', 2]]) {
-    window[name] = class extends EventTarget {
-      constructor(url) {
-        super();
-        const to = new URL(url, location.href);
-        Object.assign(this, { url: to.href, readyState: 0, bufferedAmount: 0, protocol: '', extensions: '' });
-        to.protocol = to.protocol.replace('ws', 'http');
-        const asked = to.origin === location.origin ? Promise.resolve() : fetch(to, { mode: 'no-cors' });
-        asked.catch(() => 0).then(() => { this.fail('error'); this.fail('close'); });
-      }
-      fail(kind) {
-        this.readyState = closed;
-        const event = new Event(kind);
-        this.dispatchEvent(event);
-        if (typeof this[`on${kind}`] === 'function') this[`on${kind}`](event);
-      }
-      send() { if (!this.readyState) throw new DOMException('It is not open.', 'InvalidStateError'); }
-      close() { this.readyState = closed; }
-    };
-  }
-})();
-"""
-_START = """
-(() => {
-  // The first document of the site finds what an episode begins with; one that it goes on to finds what it left.
-  if (window !== top || location.origin !== ADDRESS || document.referrer || localStorage.length) return;
-  for (const { name, value } of ENTRIES) localStorage.setItem(name, value);
-})();
-"""
-"""In place of Playwright's ``storage_state``, which opens and closes a page of its own for it: half of what a context
-costs. It is taken out when the first page stands."""
-
-_NO_CARET = "input, textarea, [contenteditable] { caret-color: transparent !important; }"
-"""A caret blinks. Playwright's own way to hide it leaves ``style=""`` on every text box: a picture must not change the
-page."""
-_READY = """
-new Promise((told) => {
-  const { port1, port2 } = new MessageChannel();
-  let left = 2;
-  port1.onmessage = () => { if (left--) port2.postMessage(0); else { port1.close(); told(document.readyState); } };
-  port2.postMessage(0);
-})
-"""
-"""Asked for behind what waits in the page already, such as the script of a ``javascript:`` link that was clicked."""
-_READ_PAGE = """
-async (whole) => {
-  const kind = document.doctype ? `<!DOCTYPE ${document.doctype.name}>\\n` : '';
-  const local = Object.keys(localStorage).sort().map((name) => ({ name, value: localStorage.getItem(name) }));
-  const databases = indexedDB.databases ? (await indexedDB.databases()).length : 1;
-  return [document.title, whole ? kind + document.documentElement.outerHTML : '', local, databases];
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -252,10 +143,10 @@ class Session:
             self._leaving[told["frameId"]] = told["url"]
 
     async def _prepare(self, context: Any) -> None:
-        script = _IN_PAGES.replace("SEED", str(self.config.seed % 2**31)).replace("NO_FILES", _NO_FILES)
+        script = IN_PAGES.replace("SEED", str(self.config.seed % 2**31)).replace("NO_FILES", _NO_FILES)
         await context.add_init_script(script)
         if self._start:
-            script = _START.replace("ADDRESS", json.dumps(self.address))
+            script = START.replace("ADDRESS", json.dumps(self.address))
             self._starting = await context.add_init_script(script.replace("ENTRIES", json.dumps(self._start)))
         # A pattern, not a function: what is inside never comes by here.
         await context.route(re.compile(f"^(?!{re.escape(self.address)}/|data:|blob:)"), self._hold_back)
@@ -406,7 +297,7 @@ class Session:
         end = loop.time() + _SETTLE_SECONDS
         while loop.time() < end:
             try:
-                asked = {"expression": _READY, "awaitPromise": True}
+                asked = {"expression": READY, "awaitPromise": True}
                 said = await self._wire.send("Runtime.evaluate", asked)
                 done = said["result"].get("value") == "complete"
             except Error:
@@ -434,7 +325,7 @@ class Session:
         # Nothing moves in the page now, so it is asked for all of it at once.
         snapshot, (title, html, local, databases), cookies = await asyncio.gather(
             page.aria_snapshot(mode="ai", timeout=limit),
-            page.evaluate(_READ_PAGE, config.html),
+            page.evaluate(READ_PAGE, config.html),
             self._context.cookies(),
         )
         tree = _tree(str(snapshot))
@@ -445,7 +336,7 @@ class Session:
         picture = None
         if config.screenshots and pictured:
             shot = await page.screenshot(
-                animations="disabled", caret="initial", style=_NO_CARET, scale="css", timeout=limit
+                animations="disabled", caret="initial", style=NO_CARET, scale="css", timeout=limit
             )
             picture = f"data:image/png;base64,{base64.b64encode(shot).decode()}"
         url = str(page.url)

@@ -14,8 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from synth.environments.app.environment import AppEpisode, Goal
+from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Left
+from synth.environments.app.state import Goal
 from synth.errors import InputError
 from synth.exploration.app.audit import Auditor
 from synth.exploration.app.checklist import checklist_of

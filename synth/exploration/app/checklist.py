@@ -7,8 +7,7 @@ from typing import Any
 
 from synth.environments.answers import judge
 from synth.environments.app.definition import Table
-from synth.environments.app.saying import entries_in_words
-from synth.environments.app.state import Change, changes_of
+from synth.environments.app.state import Change, changes_of, entries_in_words
 from synth.environments.app.user import ASK_USER
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Literal
 
 from synth.environments.app.definition import Definition, Table
-from synth.environments.app.environment import Goal
 from synth.environments.app.requests import Harm
+from synth.environments.app.state import Goal
 from synth.environments.app.words import one_line
 from synth.errors import InputError
 from synth.exploration.app.checklist import checklist_of

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from synth.environments.app.environment import AppEnvironment, Goal
-from synth.environments.app.state import AppBeginning
+from synth.environments.app.environment import AppEnvironment
+from synth.environments.app.state import AppBeginning, Goal
 from synth.environments.app.words import one_line
 from synth.environments.contract import ToolCall
 from synth.exploration.app.phrases import Said
