@@ -1,4 +1,4 @@
-"""Rules of the tables ``distractors`` and ``planted_misinformation``: spans re-read, false statements false, no gold."""
+"""Rules of the tables ``distractors`` and ``planted_misinformation``: spans, false statements, no gold."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ class DistractorCheck:
             self.written = {page: name for name, page in self.falsehoods.ids.items()}
         if self.written.get(row.document_id) != row.misinformation_id:
             wrong.append(
-                f"misinformation_id: {row.misinformation_id}; the page was written for {self.written.get(row.document_id)}"
+                f"misinformation_id: {row.misinformation_id}; "
+                f"the page was written for {self.written.get(row.document_id)}"
             )
         return wrong
 
