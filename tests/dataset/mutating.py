@@ -131,11 +131,24 @@ class Held:
             for path, content in whole.items():
                 path.write_bytes(content)
 
+    def unseen(self, mutations: list[Mutation]) -> list[Mutation]:
+        """Those in which ``validate`` sees nothing: many at once, and fewer where it sees some."""
+        if not mutations:
+            return []
+        found = {(problem.file, problem.row) for problem in self.problems(mutations)}
+        if not found or len(mutations) == 1:
+            return [] if found else mutations
+        told = [one for one in mutations if (one.file.label, one.row) in found]
+        silent = [one for one in mutations if one not in told]
+        if not told or not silent:
+            told, silent = mutations[::2], mutations[1::2]
+        return [*self.unseen(told), *self.unseen(silent)]
+
     def _write(self, file: DataFile, mutations: list[Mutation]) -> None:
         schema, rows = self.tables[file]
         new = list(rows)
         for mutation in mutations:
-            row = place = json.loads(json.dumps(rows[mutation.row]))
+            row = place = json.loads(json.dumps(new[mutation.row]))
             for step in mutation.steps[:-1]:
                 place = place[step]
             place[mutation.steps[-1]] = mutation.new

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import shutil
 from pathlib import Path
 
@@ -12,10 +14,11 @@ from breaking import DOCUMENTS, TASKS, rewrite
 from exporter_samples import sample_report, sample_tables
 from stand_ins.forging import seal
 
+from synth.cli import main
 from synth.dataset.columns import columns
-from synth.dataset.configs import config_named
+from synth.dataset.configs import CONFIGS, config_named
 from synth.dataset.layout import write_dataset
-from synth.dataset.rules.coverage import CARRIED, coverage
+from synth.dataset.rules.coverage import CARRIED
 from synth.dataset.rules.validate import validate
 
 
@@ -58,4 +61,19 @@ def test_a_file_written_anew_by_polars_has_other_bytes_and_the_same_rows(folder:
 def test_the_list_of_columns_names_columns_that_are_there() -> None:
     for table, names in CARRIED.items():
         assert set(names) <= {column.path for column in columns(config_named(table).row_type)}
-    assert ("tasks", "surface", "carried, not proven") in set(coverage())
+
+
+def test_the_command_and_the_manual_say_which_columns_are_only_carried(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["validate", str(folder), "--coverage"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > len(CONFIGS)
+    carried = {line.partition(": ")[0] for line in lines if line.endswith(": carried, not proven")}
+    assert carried == {f"{table}.{name}" for table, names in CARRIED.items() for name in names}
+    manual = runpy.run_path(str(Path(__file__).parents[2] / ".ci" / "manual.py"))
+    pages = "\n".join(manual["tables"]()).split("\n## ")
+    for page in pages[1:]:
+        name = page.partition("\n")[0]
+        said = re.findall("Carried, not proven by `synth validate`: (.*)", page)
+        assert said == ([", ".join(f"`{one}`" for one in CARRIED[name]) + "."] if name in CARRIED else [])

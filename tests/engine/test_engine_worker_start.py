@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from engine_toys import build, plan
 
 PROGRAM = """
 import sys
@@ -34,23 +35,23 @@ def test_a_signal_while_workers_start_ends_the_build_in_one_line(number: signal.
     for delay in (0.15, 0.6):
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-        ) as build:
-            assert build.stdout is not None
-            assert build.stdout.readline() == "ready\n"
+        ) as started:
+            assert started.stdout is not None
+            assert started.stdout.readline() == "ready\n"
             time.sleep(delay)
             if number == signal.SIGINT:
-                os.killpg(build.pid, number)  # Ctrl-C reaches every process of a terminal
+                os.killpg(started.pid, number)  # Ctrl-C reaches every process of a terminal
             else:
-                build.send_signal(number)
-            _, said = build.communicate(timeout=60)
+                started.send_signal(number)
+            _, said = started.communicate(timeout=60)
         lines = [line for line in said.splitlines() if "stage" not in line or "run the same" in line.lower()]
         assert "Traceback" not in said, said
-        assert (build.returncode, said.count("everything that was finished is kept")) in ((130, 1), (0, 0)), said
-        assert build.returncode == 0 or lines[-1].endswith("Run the same command to continue"), said
-        interrupted += build.returncode == 130
-        assert not _living(build.pid)
+        assert (started.returncode, said.count("everything that was finished is kept")) in ((130, 1), (0, 0)), said
+        assert started.returncode == 0 or lines[-1].endswith("Run the same command to continue"), said
+        interrupted += started.returncode == 130
+        assert not _living(started.pid)
     assert interrupted
-    subprocess.run(command, check=True, capture_output=True, env=environment, timeout=120)
+    build(tmp_path / "store", plan())
 
 
 def _living(session: int) -> list[str]:

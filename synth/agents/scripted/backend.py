@@ -22,7 +22,7 @@ from synth.schemas.trajectories import Role
 __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
 
-@versioned(1)
+@versioned(2)
 def scripted_policy(
     *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
 ) -> Policy:

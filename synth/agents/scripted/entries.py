@@ -14,6 +14,8 @@ __all__ = ["about", "names", "subject", "term"]
 _MARKS = frozenset(
     "class exception coroutine async classmethod staticmethod property abstractmethod final static".split()
 )
+_IDENTIFIER = re.compile(r"[a-z-][\w.-]*|[A-Z]+[a-z0-9]+[A-Z]\w*")
+"""A name that a heading may have: no word of a sentence, and no title."""
 _BARE = re.compile(r"[^\w.-]+$")
 
 
@@ -51,7 +53,9 @@ def about(sentences: Iterable[Passage], name: str) -> list[Passage]:
         found = [s for s in known if any(match(line, name) for line in (s.text, *s.parents))]
         if found:
             return found
-    return []
+    if not _IDENTIFIER.fullmatch(name):
+        return []
+    return [s for s in known if s.heading and names(s.heading.split(" ", 1)[0], name)]
 
 
 def _whole(line: str, name: str) -> bool:

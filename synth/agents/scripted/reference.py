@@ -6,7 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["KINDS", "REFERENCE_LEXICON", "looks_like", "sought_kind", "values_in"]
+from synth.text.words import words
+
+__all__ = ["KINDS", "REFERENCE_LEXICON", "left_out", "looks_like", "sought_kind", "values_in"]
+
+_FIELD = re.compile(r"(?:[-•] )?(?P<label>[A-Z][\w -]{1,30}):\s*(?:\| )?(?P<value>\S.*)")
 
 _GROUPS = {
     "added": "new added introduced introduces introduce available first",
@@ -119,8 +123,34 @@ def looks_like(text: str, place: str | None, kind: str) -> bool | None:
     return bool(pattern.search(text))
 
 
+def left_out(text: str, cue: str) -> str | None:
+    """What ``text`` says where ``cue``, otherwise the same sentence, has a gap or asks; None where they differ in
+    more."""
+    known = set(words(cue))
+    run: list[str] = []
+    runs: list[list[str]] = []
+    same = 0
+    for word in text.split():
+        if set(words(word)) <= known and words(word):
+            same += 1
+            run = []
+        elif words(word):
+            if not run:
+                runs.append(run := [])
+            run.append(word)
+    if same < 6 or len(runs) != 1 or len(runs[0]) > 4 or same < 0.6 * len(text.split()):
+        return None
+    return " ".join(runs[0]).strip(".,;:()\"“”'")
+
+
 def values_in(text: str, cue: str) -> list[str]:
-    """The values in ``text`` of the sort that ``cue`` asks for: versions, paths, platforms, defaults, audit events."""
+    """The values in ``text`` that ``cue`` asks for: the words that it leaves out of a sentence, what stands behind a
+    label that it names, else versions, paths, platforms, defaults, audit events."""
+    if (left := left_out(text, cue)) is not None:
+        return [left]
+    field = _FIELD.fullmatch(text.strip())
+    if field is not None and set(words(field["label"])) <= set(words(cue)):
+        return [field["value"].strip().strip('"“”').rstrip(".")]
     for asked, pattern in _VALUES:
         if asked.search(cue.lower()):
             return list(dict.fromkeys(match.group().strip() for match in pattern.finditer(text)))

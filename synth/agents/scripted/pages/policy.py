@@ -33,6 +33,8 @@ _MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.I
 
 
 _WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
+_WORDED = frozenset(("text",))
+"""Kinds of values that documentation states behind a label, or in the place of a question."""
 
 
 class PageReadingChooser(ErrorInjection):
@@ -150,10 +152,11 @@ class PageReadingChooser(ErrorInjection):
             else:
                 sentences = [s for s in sentences if name.casefold() in s.text.casefold()]
         linked = kind == "entity" and any(sentence.links for sentence in sentences)
-        for sentence in sentences:
-            if sentence.text == sentence.heading or (linked and not sentence.links):
-                continue
-            values = values_in(sentence.text, self._state.reading.clues[clue].cue) if kind == "text" else []
+        sentences = [s for s in sentences if s.text != s.heading and (s.links or not linked)]
+        cue = self._state.reading.clues[clue].cue
+        told = {s: values for s in sentences if (values := values_in(s.text, cue))} if kind in _WORDED else {}
+        for sentence in told or sentences:  # where a value is told in so many words, no other sentence is looked at
+            values = told.get(sentence, [])
             for option in [Option(value, sentence) for value in values] or options_in(sentence, kind):
                 new = option.document != document.document and not any(same_name(option.text, n) for n in known)
                 if new and not self._state.is_dismissed(clue, option.text, option.document):
