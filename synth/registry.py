@@ -112,8 +112,8 @@ SCREENS: Mapping[str, str] = {
 }
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",
-    "openai": "synth.agents.model.backend:model_policy",
-    "vllm": "synth.agents.model.backend:model_policy",
+    "openai": "synth.agents.model.policy:model_policy",
+    "vllm": "synth.agents.model.policy:model_policy",
 }
 ASSISTANTS: Mapping[str, str] = {
     "answer_judge": "synth.annotate.rewards.model_judge:model_answer_judge",

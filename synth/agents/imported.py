@@ -28,9 +28,8 @@ from typing import Any, cast, get_args
 
 from synth.agents.contract import History
 from synth.agents.trajectory import history_of
-from synth.environments.answers import judge
+from synth.environments.answers import final_answer, judge
 from synth.environments.contract import Environment, ToolError
-from synth.environments.final_answer import final_answer
 from synth.identity import digest
 from synth.schemas.adp import Action, MessageAction, TextObservation, Trajectory
 from synth.schemas.provenance import Provenance

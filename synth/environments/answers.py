@@ -15,14 +15,7 @@ from synth.schemas.trajectories import Verdict
 from synth.text.forms import normalize
 from synth.text.numbers import UNITS, parse_quantity
 
-__all__ = [
-    "Asked",
-    "answer_pieces",
-    "check_answer",
-    "check_task",
-    "judge",
-    "judge_parts",
-]
+__all__ = ["Asked", "answer_pieces", "check_answer", "check_task", "final_answer", "judge", "judge_parts"]
 
 _BULLET = re.compile(r"^(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])\s+", re.IGNORECASE)
 _BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
@@ -159,3 +152,41 @@ def _without_echo(answer: str, task: Asked) -> str:
     if all(word.rstrip("s") in asked for word in got.unit.split()):
         return f"{got.number:.12g}"
     return answer
+
+
+_THOUGHT = re.compile(r"\A.*</think>", re.S)
+_TAGGED = re.compile(r"<answer>(.*?)</answer>", re.S | re.I)
+_BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
+_LINE = re.compile(r"^[ \t>*_#-]*(?:the\s+)?(?:final\s+)?answers?[ \t*_]*(?:[:：]|\bis:)[ \t*_]*", re.I | re.M)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+\S", re.I)
+
+
+def final_answer(text: str) -> str | None:
+    """What stands in the last ``<answer>`` element, or the last ``\\boxed{}``, or behind the last line that begins with
+    "Answer:" (with the list below it); else the whole text after the thoughts. None where that is empty."""
+    said = _THOUGHT.sub("", text)
+    for pattern in (_TAGGED, _BOXED):
+        marked = pattern.findall(said)
+        if marked:
+            return marked[-1].strip() or None
+    lines = list(_LINE.finditer(said))
+    if lines:
+        return _below(said[lines[-1].end() :])
+    return said.strip() or None
+
+
+def _below(rest: str) -> str | None:
+    """The rest of the line; where that is empty, the list or the line below it."""
+    first, _, more = rest.partition("\n")
+    if first.strip(" \t*_"):
+        return first.strip()
+    kept: list[str] = []
+    for line in more.split("\n"):
+        if not line.strip():
+            if kept:
+                break
+            continue
+        if kept and not _BULLET.match(line):
+            break
+        kept.append(line.strip())
+    return "\n".join(kept) or None

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -23,16 +23,19 @@ from synth.schemas.trajectories import Verdict
 
 __all__ = [
     "ID_ARGUMENTS",
+    "STATEFUL",
     "WORD_ARGUMENTS",
     "Environment",
     "EnvironmentSpec",
     "Episode",
+    "Resources",
     "Snapshot",
     "ToolCall",
     "ToolError",
     "ToolResult",
     "ToolSchema",
     "WebPage",
+    "stateful_options",
 ]
 
 ID_ARGUMENTS = frozenset(("document", "entity"))
@@ -202,6 +205,14 @@ class Environment(ABC):
         return json.loads(snapshot.state)
 
 
+class Resources(Protocol):
+    """Where a build keeps tables and arrays; a stage's inputs are one."""
+
+    def table(self, name: str) -> Any: ...
+
+    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
+
+
 @dataclass(frozen=True)
 class EnvironmentSpec:
     """All that the rest of a build asks of an environment, as the one value that the registry names. Calling it opens
@@ -242,3 +253,20 @@ def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | N
     first = errors[0]
     place = ".".join(str(part) for part in first.absolute_path)
     return f"{place}: {first.message}" if place else str(first.message)
+
+
+STATEFUL = frozenset({"app", "mcp", "web"})
+"""Sources that are explored rather than read: the environment of the same kind is made of them, and there are no
+documents."""
+
+_ABOUT = frozenset({"kind", "licence"})
+"""Keys that say something about the source or the environment, and nothing to its factory."""
+
+
+def stateful_options(source: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the factory of an environment of a kind of ``STATEFUL``, from a recipe's ``source`` and
+    ``environment``; keys without a value are left out."""
+    options = {**source, **place}
+    found = {name: value for name, value in options.items() if name not in _ABOUT and value is not None}
+    # In every dataset of an application the user can be asked: no recipe says it.
+    return {**found, "user": True} if source.get("kind") == "app" else found

@@ -19,6 +19,7 @@ from synth.environments.contract import (
     Environment,
     EnvironmentSpec,
     Episode,
+    Resources,
     Snapshot,
     ToolCall,
     ToolError,
@@ -28,7 +29,7 @@ from synth.environments.contract import (
 )
 from synth.environments.identifiers import Identifiers
 from synth.environments.shown import End, Facts, Hit, Hits, Listed, Relations, Triple
-from synth.environments.triples import render, written
+from synth.environments.triples import GRAPH_TOOLS, render, written
 from synth.graph.graph import Graph
 from synth.identity import versioned
 from synth.schemas.tasks import Task
@@ -38,84 +39,13 @@ from synth.text.inflection import article, capital
 
 __all__ = [
     "GRAPH",
-    "GRAPH_TOOLS",
     "EntityTable",
     "GraphEnvironment",
     "GraphEpisode",
     "NameIndex",
-    "Resources",
     "open_graph",
 ]
 
-_ENTITY = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 400,
-    "description": "Id of an entity, as an answer of a tool shows it in parentheses.",
-}
-_PAGE = {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."}
-GRAPH_TOOLS = (
-    ToolSchema(
-        name="find_entity",
-        description="Find entities by name. Gives the best as [name](entity), with what kind of thing each is.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "name": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 400,
-                    "description": "A name, or a part of one.",
-                },
-                "k": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 20,
-                    "description": "How many results; 5 if not given.",
-                },
-            },
-            "required": ["name"],
-            "additionalProperties": False,
-        },
-    ),
-    ToolSchema(
-        name="get_relations",
-        description=(
-            "List the relations of an entity. Each has a direction: out = the entity is what the facts are about, "
-            "in = the entity is what they name, both = the relation reads the same from either end."
-        ),
-        parameters={
-            "type": "object",
-            "properties": {"entity": _ENTITY, "page": _PAGE},
-            "required": ["entity"],
-            "additionalProperties": False,
-        },
-    ),
-    ToolSchema(
-        name="get_triples",
-        description="List the facts of an entity by one relation, each as: subject, relation: object.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "entity": _ENTITY,
-                "relation": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 400,
-                    "description": "A relation that get_relations lists for the entity.",
-                },
-                "direction": {
-                    "type": "string",
-                    "enum": ["out", "in", "both"],
-                    "description": "As get_relations says; every direction if not given.",
-                },
-                "page": _PAGE,
-            },
-            "required": ["entity", "relation"],
-            "additionalProperties": False,
-        },
-    ),
-)
 _BY_NAME = {tool.name: tool for tool in GRAPH_TOOLS}
 _LOOKED_AT = 50
 """Entities that the index ranks, before whole names come first."""
@@ -388,14 +318,6 @@ def _one_line(text: str) -> str:
 
 def _many(pages: int) -> str:
     return "1 page" if pages == 1 else f"{pages} pages"
-
-
-class Resources(Protocol):
-    """Where a build keeps tables and arrays; a stage's inputs are one."""
-
-    def table(self, name: str) -> Any: ...
-
-    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
 @versioned(GraphEnvironment.version)

@@ -1,13 +1,66 @@
-"""Observations of pages: results of a search, a page of a document, places of a text. ``read`` inverts ``render``."""
+"""Tools over pages and what they show: results of a search, a page of a document, places of a text. ``read`` inverts
+``render``.
+"""
 
 from __future__ import annotations
 
 import re
 
+from synth.environments.contract import ToolSchema
 from synth.environments.rendering import find_links, link
 from synth.environments.shown import Hits, Match, Matches, Page, Shown, Text, listing, read_hits
 
-__all__ = ["read", "render"]
+__all__ = ["SEARCH_TOOLS", "read", "render"]
+
+SEARCH_TOOLS = (
+    ToolSchema(
+        name="search",
+        description="Search the collection by words. Gives the best pages as [title](document) with a snippet.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "minLength": 1, "description": "Words to look for."},
+                "k": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 20,
+                    "description": "How many results; 5 if not given.",
+                },
+            },
+            "required": ["query"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="open",
+        description="Open a page of a document. Links are written as [text](document).",
+        parameters={
+            "type": "object",
+            "properties": {
+                "document": {
+                    "type": "string",
+                    "minLength": 1,
+                    "description": "A document from a result or a link; document#place opens the page of that place.",
+                },
+                "page": {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."},
+            },
+            "required": ["document"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="find",
+        description="Find all places where a text stands in the document that is open, on any of its pages.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "pattern": {"type": "string", "minLength": 1, "description": "Literal text; case is ignored."}
+            },
+            "required": ["pattern"],
+            "additionalProperties": False,
+        },
+    ),
+)
 
 _RESULTS = re.compile(r'\d+ results? for "(.*)"[:.]')
 _PAGE = re.compile(r"(\[.*\)), page (\d+) of (\d+)")

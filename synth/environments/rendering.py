@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from synth.schemas.documents import Document, Link
 from synth.text.sentences import borders
 
-__all__ = ["SeenLink", "find_links", "link", "page_borders", "place", "plain", "render"]
+__all__ = ["SeenLink", "around", "find_links", "link", "one_line", "page_borders", "place", "plain", "render"]
 
 _LINK = re.compile(r"\[((?:[^\[\]\\\n]|\\.)+)\]\((?:<([^<>\n]+)>|([^\s()<>]+))\)")
 _ESCAPED = re.compile(r"\\([\\\[\]])")
@@ -136,3 +136,26 @@ def render(document: Document, start: int, end: int) -> str:
         at = last
     parts.append(document.text[at:end])
     return "".join(parts)
+
+
+def one_line(passage: str) -> str:
+    """A passage on one line; a heading in it leaves a gap."""
+    lines = ["…" if line.startswith("#") else line for line in passage.split("\n")]
+    return re.sub(r"(?:… )+…", "…", " ".join(" ".join(lines).split())).strip("… ")
+
+
+def around(document: Document, start: int, end: int, context: int) -> tuple[int, int]:
+    """The line around a match, at most ``context`` code points to each side, cut at words and never in a link."""
+    text = document.text
+    low = max(text.rfind("\n", max(0, start - context), start) + 1, 0)
+    if low == 0 and start - context > 0:
+        low = text.find(" ", start - context, start) + 1 or start
+    high = text.find("\n", end, end + context)
+    if high < 0:
+        high = len(text) if end + context >= len(text) else max(text.rfind(" ", end, end + context), end)
+    for item in document.links:
+        if item.start < low < item.end:
+            low = item.start
+        if item.start < high < item.end:
+            high = item.end
+    return low, high

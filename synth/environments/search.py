@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from synth.environments.answers import check_task
@@ -18,6 +17,7 @@ from synth.environments.contract import (
     Environment,
     EnvironmentSpec,
     Episode,
+    Resources,
     Snapshot,
     ToolCall,
     ToolError,
@@ -26,8 +26,9 @@ from synth.environments.contract import (
     validate_arguments,
 )
 from synth.environments.identifiers import Identifiers
+from synth.environments.pages import SEARCH_TOOLS
 from synth.environments.pages import render as write
-from synth.environments.rendering import link, page_borders, render
+from synth.environments.rendering import around, link, one_line, page_borders, render
 from synth.environments.shown import Hit, Hits, Match, Matches, Page
 from synth.environments.simulated import SimulatedResults, Simulation, Simulator
 from synth.identity import versioned
@@ -42,12 +43,10 @@ from synth.schemas.trajectories import Verdict
 
 __all__ = [
     "SEARCH",
-    "SEARCH_TOOLS",
     "SIMULATED_SEARCH",
     "DocumentIds",
     "DocumentTable",
     "FoundDocument",
-    "Resources",
     "SearchEnvironment",
     "SearchEpisode",
     "SearchIndex",
@@ -89,56 +88,6 @@ class DocumentTable(Protocol):
 DocumentIds = Identifiers
 """Row number of a document id."""
 
-
-SEARCH_TOOLS = (
-    ToolSchema(
-        name="search",
-        description="Search the collection by words. Gives the best pages as [title](document) with a snippet.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "minLength": 1, "description": "Words to look for."},
-                "k": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 20,
-                    "description": "How many results; 5 if not given.",
-                },
-            },
-            "required": ["query"],
-            "additionalProperties": False,
-        },
-    ),
-    ToolSchema(
-        name="open",
-        description="Open a page of a document. Links are written as [text](document).",
-        parameters={
-            "type": "object",
-            "properties": {
-                "document": {
-                    "type": "string",
-                    "minLength": 1,
-                    "description": "A document from a result or a link; document#place opens the page of that place.",
-                },
-                "page": {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."},
-            },
-            "required": ["document"],
-            "additionalProperties": False,
-        },
-    ),
-    ToolSchema(
-        name="find",
-        description="Find all places where a text stands in the document that is open, on any of its pages.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "pattern": {"type": "string", "minLength": 1, "description": "Literal text; case is ignored."}
-            },
-            "required": ["pattern"],
-            "additionalProperties": False,
-        },
-    ),
-)
 _BY_NAME = {tool.name: tool for tool in SEARCH_TOOLS}
 
 
@@ -300,7 +249,7 @@ class SearchEpisode(Episode):
         found = self._found(query, int(call.arguments.get("k", environment.default_k)))
         if found is None:
             return self._wrong(call, "failure", "The search broke down and gave no results.")
-        hits = (Hit(item.title, item.id, _one_line(environment.snippet(item.text, query))) for item in found)
+        hits = (Hit(item.title, item.id, one_line(environment.snippet(item.text, query))) for item in found)
         return self._right(call, Hits(query, tuple(hits)))
 
     def _found(self, query: str, k: int) -> list[Document] | None:
@@ -373,7 +322,7 @@ class SearchEpisode(Episode):
         return self._right(call, Matches(words, document.title, document.id, len(pages), len(matches), found))
 
     def _around(self, document: Document, match: re.Match[str]) -> str:
-        start, end = _around(document, match.start(), match.end(), self.environment.context)
+        start, end = around(document, match.start(), match.end(), self.environment.context)
         return " ".join(render(document, start, end).split())
 
     def snapshot(self) -> Snapshot:
@@ -400,39 +349,8 @@ class SearchEpisode(Episode):
         return check_task(self.task, answer)
 
 
-def _one_line(passage: str) -> str:
-    """A passage on one line; a heading in it leaves a gap."""
-    lines = ["…" if line.startswith("#") else line for line in passage.split("\n")]
-    return re.sub(r"(?:… )+…", "…", " ".join(" ".join(lines).split())).strip("… ")
-
-
 def _page_of(pages: Sequence[tuple[int, int]], offset: int) -> int:
     return next((number for number, (_, end) in enumerate(pages, start=1) if offset < end), len(pages))
-
-
-def _around(document: Document, start: int, end: int, context: int) -> tuple[int, int]:
-    """The line around a match, at most ``context`` code points to each side, cut at words and never in a link."""
-    text = document.text
-    low = max(text.rfind("\n", max(0, start - context), start) + 1, 0)
-    if low == 0 and start - context > 0:
-        low = text.find(" ", start - context, start) + 1 or start
-    high = text.find("\n", end, end + context)
-    if high < 0:
-        high = len(text) if end + context >= len(text) else max(text.rfind(" ", end, end + context), end)
-    for item in document.links:
-        if item.start < low < item.end:
-            low = item.start
-        if item.start < high < item.end:
-            high = item.end
-    return low, high
-
-
-class Resources(Protocol):
-    """Where a build keeps tables and arrays; a stage's inputs are one."""
-
-    def table(self, name: str) -> Any: ...
-
-    def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]: ...
 
 
 @versioned(SearchEnvironment.version)

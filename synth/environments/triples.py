@@ -1,4 +1,4 @@
-"""Observations of a graph: results by name, relations of an entity, its facts by one of them, one a line:
+"""Tools over a graph and what they show: results by name, relations of an entity, its facts by one of them, one a line:
 ``- [Jane Ostry](person/ostry), author: [The Lamp](book/lamp)``. ``read`` inverts ``render``, so whoever judges an
 observation knows which fact it states, by ids and by relation, and not only which names stand side by side.
 """
@@ -8,14 +8,85 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from synth.environments.contract import ToolSchema
 from synth.environments.rendering import find_links
 from synth.environments.shown import End, Facts, Hits, Listed, Relations, Shown, Text, Triple, listing, read_hits
 from synth.text.dates import date_in_words
 
-__all__ = ["read", "render", "written"]
+__all__ = ["GRAPH_TOOLS", "read", "render", "written"]
+
+_ENTITY = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 400,
+    "description": "Id of an entity, as an answer of a tool shows it in parentheses.",
+}
+_PAGE = {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."}
+GRAPH_TOOLS = (
+    ToolSchema(
+        name="find_entity",
+        description="Find entities by name. Gives the best as [name](entity), with what kind of thing each is.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "name": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 400,
+                    "description": "A name, or a part of one.",
+                },
+                "k": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 20,
+                    "description": "How many results; 5 if not given.",
+                },
+            },
+            "required": ["name"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="get_relations",
+        description=(
+            "List the relations of an entity. Each has a direction: out = the entity is what the facts are about, "
+            "in = the entity is what they name, both = the relation reads the same from either end."
+        ),
+        parameters={
+            "type": "object",
+            "properties": {"entity": _ENTITY, "page": _PAGE},
+            "required": ["entity"],
+            "additionalProperties": False,
+        },
+    ),
+    ToolSchema(
+        name="get_triples",
+        description="List the facts of an entity by one relation, each as: subject, relation: object.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "entity": _ENTITY,
+                "relation": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 400,
+                    "description": "A relation that get_relations lists for the entity.",
+                },
+                "direction": {
+                    "type": "string",
+                    "enum": ["out", "in", "both"],
+                    "description": "As get_relations says; every direction if not given.",
+                },
+                "page": _PAGE,
+            },
+            "required": ["entity", "relation"],
+            "additionalProperties": False,
+        },
+    ),
+)
 
 _RESULTS = re.compile(r'(?:No entity has a name like|\d+ (?:entity|entities) for) "(.*)"[:.]')
-_PAGE = re.compile(r"\[.*\), (?:relations|.+ \((out|in|both|out and in)\)), page (\d+) of (\d+)")
+_HEADING = re.compile(r"\[.*\), (?:relations|.+ \((out|in|both|out and in)\)), page (\d+) of (\d+)")
 _HAS = re.compile(r"(.*), with (no|\d+) relations?[:.]")
 _LISTED = re.compile(r"- (.+) \((out|in|both)\): ([\d,]+) facts?, (.*)")
 _TOTAL = re.compile(r"\(There are (\d+) facts: this is page \d+ of \d+\.\)")
@@ -45,7 +116,7 @@ def read(text: str) -> Shown:
     first, *lines = text.split("\n")
     if head := _RESULTS.fullmatch(first):
         return Hits(head[1], read_hits(lines))
-    page, links = _PAGE.fullmatch(first), list(find_links(first))
+    page, links = _HEADING.fullmatch(first), list(find_links(first))
     if page is None or not links or links[0].start:
         return Text(text)
     thing = End(links[0].anchor, links[0].target)

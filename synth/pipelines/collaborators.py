@@ -13,9 +13,8 @@ from synth.annotate.critical.model_expert import expert_prompts
 from synth.annotate.critical.model_scorer import score_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.engine.accepting import Accepting
-from synth.environments.contract import EnvironmentSpec
+from synth.environments.contract import STATEFUL, EnvironmentSpec
 from synth.environments.simulated import SIMULATE_PROMPT
-from synth.environments.stateful import STATEFUL
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import file_digest
 from synth.filtering.decontamination.config import Decontaminate

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.environments.app.reading import load_definition, source_text
-from synth.environments.stateful import stateful_options
+from synth.environments.contract import stateful_options
 from synth.environments.web.definition import load_site
 from synth.exploration.config import OPTIONS
 from synth.inputs import read_text

@@ -16,7 +16,7 @@ from synth.dataset.layout import write_dataset
 from synth.distribution import version
 from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
-from synth.environments.stateful import STATEFUL
+from synth.environments.contract import STATEFUL
 from synth.errors import BuildError
 from synth.models.naming import public_name
 from synth.pipelines.collaborators import benchmark_names

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import re
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -225,7 +225,9 @@ class _Work:
         self._seen: dict[tuple[str, str], str] = {}
         self._importer, self._provenance, self._known = importer, provenance, known
         self._all_correct, self._licence = all_correct, licence
-        self._numbers: defaultdict[tuple[str, str, str | None], set[int]] = defaultdict(set)
+        self._samples: set[bytes] = set()
+        self._counts: dict[bytes, int] = {}
+        self._most: dict[str, int] = {}
         self._ids: dict[bytes, bytes] = {}
         self._tasks: set[str] = set()
         self._judged: Counter[str] = Counter()
@@ -264,9 +266,10 @@ class _Work:
                     self._reject(place, *refusal)
                     continue
                 self._ids[_hash(row.id)] = _hash(trajectory_of(row).model_dump_json())
-                self._numbers[row.task_id, row.role, row.model].add(row.rollout)
+                self._count(row)
                 self._roles[row.role, row.model] += 1
-                self._tasks.add(row.task_id)
+                if self._known is not None:
+                    self._tasks.add(row.task_id)
                 self._judged[{True: "right", False: "wrong", None: "unjudged"}[row.verdict.correct]] += 1
                 yield row
 
@@ -276,6 +279,13 @@ class _Work:
         given = row.details.get("given")
         details = {**row.details, "given": {**(given if isinstance(given, dict) else {}), "id": row.id}}
         return row.model_copy(update={"id": f"{row.id}-{number}", "details": details})
+
+    def _count(self, row: TrajectoryRow) -> None:
+        """Which sample of its task the run is, by hashes: memory holds some numbers per run."""
+        sample = f"{row.task_id} {row.role} {row.model}"
+        self._samples.add(_hash(f"{sample} {row.rollout}"))
+        count = self._counts[_hash(sample)] = self._counts.get(_hash(sample), 0) + 1
+        self._most[row.role] = max(count, self._most.get(row.role, 0))
 
     def steps(self, row: TrajectoryRow) -> Iterator[StepRow]:
         """The labels of a run on a question whose answer is known."""
@@ -326,11 +336,12 @@ class _Work:
         if self._all_correct and task is None:
             details.setdefault("correct", True)
         row = import_trajectory(read.model_copy(update={"details": details}), task, provenance=self._provenance)
-        taken = self._numbers[row.task_id, row.role, row.model]
+        sample = f"{row.task_id} {row.role} {row.model}"
+        start = self._counts.get(_hash(sample), 0)
+        rollout = next(n for n in itertools.count(start) if _hash(f"{sample} {n}") not in self._samples)
         given = details.get("rollout")
-        rollout = next(number for number in range(len(taken), 2 * len(taken) + 1) if number not in taken)
-        if task is None and isinstance(given, int) and not isinstance(given, bool) and given not in taken:
-            rollout = given
+        if task is None and isinstance(given, int) and not isinstance(given, bool):
+            rollout = rollout if _hash(f"{sample} {given}") in self._samples else given
         kept = {key: item for key, item in row.details.items() if key not in _COLUMNS}
         return row.model_copy(update={"rollout": rollout, "details": kept})
 
@@ -397,8 +408,7 @@ class _Work:
         return report.model_copy(update={"benchmarks": done.benchmarks})
 
     def _role(self, role: str) -> RoleReport:
-        most = max(len(taken) for (_, one, _), taken in self._numbers.items() if one == role)
-        return role_of_runs(role, {model for one, model in self._roles if one == role}, most)
+        return role_of_runs(role, {model for one, model in self._roles if one == role}, self._most[role])
 
 
 def _hash(text: str) -> bytes:

@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from synth.dataset.reader import Dataset
-from synth.environments.contract import Environment, EnvironmentSpec
-from synth.environments.stateful import STATEFUL, stateful_options
+from synth.environments.contract import STATEFUL, Environment, EnvironmentSpec, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.registry import find

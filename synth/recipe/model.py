@@ -12,8 +12,8 @@ from synth.agents.management import Management
 from synth.agents.summaries import Summaries
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.preferences.select import Selection
+from synth.environments.contract import STATEFUL
 from synth.environments.simulated import Simulation
-from synth.environments.stateful import STATEFUL
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
 from synth.recipe.reverse import (

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from synth.agents.scripted.entries import about, names, subject, term
+from synth.agents.scripted.options import about, names, subject, term
 from synth.environments.shown import passages_of
 
 PAGE = """# Pool

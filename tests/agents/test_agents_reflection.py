@@ -13,7 +13,8 @@ from synth.agents.loop import Rollout
 from synth.agents.reflection import NoReflection, Reflector, gives_away, own_system, retry_system
 from synth.agents.trajectory import to_row
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.search import SEARCH_TOOLS, SearchEnvironment
+from synth.environments.pages import SEARCH_TOOLS
+from synth.environments.search import SearchEnvironment
 from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import AnswerPart

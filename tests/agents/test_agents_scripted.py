@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from synth.agents.loop import Rollout
 from synth.agents.scripted.config import PolicyConfig, TeacherConfig
-from synth.agents.scripted.cues import content_words
-from synth.agents.scripted.matching import likeness, same_name, similarity
+from synth.agents.scripted.matching import content_words, likeness, same_name, similarity
 from synth.agents.scripted.options import listed_with, options_in
 from synth.agents.scripted.phrases import NOTES, PHRASES, Thoughts, read_notes
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher

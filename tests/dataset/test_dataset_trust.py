@@ -17,7 +17,7 @@ from synth.cli import main
 from synth.dataset.audit import audit
 from synth.dataset.files import REPORT_FILE
 from synth.dataset.reader import load
-from synth.environments.stateful import STATEFUL, stateful_options
+from synth.environments.contract import STATEFUL, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.pipelines.reopen import reopen

@@ -10,7 +10,7 @@ from app_tools import LIBRARY, examples, opened, task
 
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.app.reading import shipped
-from synth.environments.stateful import STATEFUL
+from synth.environments.contract import STATEFUL
 from synth.registry import ENVIRONMENTS, find
 from synth.schemas.tasks import Task
 from synth.testing.environments import EnvironmentContract

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from synth.agents.model.arguments import fit
+from synth.agents.model.reading import fit
 from synth.environments.app import reading
 from synth.environments.app.arguments import problem_with
 from synth.environments.app.definition import Argument

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from synth.agents.contract import Decision, History, Prompt, TurnRejected
+from synth.agents.contract import Decision, History, Policy, Prompt, TurnRejected
 from synth.agents.model.reading import Reading, Unreadable, raw_text, read_reply
 from synth.agents.model.wire import (
     Message,
@@ -17,12 +19,14 @@ from synth.agents.model.wire import (
     response_format,
     said_to,
 )
-from synth.identity import digest, key_of
+from synth.identity import digest, key_of, versioned
 from synth.models.contract import CallFailed, ChatReply, Model
 from synth.models.naming import public_name
 from synth.schemas.model_turns import ModelTurn, RepeatedCall
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Role
 
-__all__ = ["ModelConfig", "ModelPolicy"]
+__all__ = ["ModelConfig", "ModelPolicy", "model_policy"]
 
 
 class ModelConfig(BaseModel):
@@ -128,3 +132,14 @@ class ModelPolicy:
 
 def _detail(turn: int, error: Unreadable) -> str:
     return f"turn {turn}: {' '.join(error.problem.split())}"[:1000]
+
+
+@versioned(1)
+def model_policy(*, task: Task, role: Role, model: Model, **options: Any) -> Policy:
+    """The agent that ``model`` plays, the same for every task and role: all that it knows is what it reads. ``options``
+    are those of :class:`~synth.agents.model.policy.ModelConfig`.
+
+    Raises:
+        pydantic.ValidationError: an option that it does not have.
+    """
+    return ModelPolicy(model, ModelConfig(**options))

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from synth.agents.scripted.cues import quotable, short
-from synth.agents.scripted.matching import Lexicon, similarity
+from synth.agents.scripted.matching import Lexicon, quotable, short, similarity
 from synth.agents.scripted.options import Option
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.seen import SeenDocument

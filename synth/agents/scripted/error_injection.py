@@ -65,6 +65,25 @@ class ErrorInjection(ABC):
         self._log("bad_argument", f"{call.name} with {corrupted.arguments} instead of {call.arguments}")
         return turn.model_copy(update={"calls": (corrupted, *turn.calls[1:])})
 
+    def early_answer(self) -> str | None:
+        reading, number = self._state.reading, self._state.open_clue()
+        if number is None or self._seen.turns < 2:
+            return None
+        value = self._state.values.get(reading.answer)
+        if value is None or reading.answer < 0:
+            return self._early_guess(number)
+        if not self._draw(self._config.skipped_check / 2):
+            return None
+        self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
+        return value.name
+
+    def verifies(self, value: Value) -> bool:
+        return float(self._generator.random()) < 0.4 * self._config.skill
+
+    @abstractmethod
+    def _early_guess(self, number: int) -> str | None:
+        """An answer from what is in view, given with clue ``number`` still open."""
+
     @abstractmethod
     def _corrupted(self, call: ToolCall) -> ToolCall:
         """``call`` with a mistake that its tool refuses."""

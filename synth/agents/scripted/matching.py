@@ -1,4 +1,4 @@
-"""How a scripted agent compares words: stems, overlap of a cue with a sentence, likeness of titles."""
+"""How a scripted agent compares words: stems, cues, likeness of titles, how a sentence or a relation fits a clue."""
 
 from __future__ import annotations
 
@@ -7,9 +7,28 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import sqrt
 
+from synth.environments.shown import Listed
+from synth.schemas.documents import ValueKind
 from synth.text.words import fold, stem, words
 
-__all__ = ["FUNCTION_WORDS", "Lexicon", "content_stems", "likeness", "same_name", "similarity"]
+__all__ = [
+    "FUNCTION_WORDS",
+    "Lexicon",
+    "content",
+    "content_stems",
+    "content_words",
+    "dangling",
+    "fit_of",
+    "introduces_alias",
+    "is_value_kind",
+    "kind_fit",
+    "likeness",
+    "quotable",
+    "same_name",
+    "similarity",
+    "strip",
+    "uncapitalised",
+]
 
 Lexicon = Mapping[str, Iterable[str]]
 """Lower-case word -> names of the relations that the word may express."""
@@ -85,3 +104,82 @@ def similarity(cue: str, sentence: str, lexicon: Lexicon, without: Iterable[str]
     dot = sum(value * b[key] for key, value in a.items() if key in b)
     # The sentence's length counts half: a long sentence that states several facts is no worse for it.
     return float(dot / (sqrt(sum(v * v for v in a.values())) * sum(v * v for v in b.values()) ** 0.25))
+
+
+def introduces_alias(text: str, name: str) -> bool:
+    """Whether ``text`` says that something goes by ``name`` too."""
+    said = r"(?:known as|called|nicknamed|alias|abbreviated|short for|formerly|also|\bor)\W+(?:the )?[\"“]?"
+    return re.search(rf"{said}{re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def quotable(text: str) -> bool:
+    return len(text) <= 240 and '"' not in text
+
+
+def short(title: str) -> str:
+    """The name in a title that has a subtitle behind a dash ("pool — Things in pools")."""
+    head = re.split(r"\s+[—–]\s", title, maxsplit=1)[0].strip()
+    return head or title
+
+
+def strip(cue: str) -> str:
+    return cue.strip().rstrip("?.,;:").strip()
+
+
+def dangling(cue: str) -> bool:
+    """Whether the cue makes no sense on its own ("the length of", "How high is")."""
+    words = cue.split()
+    return len(words) < 4 or words[-1].casefold() in FUNCTION_WORDS
+
+
+def uncapitalised(cue: str) -> str:
+    """The cue as part of a query: a question word is not capitalised there."""
+    first = cue.split(" ", 1)[0]
+    return cue[0].lower() + cue[1:] if first.casefold() in FUNCTION_WORDS else cue
+
+
+_WORD = re.compile(r"\d{1,3}(?:,\d{3})+|[\w'’-]+")
+
+
+def content_words(cue: str) -> list[str]:
+    """The words that carry meaning, in order, once each; "1,405" is one: "1" and "405" stand nowhere."""
+    return [word for word in dict.fromkeys(_WORD.findall(cue)) if content(word)]
+
+
+def content(word: str) -> bool:
+    return word.casefold() not in FUNCTION_WORDS
+
+
+_VALUES = frozenset(("date", "year", "number", "quantity", "text"))
+
+
+def is_value_kind(item: Listed) -> bool:
+    """Whether the relation leads to values."""
+    return bool(item.kinds) and set(item.kinds) <= _VALUES
+
+
+def fit_of(cue: str, item: Listed, lexicon: Lexicon) -> float:
+    """0 to about 1: shared stems of the relation's own name, and words of the cue that may speak of the relation (the
+    fewer relations a word may speak of, the more it says)."""
+    own = content_stems(item.relation.replace("_", " "))
+    found = content_stems(cue)
+    shared = len(own & found) / sqrt(len(own)) if own else 0.0
+    said = 0.0
+    for word in dict.fromkeys(words(cue)):
+        if word in FUNCTION_WORDS or len(word) < 2:
+            continue
+        relations = sorted(set(lexicon.get(word, ())) or set(lexicon.get(stem(word), ())))
+        if item.relation in relations:
+            said += 1.0 / len(relations)
+    return min(1.0, 0.5 * shared + said / (1.0 + 0.5 * said))
+
+
+def kind_fit(sought: str, cue: str, kind: ValueKind, item: Listed) -> float:
+    """What the kinds of thing at the far ends add: the clue names one of them, or asks for a value of such a kind."""
+    if kind != "entity":
+        dated = {"date": {"date", "year"}, "year": {"date", "year"}, "number": {"number"}, "quantity": {"quantity"}}
+        return 0.3 if dated.get(kind, {kind}) & set(item.kinds) else -0.5
+    if is_value_kind(item):
+        return -0.5
+    named = content_stems(f"{sought} {cue}")
+    return 0.25 if any(content_stems(kind) & named for kind in item.kinds) else 0.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from synth.agents.grounding.computed import measure_of
 from synth.agents.scripted.choosing import Chooser
-from synth.agents.scripted.cues import strip
+from synth.agents.scripted.matching import strip
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Bound, Deed
 from synth.agents.scripted.state import State, Value, key_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from synth.agents.scripted.cues import dangling, strip
+from synth.agents.scripted.matching import dangling, strip
 from synth.agents.scripted.phrases import PHRASES
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.state import Value

@@ -13,7 +13,7 @@ import numpy as np
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.choosing import Chooser
-from synth.agents.scripted.cues import dangling, strip
+from synth.agents.scripted.matching import dangling, strip
 from synth.agents.scripted.operations import Operations
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Clue

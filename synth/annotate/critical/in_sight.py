@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from synth.agents.contract import Turn
-from synth.agents.scripted.cues import quotable, strip
+from synth.agents.scripted.matching import quotable, strip
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading
 from synth.annotate.critical.actions import action_kind

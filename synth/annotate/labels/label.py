@@ -11,7 +11,7 @@ from synth.annotate.labels.contract import OWN_FAULT, Label, LabelRule, RunConte
 from synth.annotate.labels.findings import Finding, gold_matches
 from synth.annotate.labels.outcomes import behaviours_of, failure_of, mask_of, wrong_names
 from synth.annotate.labels.walkless import Measured, measured_by_results
-from synth.environments.final_answer import final_answer
+from synth.environments.answers import final_answer
 from synth.schemas.provenance import Provenance
 from synth.schemas.row import NonEmpty, Row, Split
 from synth.schemas.steps import Behaviour, Criticality, FailureClass, LabelReason, StepRow

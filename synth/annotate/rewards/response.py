@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from synth.environments.final_answer import final_answer
+from synth.environments.answers import final_answer
 from synth.errors import InputError
 
 __all__ = ["OBSERVATIONS", "Response", "read_response"]

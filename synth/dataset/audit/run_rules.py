@@ -19,8 +19,7 @@ from synth.dataset.audit.loading import rows
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
 from synth.environments.app.environment import AppEpisode, open_app
-from synth.environments.contract import Environment, Episode, ToolCall
-from synth.environments.stateful import stateful_options
+from synth.environments.contract import Environment, Episode, ToolCall, stateful_options
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted

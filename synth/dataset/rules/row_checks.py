@@ -13,7 +13,7 @@ from synth.dataset.problems import Problems
 from synth.dataset.references import escaped, holds_reference, reference, whole_in
 from synth.dataset.rules.recorded import Recorded, record
 from synth.dataset.rules.source_checks import run_source_problems
-from synth.environments.final_answer import final_answer
+from synth.environments.answers import final_answer
 from synth.schemas.adp import Action, AdpError, MessageAction, TextObservation, error_lines, parse, to_json
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.documents import Document, Evidence

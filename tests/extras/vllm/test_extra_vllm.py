@@ -17,7 +17,7 @@ from synth.agents.contract import Prompt
 from synth.agents.model.reading import Unreadable, read_reply
 from synth.agents.model.wire import Mode, function_tools, messages_of, response_format
 from synth.dataset.rules.validate import validate
-from synth.environments.search import SEARCH_TOOLS
+from synth.environments.pages import SEARCH_TOOLS
 from synth.models import bridge
 from synth.models.client import ModelHub
 from synth.models.contract import CallFailed, Finish, Runtime, Sampling, ServeOptions

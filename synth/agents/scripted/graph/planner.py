@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.agents.scripted.choosing import GraphChooser
-from synth.agents.scripted.cues import dangling, quotable, strip
-from synth.agents.scripted.matching import same_name
+from synth.agents.scripted.matching import dangling, quotable, same_name, strip
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.set_questions import AT_ONCE, SetQuestions

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.agents.scripted.error_injection import ErrorInjection
-from synth.agents.scripted.graph.fitting import fit_of, kind_fit
-from synth.agents.scripted.matching import likeness, same_name
+from synth.agents.scripted.matching import fit_of, kind_fit, likeness, same_name
 from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.seen import Fan, Far
 from synth.agents.scripted.state import Value
@@ -153,22 +152,10 @@ class GraphReadingChooser(ErrorInjection):
 
     # The answer.
 
-    def verifies(self, value: Value) -> bool:
-        return float(self._generator.random()) < 0.4 * self._config.skill
-
     def answer(self, value: Value, title: str | None) -> str:
         return value.name
 
-    def early_answer(self) -> str | None:
-        reading, number = self._state.reading, self._state.open_clue()
-        if number is None or self._seen.turns < 2:
-            return None
-        value = self._state.values.get(reading.answer)
-        if value is not None and reading.answer >= 0:
-            if not self._draw(self._config.skipped_check / 2):
-                return None
-            self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
-            return value.name
+    def _early_guess(self, number: int) -> str | None:
         known = [one for one in self._state.values.values() if one.turn >= self._seen.turns - 2]
         if not known or not self._draw(self._config.early_stop):
             return None

@@ -13,8 +13,7 @@ import numpy as np
 
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.gold import GoldChooser, is_end
-from synth.agents.scripted.graph.fitting import fit_of, is_value_kind
-from synth.agents.scripted.matching import Lexicon, likeness, same_name
+from synth.agents.scripted.matching import Lexicon, fit_of, is_value_kind, likeness, same_name
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
 from synth.agents.scripted.state import State, Value
 from synth.environments.answers import judge

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.agents.scripted.choosing import PageChooser
-from synth.agents.scripted.cues import content, short, strip, uncapitalised
-from synth.agents.scripted.matching import same_name
+from synth.agents.scripted.matching import content, same_name, short, strip, uncapitalised
 from synth.agents.scripted.pages.planner import PageReader
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument

@@ -12,8 +12,16 @@ from collections.abc import Sequence
 
 from synth.agents.scripted.choosing import PageChooser
 from synth.agents.scripted.credibility import CredibilityCheck
-from synth.agents.scripted.cues import content_words, quotable, short, strip, uncapitalised
-from synth.agents.scripted.matching import content_stems, likeness, same_name
+from synth.agents.scripted.matching import (
+    content_stems,
+    content_words,
+    likeness,
+    quotable,
+    same_name,
+    short,
+    strip,
+    uncapitalised,
+)
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument

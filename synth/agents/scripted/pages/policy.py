@@ -12,12 +12,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from synth.agents.scripted.cues import introduces_alias
-from synth.agents.scripted.entries import about, subject
 from synth.agents.scripted.error_injection import ErrorInjection
-from synth.agents.scripted.matching import content_stems, likeness, same_name, similarity
+from synth.agents.scripted.matching import content_stems, introduces_alias, likeness, same_name, similarity
 from synth.agents.scripted.operations import span_holds
-from synth.agents.scripted.options import Option, options_in
+from synth.agents.scripted.options import Option, about, context_of, folder_words, options_in, subject
 from synth.agents.scripted.reference import looks_like, values_in
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import Value
@@ -30,8 +28,6 @@ __all__ = ["PageReadingChooser"]
 
 _MENTIONS = re.compile(r"\b(?:mention\w*|refer\w*|comes? up|brought up)\b", re.IGNORECASE)
 """Clues that say no more than that one page names the other."""
-
-
 _WHO = re.compile(r"\bwhom?\b|\bwhose\b|\bperson\b|\bpeople\b", re.IGNORECASE)
 _WORDED = frozenset(("text",))
 """Kinds of values that documentation states behind a label, or in the place of a question."""
@@ -119,7 +115,7 @@ class PageReadingChooser(ErrorInjection):
         long, those that go with it, or none before it was looked for."""
         asked = self._state.reading.clues[clue]
         if "see also" in asked.cue.casefold():
-            options = [option for option in options if "see also" in _context(option.sentence).casefold()]
+            options = [option for option in options if "see also" in context_of(option.sentence).casefold()]
         if looks_like("", None, asked.sought) is not None and not self._draw(0.1):
             options = [option for option in options if looks_like(option.text, option.place, asked.sought)]
         together = [option for option in options if self._goes_with_another(clue, option)]
@@ -174,11 +170,11 @@ class PageReadingChooser(ErrorInjection):
         if slash and alike is None:
             bonus += 0.15 if folder in words(cue) else 0.0
             if not value and clues[clue].target == self._state.reading.answer:
-                bonus += 0.2 if _folder(option.document) & self._asked_for() else -0.1
+                bonus += 0.2 if folder_words(option.document) & self._asked_for() else -0.1
         if self._goes_with_another(clue, option):
             bonus += 0.3
         if "see also" in cue.casefold():
-            noted = "see also" in _context(option.sentence).casefold()
+            noted = "see also" in context_of(option.sentence).casefold()
             bonus += 0.4 if noted else -0.3
         return bonus
 
@@ -200,7 +196,7 @@ class PageReadingChooser(ErrorInjection):
             elif place >= at + len(option.text):
                 end = min(end, place)
         without = (name, title, option.text, *others)
-        whole = similarity(cue, _context(sentence), self._lexicon, without)
+        whole = similarity(cue, context_of(sentence), self._lexicon, without)
         near = similarity(cue, sentence.text[start:end], self._lexicon, without)
         return max(0.5 * whole + 0.5 * near, self._config.threshold + 0.02 if _MENTIONS.search(cue) else 0.0)
 
@@ -269,7 +265,7 @@ class PageReadingChooser(ErrorInjection):
         if mentioning and (_MENTIONS.search(asked.cue) or _only_names(asked.cue, name)):
             return mentioning[0]
         known = (name, candidate)
-        scored = [(similarity(asked.cue, _context(s), self._lexicon, known) + self._noise(), s) for s in mentioning]
+        scored = [(similarity(asked.cue, context_of(s), self._lexicon, known) + self._noise(), s) for s in mentioning]
         best = max(scored, key=lambda pair: pair[0], default=None)
         return best[1] if best is not None and best[0] >= 0.8 * self._config.threshold else None
 
@@ -277,22 +273,18 @@ class PageReadingChooser(ErrorInjection):
 
     def members(self, clue: int, name: str, document: SeenDocument) -> list[Option]:
         cue = self._state.reading.clues[clue].cue
-        options = self._of_kind(cue, list(self._options(clue, name, document, "entity")))
+        options = list(self._options(clue, name, document, "entity"))
+        # Those that lie in a folder that the cue names ("rivers"), where there are any.
+        options = [option for option in options if folder_words(option.document) & content_stems(cue)] or options
         fits = [self._fit(cue, name, document.title, option) + self._noise() for option in options]
         bar = max(self._config.threshold + 0.1, 0.6 * max(fits, default=0.0))
         found = [option for option, fit in zip(options, fits, strict=True) if fit >= bar]
         return list({(option.document, option.text): option for option in found}.values())
 
-    def _of_kind(self, cue: str, options: list[Option]) -> list[Option]:
-        """Those that lie in a folder that the cue names ("rivers"), where there are any."""
-        named = content_stems(cue)
-        alike = [option for option in options if _folder(option.document) & named]
-        return alike or options
-
     def candidates(self, clue: int, name: str, hits: Sequence[Hit]) -> list[Hit]:
         asked = self._state.reading.clues[clue]
         named = content_stems(asked.cue)
-        kinds = [hit for hit in hits if _folder(hit.document) & named] or list(hits)
+        kinds = [hit for hit in hits if folder_words(hit.document) & named] or list(hits)
         likely: list[tuple[float, int]] = []
         for place, hit in enumerate(kinds):
             text = f"{hit.title}. {hit.text}"
@@ -337,26 +329,15 @@ class PageReadingChooser(ErrorInjection):
 
     # The answer.
 
-    def verifies(self, value: Value) -> bool:
-        return float(self._generator.random()) < 0.4 * self._config.skill
-
     def answer(self, value: Value, title: str | None) -> str:
         # The page may have the fuller name ("The Lamp (1904 play)"); an entry on a page goes by its own.
         own = "#" not in (value.place or "")
         return title if title is not None and own and same_name(title, value.name) else value.name
 
-    def early_answer(self) -> str | None:
-        reading, number = self._state.reading, self._state.open_clue()
-        if number is None or self._seen.turns < 2:
-            return None
-        value = self._state.values.get(reading.answer)
+    def _early_guess(self, number: int) -> str | None:
+        reading = self._state.reading
         if reading.answer < 0:
             return self._early_member()
-        if value is not None:
-            if not self._draw(self._config.skipped_check / 2):
-                return None
-            self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
-            return value.name
         page = self._seen.documents.get(self._seen.current or "")
         if page is None or not self._draw(self._config.early_stop):
             return None
@@ -411,20 +392,9 @@ class PageReadingChooser(ErrorInjection):
         return call.model_copy(update={"arguments": arguments})
 
 
-def _context(sentence: Passage) -> str:
-    """A sentence with the heading and the labels ("See also:") that it stands under."""
-    labels = " ".join(line for line in sentence.parents if line.endswith(":"))
-    return f"{sentence.heading}: {labels} {sentence.text}"
-
-
 def _only_names(cue: str, name: str) -> bool:
     """Whether a clue says no more than a word or name that must hold ("crime thriller")."""
     return bool(name) and not content_stems(cue) - content_stems(name)
-
-
-def _folder(document: str | None) -> frozenset[str]:
-    """What the folder of a document says about the kind of thing that it is about."""
-    return content_stems((document or "").rpartition("/")[0])
 
 
 def _holds(text: str, name: str) -> bool:

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.entries import names as names_it
-from synth.agents.scripted.entries import subject, term
 from synth.agents.scripted.gold import GoldChooser, is_end
 from synth.agents.scripted.matching import Lexicon, likeness, same_name, similarity
-from synth.agents.scripted.options import Option, listed_with, options_in
+from synth.agents.scripted.options import Option, listed_with, options_in, subject, term
+from synth.agents.scripted.options import names as names_it
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State, Value
 from synth.environments.answers import judge
