@@ -133,8 +133,8 @@ const views = {
       sides.append(side);
     }
     card.append(sides);
-    if (of.branches.length) card.append(make("h4", "Continuations"));
-    for (const branch of of.branches) {
+    if (of.continuations.length) card.append(make("h4", "Continuations"));
+    for (const branch of of.continuations) {
       const box = make("details"), head = make("summary", branch.side + ", sample " + branch.sample + ": ");
       head.append(make("span", branch.verdict, tones[branch.verdict]), " after " + branch.turns + " turns: " + branch.answer);
       box.append(head, ...branch.items.map(item));

@@ -10,7 +10,7 @@ from synth.schemas.row import Key, NonEmpty, Ref, Row, Split
 from synth.schemas.tasks import CheckResult
 from synth.schemas.trajectories import Role
 
-__all__ = ["CueKind", "Distractor", "DistractorKind", "Falsehood", "WrittenKind", "WrittenLevel"]
+__all__ = ["CueKind", "Distractor", "DistractorKind", "PlantedMisinformation", "WrittenKind", "WrittenLevel"]
 
 DistractorKind = Literal["opened_not_cited", "retrieved_not_opened", "bm25", "embedding"]
 """How a page became a distractor of a task.
@@ -68,8 +68,8 @@ class Distractor(Row):
     """Place among the results for ``query``, from 1; None when a link led there."""
     score: float | None = None
     """Score of ``method``, rounded to four decimals (tier 3)."""
-    falsehood_id: Annotated[str | None, Ref("falsehoods")] = None
-    """Row in ``falsehoods`` when the page was written to be false."""
+    misinformation_id: Annotated[str | None, Ref("planted_misinformation")] = None
+    """Row in ``planted_misinformation`` when the page was written to be false."""
     checks: tuple[CheckResult, ...]
     """``not_gold`` and ``does_not_answer``, with what was seen; all passed."""
     split: Split
@@ -78,13 +78,13 @@ class Distractor(Row):
     """What made the row."""
 
 
-class Falsehood(Row):
+class PlantedMisinformation(Row):
     """What a written page says that is not so, how a reader can tell, and where the truth stands.
 
     The stated fact is in no graph and is evidence of nothing.
     """
 
-    table: ClassVar[str | None] = "falsehoods"
+    table: ClassVar[str | None] = "planted_misinformation"
 
     id: Annotated[NonEmpty, Key()]
     """``falsehood-<16 hex>``, the hash of the page's id and of the fact."""

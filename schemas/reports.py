@@ -226,7 +226,7 @@ class CriticalReport(Row):
     verified: int
     """Steps of which that showed a difference, at the stated confidence."""
     continuations: int
-    """Rows of ``branches`` from these trajectories, whatever they were drawn for."""
+    """Rows of ``continuations`` from these trajectories, whatever they were drawn for."""
     pairs: int
     """Pairs that were made of verified steps."""
 

@@ -16,7 +16,7 @@ from synth.schemas.trajectories import Role, StopReason, Verdict
 
 __all__ = [
     "Behaviour",
-    "BranchRow",
+    "ContinuationRow",
     "Criticality",
     "FailureClass",
     "LabelReason",
@@ -115,12 +115,12 @@ class FailureClass(StrEnum):
 class Criticality(Row):
     """How much hangs on one step, measured on continuations from the same state.
 
-    Each side counts its first ``n`` judged continuations in ``branches``, by sample: the original side of this step,
-    and that of one alternative. A continuation that no rule can judge is neither success nor failure and is left out.
+    Each side counts its first ``n`` judged rows of ``continuations``, by sample: the original side of this step, and
+    that of one alternative. A continuation that no rule can judge is neither success nor failure and is left out.
     """
 
     alternative: int
-    """Number of the alternative that the recorded action was compared with, as in ``branches``."""
+    """Number of the alternative that the recorded action was compared with, as in ``continuations``."""
     difference: float
     """Success rate of the alternative minus that of the recorded action."""
     low: float
@@ -146,7 +146,7 @@ class Strength(Row):
     """How far the chosen side is better than the rejected one, measured on continuations from the same state."""
 
     alternative: int
-    """Number of the alternative (chosen in failed runs, rejected in successful ones), as in ``branches``."""
+    """Number of the alternative (chosen in failed runs, rejected in successful ones), as in ``continuations``."""
     difference: float
     """Success rate of the chosen side minus that of the rejected one."""
     low: float
@@ -261,10 +261,10 @@ class StepRow(Row):
     """What made the row."""
 
 
-class BranchRow(Row):
+class ContinuationRow(Row):
     """One continuation from a step. It refers to its prefix and does not copy it."""
 
-    table: ClassVar[str | None] = "branches"
+    table: ClassVar[str | None] = "continuations"
     unique_together = (("trajectory_id", "step", "side", "alternative", "sample"),)
 
     id: Annotated[NonEmpty, Key()]

@@ -34,7 +34,7 @@ class StopReason(StrEnum):
     """The record of somebody else's run ends with an action, and does not say why."""
     REJECTED = "rejected"
     """A model came to no turn that could be carried out (refused, was cut off, ...), so nothing is known of how it
-    would have ended. Only continuations in ``branches`` end so; a rollout that does is in ``rejected``."""
+    would have ended. Only continuations in ``continuations`` end so; a rollout that does is in ``rejected``."""
 
 
 class Verdict(Row):

@@ -1,4 +1,4 @@
-"""The turns of a trajectory's content: one definition for labels, branches, pairs and ``validate``.
+"""The turns of a trajectory's content: one definition for labels, continuations, pairs and ``validate``.
 
 A *turn* is a maximal run of actions; an observation (of a tool or of the user) ends it.
 """

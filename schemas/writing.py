@@ -8,7 +8,7 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import NonEmpty, Ref, Row, Split
 
-__all__ = ["Claim", "ModelCheck", "TaskCheckRow", "WordedPart", "WordingRow"]
+__all__ = ["Claim", "ModelCheck", "QuestionRewriteRow", "TaskReviewRow", "WordedPart"]
 
 ModelCheck = Literal["closed_book", "alternatives", "answerable"]
 """``closed_book``: answered without looking anything up (ASearcher, arXiv 2508.07976; TaskCraft); ``alternatives``: a
@@ -25,10 +25,10 @@ class WordedPart(Row):
     """The stretch of the new one that says the same."""
 
 
-class WordingRow(Row):
+class QuestionRewriteRow(Row):
     """One attempt of a model to word a question anew."""
 
-    table: ClassVar[str | None] = "wordings"
+    table: ClassVar[str | None] = "question_rewrites"
     unique_together = (("task_id", "kind", "attempt"),)
 
     task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
@@ -83,10 +83,10 @@ class Claim(Row):
     against it."""
 
 
-class TaskCheckRow(Row):
+class TaskReviewRow(Row):
     """What a model's check of a task found."""
 
-    table: ClassVar[str | None] = "task_checks"
+    table: ClassVar[str | None] = "task_reviews"
     unique_together = (("task_id", "check"),)
 
     task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]

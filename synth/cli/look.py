@@ -32,7 +32,7 @@ def show(
 
     from synth.dataset.reader import load
     from synth.dataset.show.rows import render_row
-    from synth.schemas.steps import BranchRow, StepRow
+    from synth.schemas.steps import ContinuationRow, StepRow
     from synth.schemas.trajectories import TrajectoryRow
 
     dataset = load(folder)
@@ -45,7 +45,7 @@ def show(
     if isinstance(row, TrajectoryRow):
         task = dataset.find("tasks", row.task_id)
         steps = list(dataset.where("steps", "trajectory_id", row.id))
-    elif isinstance(row, StepRow | BranchRow):
+    elif isinstance(row, StepRow | ContinuationRow):
         trajectory = dataset.find("trajectories", row.trajectory_id)
     console = Console(soft_wrap=False, highlight=False)
     console.print(render_row(row, task, trajectory=trajectory, steps=steps, full=full))
@@ -56,9 +56,9 @@ def _by_id(dataset: Any, row_id: str) -> Any:
         "trajectories",
         "tasks",
         "preferences",
-        "branches",
+        "continuations",
         "steps",
-        "verdicts",
+        "judgments",
         "rl",
         "contexts",
         "documents",

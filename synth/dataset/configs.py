@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import DifficultyRow
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
+from synth.schemas.judgments import JudgmentRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import Row, Split
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictRow
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 __all__ = ["CONFIGS", "SPLITS", "Config", "config_named"]
 
@@ -68,8 +68,8 @@ CONFIGS: tuple[Config, ...] = (
         "One agent turn each: its label and why, what it gained, what hangs on it, and whether it may be a target.",
     ),
     Config(
-        "branches",
-        BranchRow,
+        "continuations",
+        ContinuationRow,
         None,
         200,
         "Continuations that were tried from a step of a trajectory, with the recorded action or another one.",
@@ -82,8 +82,8 @@ CONFIGS: tuple[Config, ...] = (
         "Pairs of actions, or of runs, that share their prefix: what is preferred, why, and on what evidence.",
     ),
     Config(
-        "verdicts",
-        VerdictRow,
+        "judgments",
+        JudgmentRow,
         None,
         2_000,
         "What a scorer or judge said of actions, pairs, answers and whole runs, with its words, its model and its "
@@ -111,22 +111,22 @@ CONFIGS: tuple[Config, ...] = (
         "Pages that lead astray from a task: opened and not needed, returned and never opened, or near the evidence.",
     ),
     Config(
-        "falsehoods",
-        Falsehood,
+        "planted_misinformation",
+        PlantedMisinformation,
         "corpus",
         2_000,
         "What the pages that were written to mislead say, how a reader can tell, and where the truth stands.",
     ),
     Config(
-        "wordings",
-        WordingRow,
+        "question_rewrites",
+        QuestionRewriteRow,
         None,
         1_000,
         "How a model worded the questions anew: what was accepted, what was refused and why.",
     ),
     Config(
-        "task_checks",
-        TaskCheckRow,
+        "task_reviews",
+        TaskReviewRow,
         None,
         1_000,
         "What a model found that was asked to answer each task without searching, from its evidence, or otherwise.",

@@ -97,7 +97,7 @@ def write_dataset(
             partial(licences.see, "trajectories"),
         ),
         "steps": (criticals.see_steps,),
-        "branches": (criticals.see_branches,),
+        "continuations": (criticals.see_continuations,),
         "preferences": (criticals.see_pairs,),
         "documents": (partial(licences.see, "documents"),),
         "rejected": (yields.see_rejected,),

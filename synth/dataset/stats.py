@@ -121,7 +121,7 @@ def stats(folder: str | Path) -> Stats:
         counters["label_reasons"].update(batch.column("label_reason").to_pylist())
         counters["failures"].update(batch.column("failure").drop_null().to_pylist())
         counters["behaviours"].update(batch.column("behaviours").flatten().to_pylist())
-    for batch in dataset.batches("branches", columns=["turns"]):
+    for batch in dataset.batches("continuations", columns=["turns"]):
         values.setdefault("turns of a continuation", []).append(batch.column("turns").to_numpy(zero_copy_only=False))
     for batch in dataset.batches("preferences", columns=["chosen", "rejected"]):
         for side in ("chosen", "rejected"):

@@ -15,8 +15,8 @@ from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, InputError
 from synth.export.contract import Item, Run, SourceTable, StepOf
 from synth.export.selection import Selection
+from synth.schemas.judgments import JudgmentKind
 from synth.schemas.steps import PreferenceRow, StepRow
-from synth.schemas.verdicts import VerdictKind
 
 __all__ = ["Chooser", "items_of"]
 
@@ -93,8 +93,8 @@ class Chooser:
                 raise InputError(f"rows of {source} have no {name}", where=f"--select {name}", mend=mend)
         for name, table, wanted in (
             ("difficulty", "difficulty", selection.by_task),
-            ("rating", "verdicts", selection.rating is not None),
-            ("drawn", "verdicts", selection.drawn is not None),
+            ("rating", "judgments", selection.rating is not None),
+            ("drawn", "judgments", selection.drawn is not None),
         ):
             if wanted and table not in dataset.configs:
                 raise InputError(
@@ -162,9 +162,9 @@ def _rated(least: float, drawn: bool | None, dataset: Dataset) -> frozenset[str]
     """
     found: list[str] = []
     draws = 0
-    for batch in dataset.batches("verdicts", columns=("kind", "trajectory_id", "value", "parts")):
+    for batch in dataset.batches("judgments", columns=("kind", "trajectory_id", "value", "parts")):
         for row in batch.to_pylist():
-            if row["kind"] != VerdictKind.RUN or row["value"] is None or row["value"] < least:
+            if row["kind"] != JudgmentKind.RUN or row["value"] is None or row["value"] < least:
                 continue
             was = json.loads(row["parts"]).get("drawn") if drawn is not None else None
             draws += was is not None

@@ -29,9 +29,9 @@ class Selection(BaseModel):
     label: tuple[int, ...] | None = None
     """Labels of steps: -1, 0, 1. Of steps only."""
     rating: float | None = None
-    """Least rating of the whole run, 1 to 5, in ``verdicts``; runs that nobody rated are left out."""
+    """Least rating of the whole run, 1 to 5, in ``judgments``; runs that nobody rated are left out."""
     drawn: bool | None = None
-    """Whether the run was drawn by its rating, in ``verdicts``: graded sampling in place of a least rating, and of the
+    """Whether the run was drawn by its rating, in ``judgments``: graded sampling in place of a least rating, and of the
     success that a format asks for by itself."""
     difficulty: tuple[float, float] | None = None
     """Least and greatest rate of success of the policy on the task, both inclusive: measured, or predicted where it has

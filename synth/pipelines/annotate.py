@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from synth.agents.contract import Policy
-from synth.annotate.critical.branching import branch_row
+from synth.annotate.critical.branching import continuation_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Expert, Scorer
 from synth.annotate.critical.scoring import EvidenceScorer
@@ -45,7 +45,7 @@ from synth.schemas.arrow import to_arrow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.reports import BuildReport, StageReport
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.stages.critical_steps import searched_row
@@ -62,7 +62,7 @@ class Annotated:
     """Those that a trajectory was made on."""
     trajectories: tuple[TrajectoryRow, ...]
     steps: tuple[StepRow, ...]
-    branches: tuple[BranchRow, ...]
+    continuations: tuple[ContinuationRow, ...]
     preferences: tuple[PreferenceRow, ...]
     rejected: tuple[Rejection, ...]
     """What could not be read, replayed or paired, and why."""
@@ -134,7 +134,7 @@ def annotate(
         tasks: Questions with gold answers (a file as for ``--tasks-file``; evidence is not looked for), or tasks of
             ours. A task without a walk has no evidence to measure against: then only calls and the answer are judged.
         environment: Where the trajectories were recorded. What it answers otherwise now is labelled all the same, and
-            its branches and perturbations are refused with a reason.
+            its continuations and perturbations are refused with a reason.
         policy: Who continues from the steps of a task's trajectories; needs ``environment``. It must be the agent that
             made them, or what is verified holds for another agent.
         expert: Who proposes other actions; without it the scripted one.
@@ -174,7 +174,7 @@ def annotate(
         tasks=tuple(task for task in known.all if task.id in used),
         trajectories=tuple(rows),
         steps=tuple(work.steps),
-        branches=tuple(work.branches),
+        continuations=tuple(work.continuations),
         preferences=tuple({pair.id: pair for pair in work.preferences}.values()),
         rejected=(*rejected, *refusals, *work.rejected),
         provenance=provenance,
@@ -199,7 +199,7 @@ class _Work:
         self._provenance = provenance
         self._runs: dict[str, list[TrajectoryRow]] = {}
         self.steps: list[StepRow] = []
-        self.branches: list[BranchRow] = []
+        self.continuations: list[ContinuationRow] = []
         self.preferences: list[PreferenceRow] = []
         self.rejected: list[Rejection] = []
 
@@ -225,10 +225,10 @@ class _Work:
             )
         self.steps += steps
         if found is not None:
-            branches = [branch_row(one, row, self._provenance) for one in found.continuations]
-            self.branches += branches
+            continuations = [continuation_row(one, row, self._provenance) for one in found.continuations]
+            self.continuations += continuations
             make = verified_step_success if row.success else verified_step
-            self._keep(make(row, steps, branches, provenance=self._provenance, stage=STAGE))
+            self._keep(make(row, steps, continuations, provenance=self._provenance, stage=STAGE))
         if self._environment is not None and row.verdict.correct is True:
             self._keep(
                 perturbation_pairs(

@@ -218,7 +218,7 @@ def _writing(recipe: Recipe) -> dict[str, Any] | None:
 
 
 def _checks(recipe: Recipe) -> dict[str, Any] | None:
-    who, wanted = recipe.roles.get("checker"), recipe.task_checks
+    who, wanted = recipe.roles.get("checker"), recipe.task_reviews
     prompts = {name: load_prompt(job).ref for name, (job, _) in CHECKS.items() if getattr(wanted, name)}
     if who is None or not prompts:
         return None

@@ -95,13 +95,13 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
     found: dict[str, Iterator[pa.RecordBatch]] = {}
     for config in CONFIGS:
         nodes = final_writers(engine.plan, config.name)
-        if config.name == "wordings":
+        if config.name == "question_rewrites":
             nodes = [node for node in nodes if getattr(node.config, "writing", None) is not None]
         if nodes:
             found[config.name] = _batches(*(engine.table(node.label, config.name) for node in nodes))
     if "trajectories" in found:
         found["trajectories"] = marked(found["trajectories"], runs_marked(engine))
-    for name, column in (("preferences", "id"), ("verdicts", "pair_id")):
+    for name, column in (("preferences", "id"), ("judgments", "pair_id")):
         if name in found:
             found[name] = without(found[name], column, pairs_left_out(engine))
     return {**found, **graph_tables(engine), "rejected": _batches(engine.rejected())}
@@ -277,10 +277,12 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
     if recipe.questions.kind != "given":
         by = "a grammar, not by a person"
         if "writer" in recipe.roles:
-            by = f"a grammar, and anew by {_who(recipe, 'writer')} where its words passed every check (`wordings`)"
+            who = _who(recipe, "writer")
+            by = f"a grammar, and anew by {who} where its words passed every check (`question_rewrites`)"
         notes.append(f"Questions were worded by {by}.")
     if getattr(recipe.source, "extract", "none") == "model":
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
     if "checker" in recipe.roles:
-        notes.append(f"Tasks and wordings were checked by {_who(recipe, 'checker')} (`task_checks`, `wordings`).")
+        who = _who(recipe, "checker")
+        notes.append(f"Tasks and wordings were checked by {who} (`task_reviews`, `question_rewrites`).")
     return tuple(notes)

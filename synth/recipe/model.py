@@ -217,7 +217,7 @@ class Recipe(_Part):
     """How tasks are made of it."""
     writing: WritingKeys = WritingKeys()
     """How questions are worded anew, where there is the role ``writer``."""
-    task_checks: CheckKeys = CheckKeys()
+    task_reviews: CheckKeys = CheckKeys()
     """How tasks are checked by a model, where there is the role ``checker``."""
     dedup: Dedup | None = Dedup()
     """What counts as a duplicate; ``null``: what asks the same by its walk, and nothing else."""
@@ -331,8 +331,8 @@ class Recipe(_Part):
             )
         if not explored:
             return
-        if self.task_checks != CheckKeys():
-            raise ValueError("task_checks: these ask about pages; tasks in what is explored are proved by doing")
+        if self.task_reviews != CheckKeys():
+            raise ValueError("task_reviews: these ask about pages; tasks in what is explored are proved by doing")
         asked = self.questions
         if isinstance(asked, ReverseQuestions) and source != "mcp" and (asked.book or asked.hints):
             raise ValueError("questions.book and questions.hints go with a source of kind mcp")
@@ -417,7 +417,7 @@ class Recipe(_Part):
         """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""
         writes = "writer" in self.roles and self.questions.kind != "given"
         extracts = getattr(self.source, "extract", "none") == "model"
-        checks = self.task_checks.closed_book + self.task_checks.alternatives + self.task_checks.answerable
+        checks = self.task_reviews.closed_book + self.task_reviews.alternatives + self.task_reviews.answerable
         if self.source_spec.is_explored:
             checks = 0
         if extracts and "writer" not in self.roles:
@@ -425,16 +425,16 @@ class Recipe(_Part):
         if "writer" in self.roles and not writes and not extracts:
             raise ValueError("roles.writer: nobody asks it: questions that are given stay as they are")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
-            why = "all of task_checks are 0"
+            why = "all of task_reviews are 0"
             if self.source_spec.is_explored:
                 why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"
             raise ValueError(f"roles.checker: nobody asks it: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:
             raise ValueError("writing: needs somebody who writes; give roles.writer")
-        if self.task_checks != CheckKeys() and "checker" not in self.roles:
-            raise ValueError("task_checks: need somebody who checks; give roles.checker")
+        if self.task_reviews != CheckKeys() and "checker" not in self.roles:
+            raise ValueError("task_reviews: need somebody who checks; give roles.checker")
         if self.writing.described and self.questions.kind != "world":
             raise ValueError("writing.described: only questions about the world can be asked of the whole graph again")
-        for name in self.task_checks.reject:
-            if not getattr(self.task_checks, name):
-                raise ValueError(f"task_checks.reject: {name} is asked 0 times, so no task could pass it")
+        for name in self.task_reviews.reject:
+            if not getattr(self.task_reviews, name):
+                raise ValueError(f"task_reviews.reject: {name} is asked 0 times, so no task could pass it")

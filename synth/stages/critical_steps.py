@@ -9,28 +9,28 @@ from pydantic import Field
 
 from synth.agents.contract import Policy
 from synth.agents.management import Acting, Management
-from synth.annotate.critical.branching import Continuation, branch_row
+from synth.annotate.critical.branching import Continuation, continuation_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Expert, Scorer
 from synth.annotate.critical.firsterror import FirstError
 from synth.annotate.critical.search import Scored, Searched, search_trajectory
 from synth.environments.contract import Environment
 from synth.identity import digest
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
 from synth.schemas.searched import SearchedRow, SearchedStep
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
 __all__ = [
     "CriticalSteps",
     "CriticalStepsConfig",
-    "action_verdict",
+    "action_judgment",
     "searched_row",
 ]
 
@@ -63,8 +63,8 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
     reads = ("trajectories", "tasks")
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "searched": SearchedRow,
-        "branches": BranchRow,
-        "verdicts": VerdictRow,
+        "continuations": ContinuationRow,
+        "judgments": JudgmentRow,
     }
     over = "trajectories"
     libraries = ("numpy",)
@@ -101,18 +101,19 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         )
         for name, count in found.counts.items():
             self.context.notes[name] = self.context.notes.get(name, 0.0) + count
-        branches = tuple(branch_row(one, row, self._provenance) for one in found.continuations)
+        continuations = tuple(continuation_row(one, row, self._provenance) for one in found.continuations)
         return Outcome(
-            kept=(searched_row(row, found),), side={"branches": branches, "verdicts": self._verdicts(row, found)}
+            kept=(searched_row(row, found),),
+            side={"continuations": continuations, "judgments": self._verdicts(row, found)},
         )
 
-    def _verdicts(self, row: TrajectoryRow, found: Searched) -> tuple[VerdictRow, ...]:
+    def _verdicts(self, row: TrajectoryRow, found: Searched) -> tuple[JudgmentRow, ...]:
         """What a model scored. The embedded scorer's words follow from the rows and can be made again at any time."""
         scorer = self.config.scorer
         if scorer.kind == "evidence":
             return ()
         provenance = self.context.provenance.model_copy(update=scorer.origin() | _prompt_of(scorer))
-        return tuple(action_verdict(row, one, provenance) for one in found.scored)
+        return tuple(action_judgment(row, one, provenance) for one in found.scored)
 
 
 def _prompt_of(scorer: Implementation) -> dict[str, str]:
@@ -120,13 +121,13 @@ def _prompt_of(scorer: Implementation) -> dict[str, str]:
     return {"prompt": told[0]} if told else {}
 
 
-def action_verdict(row: TrajectoryRow, scored: Scored, provenance: Provenance) -> VerdictRow:
-    """The row of ``verdicts`` for the score of one action."""
+def action_judgment(row: TrajectoryRow, scored: Scored, provenance: Provenance) -> JudgmentRow:
+    """The row of ``judgments`` for the score of one action."""
     score = scored.score
     silent = score.value is None
-    return VerdictRow(
-        id=f"verdict-{digest('verdict', VerdictKind.ACTION, row.id, scored.step, scored.alternative)[:16]}",
-        kind=VerdictKind.ACTION,
+    return JudgmentRow(
+        id=f"verdict-{digest('verdict', JudgmentKind.ACTION, row.id, scored.step, scored.alternative)[:16]}",
+        kind=JudgmentKind.ACTION,
         task_id=row.task_id,
         trajectory_id=row.id,
         step=scored.step,

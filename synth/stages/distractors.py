@@ -81,7 +81,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     version = 3
     config_type = DistractorsConfig
     reads: ClassVar[tuple[str, ...]] = ("tasks", "documents", "index", "vectors")
-    optional: ClassVar[tuple[str, ...]] = (*_RUNS, "falsehoods")
+    optional: ClassVar[tuple[str, ...]] = (*_RUNS, "planted_misinformation")
     known_as: ClassVar[Mapping[str, str]] = {
         "teacher_runs": "trajectories@teacher",
         "policy_runs": "trajectories@policy",
@@ -101,8 +101,8 @@ class Distractors(RowStage[DistractorsConfig, Task]):
         self._bm25 = Bm25Index(inputs.arrays("index"))
         self._dense = DenseIndex(inputs.arrays("vectors"), config.encoder.make(), config.index)
         self._falsehoods: Mapping[str, str] = {}
-        if "falsehoods" in inputs:
-            table = inputs.table("falsehoods").arrow
+        if "planted_misinformation" in inputs:
+            table = inputs.table("planted_misinformation").arrow
             self._falsehoods = dict(zip(table["document_id"].to_pylist(), table["id"].to_pylist(), strict=True))
         self._limits = {
             "opened_not_cited": config.opened,

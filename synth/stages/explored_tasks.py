@@ -21,7 +21,7 @@ from synth.schemas.plans import Request
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import CheckResult, Reworded, Task
-from synth.schemas.writing import WordingRow
+from synth.schemas.writing import QuestionRewriteRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.contract import Checked
 from synth.tasks.draft import Draft, finish
@@ -60,7 +60,7 @@ class ExploredTasks(CandidateStage[ExploredTasksConfig]):
     name = "explored_tasks"
     version = 1
     config_type = ExploredTasksConfig
-    writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "wordings": WordingRow}
+    writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "question_rewrites": QuestionRewriteRow}
     libraries = ("numpy",)
     candidates_per_shard = 8
     """Candidates beyond the last accepted one are paid for: so few that these are not many."""
@@ -129,7 +129,7 @@ class ExploredTasks(CandidateStage[ExploredTasksConfig]):
             for _, attempt in attempts
         )
         counted((attempt for _, attempt in attempts), self.context.notes)
-        return Outcome(kept=(task,), side={"wordings": rows})
+        return Outcome(kept=(task,), side={"question_rewrites": rows})
 
     def _attempts(
         self, index: int, found: Checked, writing: RequestWriting

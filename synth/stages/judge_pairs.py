@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 from synth.annotate.preferences.judge import ModelPairJudge
 from synth.identity import digest
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.row import Row
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 
@@ -36,7 +36,7 @@ class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
         "teacher_runs": "trajectories@teacher",
         "policy_runs": "trajectories@policy",
     }
-    writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow, "verdicts": VerdictRow}
+    writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow, "judgments": JudgmentRow}
     over = "preferences"
     looks_up = frozenset({"teacher_runs", "policy_runs"})
 
@@ -54,9 +54,9 @@ class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
         word = "abstains" if found.agrees is None else "agrees" if found.agrees else "disagrees"
         for name in (f"pair.{word}", f"pair.{word}.{row.kind.value}"):
             self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
-        verdict = VerdictRow(
-            id=f"verdict-{digest('verdict', VerdictKind.PAIR, row.id)[:16]}",
-            kind=VerdictKind.PAIR,
+        verdict = JudgmentRow(
+            id=f"verdict-{digest('verdict', JudgmentKind.PAIR, row.id)[:16]}",
+            kind=JudgmentKind.PAIR,
             task_id=row.task_id,
             trajectory_id=row.trajectory_id,
             step=row.step,
@@ -74,7 +74,7 @@ class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
         )
         if self.config.required == "require" and found.agrees is not True:
             row = row.model_copy(update={"selected": False})
-        return Outcome(kept=(row,), side={"verdicts": (verdict,)})
+        return Outcome(kept=(row,), side={"judgments": (verdict,)})
 
     def _run(self, row: PreferenceRow) -> TrajectoryRow:
         found: list[TrajectoryRow] = [run for table in self._runs for run in table.rows(row.trajectory_id)]

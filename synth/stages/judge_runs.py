@@ -8,17 +8,17 @@ from typing import ClassVar
 from synth.annotate.rewards.model_judge import ModelAnswerJudge
 from synth.annotate.rewards.rating import Rater
 from synth.identity import digest
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
 from synth.store.lookup import RowsByKey
 from synth.tasks.graded import chance_of
 
-__all__ = ["JudgeRuns", "JudgeRunsConfig", "run_verdict"]
+__all__ = ["JudgeRuns", "JudgeRunsConfig", "run_judgment"]
 
 
 class JudgeRunsConfig(StageConfig):
@@ -39,7 +39,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
     version = 2
     config_type = JudgeRunsConfig
     reads = ("trajectories", "tasks")
-    writes: ClassVar[Mapping[str, type[Row]]] = {"verdicts": VerdictRow}
+    writes: ClassVar[Mapping[str, type[Row]]] = {"judgments": JudgmentRow}
     over = "trajectories"
     looks_up = frozenset({"tasks"})
 
@@ -61,9 +61,9 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
                 parts |= {"chance": chance, "drawn": drawn}
                 self.context.notes["drawn"] = self.context.notes.get("drawn", 0.0) + drawn
         rows = [
-            run_verdict(
+            run_judgment(
                 row,
-                VerdictKind.RUN,
+                JudgmentKind.RUN,
                 "abstains" if rating.reward is None else "rated",
                 rating.reward,
                 reason=rating.reason,
@@ -78,9 +78,9 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
             found = self._answers.compare(task, row)
             word = "abstains" if found.equivalent is None else "equivalent" if found.equivalent else "different"
             rows.append(
-                run_verdict(
+                run_judgment(
                     row,
-                    VerdictKind.ANSWER,
+                    JudgmentKind.ANSWER,
                     word,
                     None if found.equivalent is None else float(found.equivalent),
                     reason=found.reason,
@@ -100,9 +100,9 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
         return self.context.provenance.model_copy(update=who.origin() | ({"prompt": told[0]} if told else {}))
 
 
-def run_verdict(
+def run_judgment(
     row: TrajectoryRow,
-    kind: VerdictKind,
+    kind: JudgmentKind,
     word: str,
     value: float | None,
     *,
@@ -112,9 +112,9 @@ def run_verdict(
     cites: tuple[int, ...] = (),
     abstained: Reason | None = None,
     calls: tuple[str, ...] = (),
-) -> VerdictRow:
+) -> JudgmentRow:
     """A verdict on a whole run, or on its answer."""
-    return VerdictRow(
+    return JudgmentRow(
         id=f"verdict-{digest('verdict', kind, row.id)[:16]}",
         kind=kind,
         task_id=row.task_id,

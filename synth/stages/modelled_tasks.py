@@ -20,7 +20,7 @@ from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import CheckResult, Task
-from synth.schemas.writing import ModelCheck, TaskCheckRow, WordingRow
+from synth.schemas.writing import ModelCheck, QuestionRewriteRow, TaskReviewRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
 from synth.tasks.checks import run_checks
 from synth.tasks.contract import CheckConfig, Checked, Failed, Surroundings
@@ -92,7 +92,11 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
 
     version = 5
     config_type = ModelledTasksConfig
-    writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task, "wordings": WordingRow, "task_checks": TaskCheckRow}
+    writes: ClassVar[Mapping[str, type[Row]]] = {
+        "tasks": Task,
+        "question_rewrites": QuestionRewriteRow,
+        "task_reviews": TaskReviewRow,
+    }
     libraries = ("numpy", "bm25s")
     candidates_per_shard = 8
     """Candidates beyond the last accepted one are paid for: so few that these are not many."""
@@ -182,11 +186,11 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
             results = [CheckResult(check=one.check, outcome="passed", detail=one.detail) for one in passed]
             task = task.model_copy(update={"checks": (*task.checks, *results)})
         side = {
-            "wordings": (
+            "question_rewrites": (
                 *(self._wording(task, drawn, attempt, "described") for attempt in described),
                 *(self._wording(task, before, attempt, "reworded") for attempt in attempts),
             ),
-            "task_checks": tuple(self._check_row(task, one) for one in found),
+            "task_reviews": tuple(self._check_row(task, one) for one in found),
         }
         self._count((*described, *attempts), found)
         return Outcome(kept=(task,), side=side)
@@ -235,7 +239,9 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         (verdict,) = run_checks([draft], self._around, self._own_checks, names)
         return (verdict.reason, verdict.detail) if isinstance(verdict, Failed) else None
 
-    def _wording(self, task: Task, drawn: Task, attempt: Attempt, kind: Literal["described", "reworded"]) -> WordingRow:
+    def _wording(
+        self, task: Task, drawn: Task, attempt: Attempt, kind: Literal["described", "reworded"]
+    ) -> QuestionRewriteRow:
         wanted = self.config.writing
         assert wanted is not None
         who, prompt = wanted.writer, wanted.prompt
@@ -276,11 +282,11 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
             preview=task.question[:500],
         )
 
-    def _check_row(self, task: Task, found: Found) -> TaskCheckRow:
+    def _check_row(self, task: Task, found: Found) -> TaskReviewRow:
         wanted = self.config.checks
         assert wanted is not None
         who, prompt = wanted.checkers[found.check], wanted.prompts[found.check]
-        return TaskCheckRow(
+        return TaskReviewRow(
             task_id=task.id,
             **{name: getattr(found, name) for name in _COLUMNS},
             model=who.model_name,

@@ -19,7 +19,7 @@ from synth.annotate.preferences.verified import verified_step, verified_step_suc
 from synth.environments.contract import Environment
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
@@ -61,22 +61,22 @@ class PreferencesConfig(StageConfig):
 
 
 class Preferences(RowStage[PreferencesConfig, Task]):
-    """Works task by task: all runs of a task, their steps and their branches belong together."""
+    """Works task by task: all runs of a task, their steps and their continuations belong together."""
 
     name = "preferences"
     version = 4
     config_type = PreferencesConfig
-    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "branches")
+    reads = ("tasks", "teacher_runs", "policy_runs", "steps", "continuations")
     known_as: ClassVar[Mapping[str, str]] = {
         "teacher_runs": "trajectories@teacher",
         "policy_runs": "trajectories@policy",
         "steps": "steps@policy",
-        "branches": "branches@policy",
+        "continuations": "continuations@policy",
     }
     writes: ClassVar[Mapping[str, type[Row]]] = {"preferences": PreferenceRow}
     over = "tasks"
     libraries = ("numpy",)
-    looks_up = frozenset({"teacher_runs", "policy_runs", "steps", "branches"})
+    looks_up = frozenset({"teacher_runs", "policy_runs", "steps", "continuations"})
 
     def __init__(self, config: PreferencesConfig, context: Context) -> None:
         super().__init__(config, context)
@@ -84,7 +84,7 @@ class Preferences(RowStage[PreferencesConfig, Task]):
         self._teacher = RowsByKey(inputs.table("teacher_runs"), "task_id")
         self._policy = RowsByKey(inputs.table("policy_runs"), "task_id")
         self._steps = RowsByKey(inputs.table("steps"), "trajectory_id")
-        self._branches = RowsByKey(inputs.table("branches"), "trajectory_id")
+        self._continuations = RowsByKey(inputs.table("continuations"), "trajectory_id")
         self._editor: MinimalEdit | None = None
         if config.editor is not None:
             self._editor = context.make(config.editor)
@@ -157,11 +157,13 @@ class Preferences(RowStage[PreferencesConfig, Task]):
 
     def _verified(self, run: TrajectoryRow) -> Pairs:
         steps: Sequence[StepRow] = self._steps.rows(run.id)
-        branches: Sequence[BranchRow] = self._branches.rows(run.id)
+        continuations: Sequence[ContinuationRow] = self._continuations.rows(run.id)
         if run.success:
-            return verified_step_success(run, steps, branches, provenance=self.context.provenance, stage=self.name)
+            return verified_step_success(run, steps, continuations, provenance=self.context.provenance, stage=self.name)
         own = True if self.config.modelled_expert else None
-        return verified_step(run, steps, branches, provenance=self.context.provenance, stage=self.name, own_words=own)
+        return verified_step(
+            run, steps, continuations, provenance=self.context.provenance, stage=self.name, own_words=own
+        )
 
     def _names(self, run: TrajectoryRow) -> tuple[str, ...]:
         generator = self.context.generator(run.id, "perturbations")

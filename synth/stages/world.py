@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from synth.schemas.distractors import Falsehood
+from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
 from synth.sources.world.config import WorldConfig
@@ -33,7 +33,7 @@ class WorldPages(ShardStage[WorldPagesConfig]):
         "documents": Document,
         "entities": Entity,
         "edges": Edge,
-        "falsehoods": Falsehood,
+        "planted_misinformation": PlantedMisinformation,
     }
     libraries = ("numpy",)
 
@@ -54,7 +54,9 @@ class WorldPages(ShardStage[WorldPagesConfig]):
         if shard >= first:
             written, falsehoods = distractor_shard(self._world, shard - first)
             return Batch(
-                tables={"documents": written, "falsehoods": falsehoods}, rows_in=len(written), kept_in=len(written)
+                tables={"documents": written, "planted_misinformation": falsehoods},
+                rows_in=len(written),
+                kept_in=len(written),
             )
         documents, entities, edges = shard_tables(self._world, shard)
         start, stop = shard_range(self._world, shard)

@@ -129,7 +129,7 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
     assert reasons["bad", 1] is LabelReason.REPEATED_FAILURE
     assert reasons["open", 0] is LabelReason.UNMEASURED
     assert [step.step for step in found.steps if step.trajectory_id == "bad" and step.first_error] == [0]
-    assert found.branches == ()
+    assert found.continuations == ()
     (task,) = [task for task in found.tasks if task.answer == "Jon Maak"]
     assert (task.shape, task.checks) == ("given", ())
 
@@ -247,4 +247,4 @@ def test_with_the_policy_critical_steps_are_verified() -> None:
     assert verified
     assert verified <= true
     assert {(pair.trajectory_id, pair.step) for pair in found.preferences} <= verified
-    assert found.branches
+    assert found.continuations

@@ -62,7 +62,7 @@ def test_the_same_build_again_runs_nothing(small: BuildResult, small_store: Path
     assert hashes(again.path) == hashes(small.path)
 
 
-GROWING = ("tasks", "trajectories", "steps", "branches", "preferences", "distractors", "rl", "contexts")
+GROWING = ("tasks", "trajectories", "steps", "continuations", "preferences", "distractors", "rl", "contexts")
 """Tables that keep every row when more tasks are asked for; ``difficulty`` is a fit over all of them."""
 
 
@@ -76,7 +76,7 @@ def test_more_tasks_keep_every_row_and_run_only_the_rest(small: BuildResult, sma
         assert rows.items() <= more_rows[config].items()
     assert len(more_rows["tasks"]) == 10
     by_label = {stage.label: stage for stage in more.report.stages}
-    written = synth.load(more.path).count("falsehoods")
+    written = synth.load(more.path).count("planted_misinformation")
     assert by_label["documents"].rows_in == SMALL["settings"]["source.entities"] + written
 
 

@@ -18,7 +18,7 @@ from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.schemas.rejections import Reason
-from synth.schemas.writing import WordingRow
+from synth.schemas.writing import QuestionRewriteRow
 
 SETTINGS: dict[str, Any] = {
     "source.entities": 600,
@@ -89,8 +89,8 @@ def test_a_description_of_true_facts_that_are_enough_takes_the_place_of_a_name(t
     built = build(tmp_path, player, **{"writing.attempts": 4})
     tasks = {task.id: task for task in rows(built, "tasks")}
     assert len(tasks) == TASKS
-    tried = [row for row in rows(built, "wordings") if row.kind == "described"]
-    accepted: list[WordingRow] = [row for row in tried if row.accepted]
+    tried = [row for row in rows(built, "question_rewrites") if row.kind == "described"]
+    accepted: list[QuestionRewriteRow] = [row for row in tried if row.accepted]
     assert len(accepted) >= 3
     for row in accepted:
         task = tasks[row.task_id]
@@ -151,7 +151,7 @@ def test_words_that_say_more_or_less_than_the_facts_are_refused(tmp_path: Path) 
     log: dict[str, str] = {}
     player = JobPlayer({"tasks/describe": lies(log), "tasks/confirm": compares, "tasks/write": keeps})
     built = build(tmp_path, player, **{"writing.attempts": 8})
-    tried = [row for row in rows(built, "wordings") if row.kind == "described"]
+    tried = [row for row in rows(built, "question_rewrites") if row.kind == "described"]
     assert not any(row.accepted for row in tried)
     assert {row.reason for row in tried} == {Reason.MEANING_CHANGED}
     assert len({log[row.question] for row in tried}) == 8, Counter(log[row.question] for row in tried)
@@ -166,7 +166,7 @@ def test_a_second_reader_who_is_not_sure_keeps_the_name(tmp_path: Path) -> None:
 
     player = JobPlayer({"tasks/describe": honest, "tasks/confirm": unsure, "tasks/write": keeps})
     built = build(tmp_path, player, **{"writing.attempts": 4})
-    tried = [row for row in rows(built, "wordings") if row.kind == "described"]
+    tried = [row for row in rows(built, "question_rewrites") if row.kind == "described"]
     asked = [row for row in tried if row.confirmed is not None]
     assert {(row.reason, row.confirmed) for row in asked} == {(Reason.NOT_CONFIRMED, "abstained")}
     assert not any(row.accepted for row in tried)

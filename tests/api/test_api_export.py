@@ -53,7 +53,7 @@ def test_difficulty_selects_tasks(small: BuildResult, tmp_path: Path) -> None:
     hard = {task for task, rate in rates.items() if rate <= 0.5}
     done = synth.export(small.path, "verl", tmp_path / "out", select=["difficulty=0..0.5"])
     assert done.report.exported == sum(row.task_id in hard for row in dataset.rows("rl"))
-    with pytest.raises(InputError, match="no table verdicts"):
+    with pytest.raises(InputError, match="no table judgments"):
         synth.export(small.path, "sts", tmp_path / "rated", select=["rating=3"])
 
 

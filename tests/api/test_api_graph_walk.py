@@ -51,7 +51,7 @@ def test_critical_steps_and_pairs_are_made_of_them(built: BuildResult) -> None:
     assert len(steps) == sum(turns.values())
     kinds = {pair.kind for pair in dataset.rows("preferences")}
     assert kinds >= {PairKind.PERTURBATION, PairKind.TRAJECTORY}
-    sides = {branch.side for branch in dataset.rows("branches")}
+    sides = {branch.side for branch in dataset.rows("continuations")}
     assert len(sides) == 2
 
 

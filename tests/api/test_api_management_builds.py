@@ -76,11 +76,13 @@ def test_a_policy_that_manages_its_context(tmp_path: Path) -> None:
         _, history = history_of(row)
         assert [step.turn.calls[0].name for step in history[:-1]] == ["search", "compress", "delegate", "open"]
         assert seen_history(row, 4) == history[1:4]
-    branches = list(dataset.rows("branches"))
-    assert branches
-    searched = {row.trajectory_id for row in branches}
+    continuations = list(dataset.rows("continuations"))
+    assert continuations
+    searched = {row.trajectory_id for row in continuations}
     assert searched & {row.id for row in used}, "runs with notes and helpers are branched from"
-    helped = [item.content for row in branches for item in row.content if getattr(item, "name", None) == "delegate"]
+    helped = [
+        item.content for row in continuations for item in row.content if getattr(item, "name", None) == "delegate"
+    ]
     assert any(text.startswith("The helper answers: ") for text in helped), "continuations ask helpers of their own"
 
 

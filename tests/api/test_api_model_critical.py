@@ -30,7 +30,7 @@ from synth.environments.search import SearchEnvironment
 from synth.errors import InputError
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.reports import StageReport
-from synth.schemas.steps import BranchRow, PreferenceRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow
 from synth.testing.corpus import ListTable
 
 LEAN: dict[str, Any] = {
@@ -122,14 +122,14 @@ def test_models_that_do_as_the_embedded_ones_give_the_same_verified_pairs(
     assert validate(there.path) == []
     mine, theirs = report_of(here).numbers, report_of(there).numbers
     assert theirs == mine
-    verdicts = list(synth.load(there.path).rows("verdicts"))
+    verdicts = list(synth.load(there.path).rows("judgments"))
     scored = [row for row in verdicts if row.verdict == "scored"]
     assert len(scored) > 30
     assert len(verdicts) - len(scored) == theirs["abstentions"]
     assert {(row.provenance.backend, row.provenance.model) for row in verdicts} == {("openai", "toy-prm")}
     assert all((row.provenance.prompt or "").startswith("critical/score/v1@") for row in verdicts)
     assert all(row.calls for row in verdicts)
-    assert "verdicts" not in synth.load(here.path).configs, "nobody but rules judged"
+    assert "judgments" not in synth.load(here.path).configs, "nobody but rules judged"
     assert {(use.role, use.model) for use in report_of(there).models} == {("prm", "toy-prm"), ("expert", "toy-expert")}
     card = (there.path / "README.md").read_text()
     assert "The role prm, played by toy-prm, scored actions" in card
@@ -156,21 +156,21 @@ def test_branches_keep_tokens_and_probabilities_of_who_continued_and_who_propose
         there = build(folder, "tokens", settings)
     assert validate(there.path) == []
     runs = {row.id: row for row in synth.load(there.path).rows("trajectories")}
-    branches: list[BranchRow] = list(synth.load(there.path).rows("branches"))
-    assert branches
-    for row in branches:
+    continuations: list[ContinuationRow] = list(synth.load(there.path).rows("continuations"))
+    assert continuations
+    for row in continuations:
         assert len(row.model_turns) == row.turns - (row.step >= 0)
         assert (row.proposal is not None) == (row.side == "alternative")
         for one in (*row.model_turns, *([row.proposal] if row.proposal else [])):
             assert one.token_ids
             assert one.logprobs is not None
             assert len(one.token_ids) == len(one.logprobs) == one.completion_tokens
-    proposals = [row for row in branches if row.proposal is not None]
+    proposals = [row for row in continuations if row.proposal is not None]
     assert {runs[row.trajectory_id].success for row in proposals} == {True, False}, "the policy's own proposals too"
-    drawn = [one.call for row in branches for one in row.model_turns]
+    drawn = [one.call for row in continuations for one in row.model_turns]
     recorded = {one["call"] for row in runs.values() for one in row.details.get("model_turns", ())}
     assert not recorded & set(drawn), "continuations draw samples of their own"
-    assert all(row.proposal is None and not row.model_turns for row in synth.load(here.path).rows("branches"))
+    assert all(row.proposal is None and not row.model_turns for row in synth.load(here.path).rows("continuations"))
 
 
 def test_a_scorer_that_likes_everything_finds_nothing_to_try(folder: Path, here: BuildResult) -> None:
@@ -185,7 +185,7 @@ def test_a_scorer_that_likes_everything_finds_nothing_to_try(folder: Path, here:
     assert "proposed" not in numbers or numbers["proposed"] == 0, "the expert is not asked where the step is fine"
     assert pairs(there) == []
     assert validate(there.path) == []
-    values = [row.value for row in synth.load(there.path).rows("verdicts")]
+    values = [row.value for row in synth.load(there.path).rows("judgments")]
     assert values
     assert set(values) == {1.0}
 
@@ -202,7 +202,7 @@ def test_a_scorer_that_talks_nonsense_abstains_and_is_counted(folder: Path, here
     assert (numbers["candidates"], numbers["continuations"], numbers["verified"]) == (0, 0, 0)
     assert pairs(there) == []
     assert all(step.score is None for step in steps), "never a 0"
-    verdicts = list(synth.load(there.path).rows("verdicts"))
+    verdicts = list(synth.load(there.path).rows("judgments"))
     assert {(row.verdict, row.value, row.abstained) for row in verdicts} == {("abstains", None, "malformed")}
     assert len(verdicts) == len(steps)
     assert validate(there.path) == []

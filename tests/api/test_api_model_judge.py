@@ -17,10 +17,10 @@ from synth.dataset.rules.validate import validate
 from synth.errors import InputError
 from synth.identity import digest
 from synth.schemas.adp import ApiAction
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.rejections import Reason
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.turns import turn_ranges
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 
 SELECTION = {"kinds": ["perturbation", "trajectory", "verified_step"], "same_kind": False}
 LEAN: dict[str, Any] = {
@@ -94,8 +94,8 @@ def taste_of(side: tuple[Any, ...]) -> str:
     return taste(calls, None if calls else actions[0].content)
 
 
-def verdicts(built: BuildResult, kind: VerdictKind) -> list[VerdictRow]:
-    return [row for row in synth.load(built.path).rows("verdicts") if row.kind is kind]
+def verdicts(built: BuildResult, kind: JudgmentKind) -> list[JudgmentRow]:
+    return [row for row in synth.load(built.path).rows("judgments") if row.kind is kind]
 
 
 def pairs(built: BuildResult) -> list[PreferenceRow]:
@@ -105,18 +105,18 @@ def pairs(built: BuildResult) -> list[PreferenceRow]:
 def test_without_a_model_evidence_rates_and_says_so(here: BuildResult) -> None:
     assert validate(here.path) == []
     runs = list(synth.load(here.path).rows("trajectories"))
-    rated = verdicts(here, VerdictKind.RUN)
+    rated = verdicts(here, JudgmentKind.RUN)
     assert sorted(row.trajectory_id for row in rated) == sorted(run.id for run in runs)
     assert {(row.provenance.backend, row.provenance.model, row.calls) for row in rated} == {("evidence", None, ())}
     values = {row.trajectory_id: row.value for row in rated}
     good = [values[run.id] or 0.0 for run in runs if run.success]
     bad = [values[run.id] or 0.0 for run in runs if run.verdict.correct is False]
     assert sum(good) / len(good) > sum(bad) / len(bad) + 1
-    assert {row.kind for row in synth.load(here.path).rows("verdicts")} == {VerdictKind.RUN}
+    assert {row.kind for row in synth.load(here.path).rows("judgments")} == {JudgmentKind.RUN}
 
 
 def test_runs_are_drawn_by_their_rating_and_exported_so(here: BuildResult, tmp_path: Path) -> None:
-    rated = {row.trajectory_id: row for row in verdicts(here, VerdictKind.RUN)}
+    rated = {row.trajectory_id: row for row in verdicts(here, JudgmentKind.RUN)}
     for row in rated.values():
         assert row.value is not None
         assert row.parts["chance"] == pytest.approx(row.value / 5, abs=1e-4)
@@ -130,7 +130,7 @@ def test_runs_are_drawn_by_their_rating_and_exported_so(here: BuildResult, tmp_p
 
 def test_without_ratings_there_is_no_such_table(folder: Path, here: BuildResult) -> None:
     plain = build(folder, "plain", {})
-    assert "verdicts" not in synth.load(plain.path).configs
+    assert "judgments" not in synth.load(plain.path).configs
     own = [row.model_dump(exclude={"provenance"}) for row in pairs(plain)]
     assert own == [row.model_dump(exclude={"provenance"}) for row in pairs(here)]
 
@@ -149,7 +149,7 @@ def test_a_judge_agrees_disagrees_abstains_and_may_be_required(folder: Path, her
     assert validate(ignored.path) == []
     assert validate(required.path) == []
     rows = pairs(ignored)
-    found = {row.pair_id: row for row in verdicts(ignored, VerdictKind.PAIR)}
+    found = {row.pair_id: row for row in verdicts(ignored, JudgmentKind.PAIR)}
     assert sorted(found) == sorted(row.id for row in rows), "every pair is judged"
     for row in rows:
         ours, theirs = taste_of(row.chosen), taste_of(row.rejected)
@@ -176,10 +176,10 @@ def test_ratings_and_answers_stand_beside_what_the_rules_say(folder: Path, here:
     with ModelServer({"toy-taste": FixedPlayer(has_taste)}) as server:
         built = build(folder, "rated", {**judge(server, "toy-taste"), "ratings": {}, "preferences": None})
     runs = {run.id: run for run in synth.load(built.path).rows("trajectories")}
-    rated = verdicts(built, VerdictKind.RUN)
+    rated = verdicts(built, JudgmentKind.RUN)
     assert {(row.value, row.cites, row.parts["coherence"]) for row in rated} == {(4.5, (0,), 4)}
     assert {row.provenance.model for row in rated} == {"toy-taste"}
-    asked = {row.trajectory_id for row in verdicts(built, VerdictKind.ANSWER)}
+    asked = {row.trajectory_id for row in verdicts(built, JudgmentKind.ANSWER)}
     open_ = {name for name, run in runs.items() if run.verdict.correct is not True and run.answer}
     assert asked == open_
     assert asked
@@ -202,7 +202,7 @@ def test_a_biased_or_babbling_judge_agrees_with_nothing(
         built = build(
             folder, model, {**judge(server, model), "preferences.selection": {**SELECTION, "judge": "require"}}
         )
-    found = verdicts(built, VerdictKind.PAIR)
+    found = verdicts(built, JudgmentKind.PAIR)
     assert {(row.verdict, row.value, row.abstained) for row in found} == {("abstains", None, reason)}
     assert len(found) == len(pairs(here))
     assert not [row for row in pairs(built) if row.selected]

@@ -100,7 +100,7 @@ def test_a_good_writer_words_the_requests_and_the_tasks_are_the_same(plain: Buil
         assert len(server.log.records()) == calls, "nothing is asked for twice"
         assert server.errors == []
     before, after = rows(plain, "tasks"), rows(built, "tasks")
-    told = {row.task_id: row for row in rows(built, "wordings") if row.accepted}
+    told = {row.task_id: row for row in rows(built, "question_rewrites") if row.accepted}
     assert len(after) == TASKS
     assert len(told) >= 3
     for old, new in zip(before, after, strict=True):
@@ -124,7 +124,9 @@ def test_a_good_writer_words_the_requests_and_the_tasks_are_the_same(plain: Buil
         assert all(words in new.question for words in given)
     twins = [task for task in after if "twin" in task.details]
     assert twins, "there are twins among them"
-    assert not {task.id for task in twins} & {row.task_id for row in rows(built, "wordings")}, "twins keep their words"
+    assert not {task.id for task in twins} & {row.task_id for row in rows(built, "question_rewrites")}, (
+        "twins keep their words"
+    )
     assert all(run.success for run in rows(built, "trajectories")), "the teacher understands the new words"
     assert validate(built.path) == []
     assert audit(built.path).violations == ()
@@ -161,7 +163,7 @@ def test_what_a_bad_writer_writes_is_recorded_and_every_task_keeps_its_words(
     assert [(task.id, task.question, task.details) for task in after] == [
         (task.id, task.question, task.details) for task in before
     ]
-    tried = rows(built, "wordings")
+    tried = rows(built, "question_rewrites")
     assert not any(row.accepted for row in tried)
     found = {row.reason for row in tried}
     assert found <= {Reason.MALFORMED, Reason.REFUSAL, Reason.MEANING_CHANGED, Reason.NOT_CONFIRMED}
@@ -188,7 +190,7 @@ def test_a_plan_counts_the_calls_of_the_writer(
 @pytest.mark.parametrize(
     ("more", "line"),
     [
-        ({"task_checks.closed_book": 2}, "task_checks: these ask about pages"),
+        ({"task_reviews.closed_book": 2}, "task_reviews: these ask about pages"),
         (
             {"roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
             "roles.checker: nobody asks it: it reads what roles.writer wrote",

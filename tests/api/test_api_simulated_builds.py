@@ -61,7 +61,7 @@ def test_a_model_writes_the_results_of_a_whole_build(tmp_path: Path) -> None:
     assert 0 < sum(map(is_simulated, listed)) < len(listed), "gold pages stand among them"
     assert all(is_simulated(name) != (name in real) for name in listed)
     assert not any(is_simulated(row.document_id) for row in dataset.rows("distractors"))
-    searched = list(dataset.rows("branches"))
+    searched = list(dataset.rows("continuations"))
     assert searched, "runs in it are branched from"
     card = (built.path / "README.md").read_text()
     assert "A model wrote results of searches" in card

@@ -27,7 +27,7 @@ def test_every_row_holds_and_all_tables_have_rows(searched: BuildResult) -> None
 
     assert validate(searched.path) == []
     dataset = synth.load(searched.path)
-    assert {"steps", "branches", "preferences"} <= set(dataset.configs)
+    assert {"steps", "continuations", "preferences"} <= set(dataset.configs)
 
 
 def test_steps_cover_every_turn(searched: BuildResult) -> None:
@@ -93,11 +93,11 @@ def test_chosen_sides_are_grounded(searched: BuildResult) -> None:
 
 def test_continuations_of_both_sides_stand_behind_every_verified_step(searched: BuildResult) -> None:
     dataset = synth.load(searched.path)
-    branches: dict[tuple[str, int], list[tuple[str, int]]] = {}
-    for branch in dataset.rows("branches"):
-        branches.setdefault((branch.trajectory_id, branch.step), []).append((branch.side, branch.alternative))
+    continuations: dict[tuple[str, int], list[tuple[str, int]]] = {}
+    for branch in dataset.rows("continuations"):
+        continuations.setdefault((branch.trajectory_id, branch.step), []).append((branch.side, branch.alternative))
     for step in dataset.rows("steps"):
         if step.criticality is not None and step.criticality.verified:
-            tried = branches[step.trajectory_id, step.step]
+            tried = continuations[step.trajectory_id, step.step]
             assert tried.count(("original", -1)) >= step.criticality.original_n >= 2
             assert tried.count(("alternative", step.criticality.alternative)) >= step.criticality.alternative_n >= 2

@@ -68,9 +68,9 @@ def test_a_good_writer_words_every_question_and_the_tasks_are_the_same(plain: Bu
     with ModelServer({"toy-writer": writer, "toy-checker": checker}) as server:
         more: dict[str, Any] = {
             **settings(server, "writer", "checker"),
-            "task_checks.closed_book": 0,
-            "task_checks.alternatives": 0,
-            "task_checks.answerable": 0,
+            "task_reviews.closed_book": 0,
+            "task_reviews.alternatives": 0,
+            "task_reviews.answerable": 0,
         }
         built = synth.build("world-search", tasks=TASKS, out=tmp_path / "a", store=tmp_path / "s", settings=more)
         calls = len(server.log.records())
@@ -81,7 +81,7 @@ def test_a_good_writer_words_every_question_and_the_tasks_are_the_same(plain: Bu
     assert again.reused
     before, after = rows(plain, "tasks"), rows(built, "tasks")
     assert [task.answer for task in after] == [task.answer for task in before]
-    told = {row.task_id: row for row in rows(built, "wordings") if row.accepted}
+    told = {row.task_id: row for row in rows(built, "question_rewrites") if row.accepted}
     for old, new in zip(before, after, strict=True):
         if new.id not in told:
             assert new == old.model_copy(update={"provenance": new.provenance})
@@ -163,7 +163,7 @@ def test_what_a_bad_writer_writes_is_recorded_and_every_task_keeps_its_words(
         built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
     after = rows(built, "tasks")
     assert [(task.id, task.question, task.walk) for task in after] == [(t.id, t.question, t.walk) for t in before]
-    tried = rows(built, "wordings")
+    tried = rows(built, "question_rewrites")
     assert [row.task_id for row in tried] == [task.id for task in after]
     assert {row.reason for row in tried} <= reasons
     assert not any(row.accepted for row in tried)
@@ -210,7 +210,7 @@ def test_a_writer_of_ones_own_takes_the_role(
         built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
     finally:
         sys.modules.pop("my_writer", None)
-    accepted = [row for row in rows(built, "wordings") if row.accepted]
+    accepted = [row for row in rows(built, "question_rewrites") if row.accepted]
     assert len(accepted) >= TASKS - 2
     assert all(row.question == f"Tell me, please: {row.before}" for row in accepted)
     assert {(row.model, row.provenance.backend) for row in accepted} == {(None, "my_writer:make")}
@@ -238,7 +238,7 @@ def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(plain: 
 
     checker = JobPlayer({"tasks/closed_book": knows(known), "tasks/answerable": reads, "tasks/alternatives": doubts})
     with ModelServer({"toy-checker": checker}) as server:
-        more = {**settings(server, "checker"), "task_checks.reject": ["closed_book"]}
+        more = {**settings(server, "checker"), "task_reviews.reject": ["closed_book"]}
         built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
         assert server.errors == []
     after = rows(built, "tasks")
@@ -248,7 +248,7 @@ def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(plain: 
     rejected = [row for row in rows(built, "rejected") if row.reason is Reason.KNOWN_ANSWER]
     assert {row.preview for row in rejected} == {question[:500] for question in known}
     assert all(row.detail.endswith("closed_book failed: 4 of 4 replies are right") for row in rejected)
-    found = rows(built, "task_checks")
+    found = rows(built, "task_reviews")
     assert Counter((row.check, row.outcome) for row in found) == {
         ("closed_book", "passed"): TASKS,
         ("alternatives", "passed"): TASKS,
@@ -263,7 +263,7 @@ def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(plain: 
     assert validate(built.path) == []
     card = (built.path / "README.md").read_text()
     assert "Tasks and wordings were checked by the model toy-checker" in card
-    assert "task_checks" in card
+    assert "task_reviews" in card
 
 
 def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_nothing_passes(
@@ -273,7 +273,7 @@ def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_n
     with ModelServer({"toy-checker": talk}) as server:
         base = settings(server, "checker")
         built = synth.build("world-search", tasks=4, out=tmp_path / "out", store=tmp_path / "s", settings=base)
-        found = rows(built, "task_checks")
+        found = rows(built, "task_reviews")
         assert {row.outcome for row in found} == {"abstained"}
         assert len(found) == 12
         assert validate(built.path) == []
@@ -282,7 +282,7 @@ def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_n
         name = rows(built, "documents")[0].title
         lines = [json.dumps({"question": f"Number {n}: whose page is the first?", "answer": name}) for n in range(4)]
         questions.write_text("\n".join(lines))
-        strict = {**base, "task_checks.reject": ["closed_book"]}
+        strict = {**base, "task_reviews.reject": ["closed_book"]}
         with pytest.raises(BuildError, match="unchecked"):
             synth.build(
                 "world-search",
@@ -297,19 +297,19 @@ def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_n
     ("more", "line"),
     [
         ({"writing.share": 0.5}, "writing: needs somebody who writes; give roles.writer"),
-        ({"task_checks.closed_book": 2}, "task_checks: need somebody who checks; give roles.checker"),
+        ({"task_reviews.closed_book": 2}, "task_reviews: need somebody who checks; give roles.checker"),
         ({"roles.writer": {}}, "no script plays a writer"),
         (
             {
                 "roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},
-                "task_checks": {"closed_book": 0, "alternatives": 0, "answerable": 0},
+                "task_reviews": {"closed_book": 0, "alternatives": 0, "answerable": 0},
             },
-            "nobody asks it: all of task_checks are 0",
+            "nobody asks it: all of task_reviews are 0",
         ),
         (
             {
                 "roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},
-                "task_checks": {"closed_book": 0, "reject": ["closed_book"]},
+                "task_reviews": {"closed_book": 0, "reject": ["closed_book"]},
             },
             "closed_book is asked 0 times",
         ),

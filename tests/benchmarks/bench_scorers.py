@@ -7,7 +7,7 @@
 The embedded policy works on the tasks of a dataset (``--dataset``, or one that is built for the purpose). At steps that
 are drawn at random, from failed and successful runs alike, the recorded action, the embedded expert's alternatives and
 another action of the policy's own are each continued ``--k`` times by the policy. No score has a say in what is
-measured: the ``branches`` of a dataset would flatter the scorer that chose them.
+measured: the ``continuations`` of a dataset would flatter the scorer that chose them.
 
 Then every scorer is shown the same actions. ``AUC`` is over all continuations; ``within steps`` compares only actions
 at the same step, which is what the search for critical steps asks of a scorer; ``Brier`` is the mean squared distance

@@ -1,6 +1,6 @@
 """How well scores foresee what continuations show: of a scorer, on actions that nobody chose by their scores.
 
-``branches`` of a dataset are no such sample: only where a scorer saw a gap was anything continued.
+``continuations`` of a dataset are no such sample: only where a scorer saw a gap was anything continued.
 """
 
 from __future__ import annotations

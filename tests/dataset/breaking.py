@@ -19,7 +19,7 @@ from synth.schemas.row import Row
 TASKS = "tasks/train-00000-of-00001.parquet"
 TRAJECTORIES = "trajectories/train-00000-of-00001.parquet"
 STEPS = "steps/train-00000-of-00001.parquet"
-BRANCHES = "branches/train-00000-of-00001.parquet"
+CONTINUATIONS = "continuations/train-00000-of-00001.parquet"
 PREFERENCES = "preferences/train-00000-of-00001.parquet"
 DOCUMENTS = "documents/corpus-00000-of-00001.parquet"
 REJECTED = "rejected/rejected-00000-of-00001.parquet"

@@ -22,7 +22,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same without steps, branches and pairs."""
+    """The same without steps, continuations and pairs."""
     folder = tmp_path_factory.mktemp("plain") / "world-search"
     tables = sample_tables()
     write_dataset(folder, tables, sample_report(tables))

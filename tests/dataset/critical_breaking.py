@@ -1,4 +1,4 @@
-"""Where things stand in the files of a small dataset with steps, branches and pairs, and ways to break those."""
+"""Where things stand in the files of a small dataset with steps, continuations and pairs, and ways to break those."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from synth.schemas.steps import PreferenceRow, StepRow, swap
 FAILED = 4
 """Row of ``STEPS``: the critical step of a failed run of the policy, its first error."""
 ALTERNATIVE, ORIGINAL = 12, 8
-"""First rows of ``BRANCHES`` of that step, by side."""
+"""First rows of ``CONTINUATIONS`` of that step, by side."""
 GOOD, STEP, RUNS, PERTURBED = 0, 1, 3, 4
 """Rows of ``PREFERENCES``: a pair of each kind (of a successful run, of a failed one, of runs, perturbed)."""
 

@@ -1,4 +1,4 @@
-"""Steps, branches and pairs over the rollouts of ``exporter_samples``: all of them agree with each other.
+"""Steps, continuations and pairs over the rollouts of ``exporter_samples``: all of them agree with each other.
 
 In failed runs of the policy (odd numbers) step 1 is critical: searching for the place itself finds the answer. In its
 successful runs (even numbers) the answer at step 2 is: another answer is wrong.
@@ -13,7 +13,7 @@ from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObserva
 from synth.schemas.arrow import to_arrow
 from synth.schemas.steps import (
     Behaviour,
-    BranchRow,
+    ContinuationRow,
     Criticality,
     FailureClass,
     LabelReason,
@@ -110,12 +110,12 @@ def number_of(run: TrajectoryRow) -> int:
     return int(run.id.rpartition("-")[2])
 
 
-def branches(run: TrajectoryRow) -> list[BranchRow]:
+def continuations(run: TrajectoryRow) -> list[ContinuationRow]:
     step = critical_step(run)
     if step is None:
         return []
     answer = task(number_of(run)).answer
-    rows: list[BranchRow] = []
+    rows: list[ContinuationRow] = []
     sides: tuple[Side, ...] = ("original", "alternative")
     for side in sides:
         start, end = turn_ranges(run.content)[step]
@@ -133,7 +133,7 @@ def branches(run: TrajectoryRow) -> list[BranchRow]:
         assert isinstance(last, MessageAction)
         for sample in range(K):
             rows.append(
-                BranchRow(
+                ContinuationRow(
                     id=f"branch-{run.id}-{side}-{sample}",
                     trajectory_id=run.id,
                     task_id=run.task_id,
@@ -242,7 +242,7 @@ def critical_tables(tasks: int = 20) -> dict[str, pa.Table]:
     pairs += [perturbed_pair(run) for run in teacher[::4]]
     return {
         "steps": to_arrow([row for run in (*policy, *teacher) for row in steps(run)], StepRow),
-        "branches": to_arrow([row for run in policy for row in branches(run)], BranchRow),
+        "continuations": to_arrow([row for run in policy for row in continuations(run)], ContinuationRow),
         "preferences": to_arrow(pairs, PreferenceRow),
     }
 

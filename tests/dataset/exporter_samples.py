@@ -1,6 +1,6 @@
 """A small dataset that holds together: pages, tasks over them, rollouts of two roles, rejections, and its report.
 
-The tables of steps, branches and pairs over it are in ``critical_samples``.
+The tables of steps, continuations and pairs over it are in ``critical_samples``.
 """
 
 from __future__ import annotations

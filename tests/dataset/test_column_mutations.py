@@ -10,7 +10,7 @@ import pytest
 from critical_samples import whole_tables
 from exporter_samples import sample_report
 from mutating import Held, Mutation, leaves
-from test_verdict_mutations import TASKS, verdicts
+from test_judgment_mutations import TASKS, verdicts
 from test_writing_mutations import checks, wordings
 
 import synth
@@ -19,9 +19,9 @@ from synth.dataset.layout import write_dataset
 from synth.dataset.rules.coverage import CARRIED
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.judgments import JudgmentRow
 from synth.schemas.tasks import Task
-from synth.schemas.verdicts import VerdictRow
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 DATASETS: dict[str, dict[str, Any]] = {
     "world-search": {
@@ -54,9 +54,9 @@ def written_by_models(folder: Path) -> None:
     """A dataset with all that models say of tasks and runs."""
     tables = dict(whole_tables(TASKS))
     tasks = from_arrow(tables["tasks"], Task)
-    tables["verdicts"] = to_arrow(verdicts(), VerdictRow)
-    tables["wordings"] = to_arrow([row for task in tasks for row in wordings(task)], WordingRow)
-    tables["task_checks"] = to_arrow([row for task in tasks for row in checks(task)], TaskCheckRow)
+    tables["judgments"] = to_arrow(verdicts(), JudgmentRow)
+    tables["question_rewrites"] = to_arrow([row for task in tasks for row in wordings(task)], QuestionRewriteRow)
+    tables["task_reviews"] = to_arrow([row for task in tasks for row in checks(task)], TaskReviewRow)
     write_dataset(folder, tables, sample_report(tables))
 
 

@@ -247,7 +247,7 @@ def test_a_dataset_without_them_does_not_speak_of_them() -> None:
         "pairs of kind",
         "How hard",
         "| steps |",
-        "| branches |",
+        "| continuations |",
     ):
         assert word not in text
 

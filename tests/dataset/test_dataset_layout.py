@@ -59,9 +59,9 @@ def test_names(finished: Path) -> None:
     ]
     assert [name for name in names if name not in pages] == [
         "README.md",
-        "branches/test-00000-of-00001.parquet",
-        "branches/train-00000-of-00001.parquet",
-        "branches/validation-00000-of-00001.parquet",
+        "continuations/test-00000-of-00001.parquet",
+        "continuations/train-00000-of-00001.parquet",
+        "continuations/validation-00000-of-00001.parquet",
         "documents/corpus-00000-of-00001.parquet",
         "entities/graph-00000-of-00001.parquet",
         "facts/graph-00000-of-00001.parquet",
@@ -186,7 +186,7 @@ def test_the_report_is_completed(finished: Path) -> None:
         "tasks": {"train": 12, "validation": 4, "test": 4},
         "trajectories": {"train": 24, "validation": 8, "test": 8},
         "steps": {"train": 72, "validation": 24, "test": 24},
-        "branches": {"train": 96, "validation": 32, "test": 32},
+        "continuations": {"train": 96, "validation": 32, "test": 32},
         "preferences": {"train": 21, "validation": 7, "test": 7},
         "documents": {"corpus": 62},
         "entities": {"graph": 62},
@@ -225,7 +225,7 @@ def test_datasets_opens_every_config(finished: Path) -> None:
     import datasets
 
     expected = {"tasks": 20, "trajectories": 40, "documents": 62, "rejected": 4}
-    expected |= {"steps": 120, "branches": 160, "preferences": 35}
+    expected |= {"steps": 120, "continuations": 160, "preferences": 35}
     for name, rows in expected.items():
         opened = datasets.load_dataset(str(finished), name)
         assert {split: len(part) for split, part in opened.items()}
@@ -261,7 +261,7 @@ def test_polars_opens_every_config(finished: Path) -> None:
     assert frame.select(pl.col("details").str.json_path_match("$.hub_count").cast(int).max()).item() == 19
 
 
-@pytest.mark.parametrize("empty", ["rejected", "documents", "trajectories", "steps", "branches", "preferences"])
+@pytest.mark.parametrize("empty", ["rejected", "documents", "trajectories", "steps", "continuations", "preferences"])
 def test_an_empty_config_is_left_out_and_said(empty: str, tmp_path: Path) -> None:
     import datasets
 

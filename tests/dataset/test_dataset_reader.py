@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 import pytest
-from critical_samples import branches, steps, whole_tables
+from critical_samples import continuations, steps, whole_tables
 from exporter_samples import page, rejection, sample_report, sample_tables, task, trajectory
 
 from synth.cli import main
@@ -76,7 +76,7 @@ def test_rows_by_a_column(finished: Path) -> None:
     dataset = load(finished)
     found = list(dataset.where("steps", "trajectory_id", "trajectory-policy-0003"))
     assert found == steps(trajectory(3, "policy"))
-    assert list(dataset.where("branches", "trajectory_id", "trajectory-policy-0003")) == branches(
+    assert list(dataset.where("continuations", "trajectory_id", "trajectory-policy-0003")) == continuations(
         trajectory(3, "policy")
     )
     assert [row.id for row in dataset.where("trajectories", "task_id", task(4).id)] == [

@@ -13,13 +13,13 @@ from exporter_samples import PROVENANCE, page, sample_report, sample_tables, tas
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import to_arrow
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document, Evidence
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.tasks import CheckResult
 
 DISTRACTORS = "distractors/train-00000-of-00001.parquet"
-FALSEHOODS = "falsehoods/corpus-00000-of-00001.parquet"
+FALSEHOODS = "planted_misinformation/corpus-00000-of-00001.parquet"
 FACTS = "facts/graph-00000-of-00001.parquet"
 _TEXT = "Overheard: Place 1\n\nPlace 1 was founded by Bob 7. Nobody could say where it came from.\n"
 
@@ -29,8 +29,8 @@ def _quote(name: str, text: str, words: str) -> Evidence:
     return Evidence(document_id=name, start=start, end=start + len(words), quote=words)
 
 
-def _falsehood() -> Falsehood:
-    return Falsehood(
+def _falsehood() -> PlantedMisinformation:
+    return PlantedMisinformation(
         id="falsehood-1",
         document_id="w1",
         level="cognition",
@@ -87,7 +87,7 @@ def _tables() -> dict[str, pa.Table]:
         end=truth.end,
     )
     rows = [
-        _distractor(0, "w1", 1, falsehood_id="falsehood-1"),
+        _distractor(0, "w1", 1, misinformation_id="falsehood-1"),
         _distractor(0, "p9", 2),
         _distractor(0, "p12", 3),
     ]
@@ -96,7 +96,7 @@ def _tables() -> dict[str, pa.Table]:
         "entities": to_arrow([EntityRow(id="place-1", name="Place 1", kind="place", document_id="p1")], EntityRow),
         "facts": to_arrow([fact], FactRow),
         "distractors": to_arrow(rows, Distractor),
-        "falsehoods": to_arrow([_falsehood()], Falsehood),
+        "planted_misinformation": to_arrow([_falsehood()], PlantedMisinformation),
     }
 
 
@@ -144,9 +144,9 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
     ),
     "a check left out": (edit(DISTRACTORS, 1, lambda r: {"checks": r.checks[:1]}), DISTRACTORS, "must both be there"),
     "written and not said so": (
-        edit(DISTRACTORS, 0, lambda r: {"falsehood_id": None}),
+        edit(DISTRACTORS, 0, lambda r: {"misinformation_id": None}),
         DISTRACTORS,
-        "falsehood_id: None; the page was written for falsehood-1",
+        "misinformation_id: None; the page was written for falsehood-1",
     ),
     "the false statement is true": (
         edit(FALSEHOODS, 0, lambda r: {"stated_object": "Ada 1"}),

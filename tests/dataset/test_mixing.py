@@ -20,7 +20,7 @@ from synth.dataset.key_hashes import KEYS_FILE, hashes_in, remember
 from synth.dataset.layout import write_config
 from synth.errors import InputError, StoreError
 
-TABLES = ("tasks", "trajectories", "steps", "branches", "preferences")
+TABLES = ("tasks", "trajectories", "steps", "continuations", "preferences")
 
 
 def part_of(folder: Path, first: int, last: int, *, turned: bool = False) -> Path:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from breaking import (
-    BRANCHES,
+    CONTINUATIONS,
     PREFERENCES,
     STEPS,
     TRAJECTORIES,
@@ -120,7 +120,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(PREFERENCES, STEP, lambda p: {"chosen": (p.chosen[0].model_copy(update={"kwargs": {"query": "x"}}),)}),
         PREFERENCES,
         STEP,
-        "chosen: is not alternative 0 of the branches",
+        "chosen: is not alternative 0 of the continuations",
     ),
     "swapped pair of a failed run": (
         edit(PREFERENCES, STEP, swapped),
@@ -198,7 +198,7 @@ MUTATIONS: dict[str, Mutation] = {
         edit(PREFERENCES, STEP, lambda p: strength(p, rejected_successes=1, difference=0.75)),
         PREFERENCES,
         STEP,
-        "strength: 1 of 4 on the original side, but the branches hold 0 of 4",
+        "strength: 1 of 4 on the original side, but the continuations hold 0 of 4",
     ),
     "step that is not verified": (
         edit(STEPS, FAILED, lambda s: critical(s, verified=False)),
@@ -245,7 +245,7 @@ MUTATIONS: dict[str, Mutation] = {
     # trajectories that others rest on
     "trajectory lost": (
         table(TRAJECTORIES, lambda t: t.filter(pc.not_equal(t["id"], "trajectory-policy-0001"))),
-        BRANCHES,
+        CONTINUATIONS,
         ORIGINAL,
         "trajectory_id: there is no trajectory trajectory-policy-0001",
     ),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from critical_samples import branches, perturbed_pair, run_pair, step_pair, steps
+from critical_samples import continuations, perturbed_pair, run_pair, step_pair, steps
 from exporter_samples import task, trajectory
 from rich.console import Console
 
@@ -79,7 +79,7 @@ def test_a_step_with_its_trajectory_tells_what_was_done() -> None:
 
 @pytest.mark.parametrize("width", [100, 120, 250])
 def test_a_wide_terminal_has_two_columns(width: int) -> None:
-    branch = branches(FAILED)[5]
+    branch = continuations(FAILED)[5]
     lines = printed(render_branch(branch, FAILED), width).splitlines()
     assert any("recorded: wrong, Nobody" in line and "alternative 0: correct, Ada 10" in line for line in lines)
     assert any('search(k=5, query="Place 3")' in line and 'search(query="Place 10")' in line for line in lines)
@@ -89,7 +89,7 @@ def test_a_wide_terminal_has_two_columns(width: int) -> None:
 
 @pytest.mark.parametrize("width", [20, 60, 99])
 def test_a_narrow_terminal_has_one_after_the_other(width: int) -> None:
-    branch = branches(FAILED)[5]
+    branch = continuations(FAILED)[5]
     text = printed(render_branch(branch, FAILED), width)
     assert max(map(len, text.splitlines())) <= width
     flat = words(text)
@@ -98,10 +98,10 @@ def test_a_narrow_terminal_has_one_after_the_other(width: int) -> None:
 
 
 def test_a_branch_shares_what_came_before() -> None:
-    text = words(printed(render_row(branches(FAILED)[5], trajectory=FAILED)))
+    text = words(printed(render_row(continuations(FAILED)[5], trajectory=FAILED)))
     assert text.count('search(query="Ada")') == 1
     assert "user Who founded the place where Place 9 lies?" in text
-    late = branches(trajectory(2, "policy"))[0]
+    late = continuations(trajectory(2, "policy"))[0]
     original = trajectory(2, "policy")
     short, full = (words(printed(render_branch(late, original, full=whole), 200)) for whole in (False, True))
     assert "… 1 turn (--full shows all)" in short
@@ -110,10 +110,10 @@ def test_a_branch_shares_what_came_before() -> None:
 
 
 def test_a_branch_alone_and_one_from_the_question() -> None:
-    alone = words(printed(render_branch(branches(FAILED)[5])))
+    alone = words(printed(render_branch(continuations(FAILED)[5])))
     assert "from step 1 (turn 2), alternative 0: search, sample 1" in alone
     assert "recorded" not in alone
-    fresh = branches(FAILED)[0].model_copy(update={"step": -1, "content": (MessageAction(content="Guess"),)})
+    fresh = continuations(FAILED)[0].model_copy(update={"step": -1, "content": (MessageAction(content="Guess"),)})
     text = words(printed(render_branch(fresh, FAILED)))
     assert "nothing put there, from the question" in text
     assert "answers Guess" in text
@@ -121,7 +121,7 @@ def test_a_branch_alone_and_one_from_the_question() -> None:
 
 
 def test_an_unjudged_branch_is_not_called_wrong() -> None:
-    row = branches(FAILED)[0].model_copy(
+    row = continuations(FAILED)[0].model_copy(
         update={"verdict": Verdict(correct=None, rule="none"), "stop_reason": StopReason.MAX_TURNS, "answer": None}
     )
     text = words(printed(render_branch(row, FAILED)))
@@ -149,17 +149,17 @@ def test_sides_of_unequal_length() -> None:
 
 def test_a_row_of_another_trajectory_is_refused() -> None:
     with pytest.raises(ValueError, match="the row is of trajectory-policy-0003, not of trajectory-teacher-0003"):
-        render_branch(branches(FAILED)[0], GOOD)
+        render_branch(continuations(FAILED)[0], GOOD)
     with pytest.raises(ValueError, match="not of trajectory-teacher-0003"):
         render_step(steps(FAILED)[0], GOOD)
 
 
 def test_rows_that_do_not_fit_are_drawn_all_the_same() -> None:
     """Looking at a broken dataset is what ``synth show`` is for, too."""
-    far = branches(FAILED)[5].model_copy(update={"step": 40})
+    far = continuations(FAILED)[5].model_copy(update={"step": 40})
     assert "answers Ada 10" in words(printed(render_branch(far, FAILED)))
     assert "turn 42" in printed(render_step(steps(FAILED)[0].model_copy(update={"step": 41}), FAILED))
-    nothing = branches(FAILED)[5].model_copy(update={"content": ()})
+    nothing = continuations(FAILED)[5].model_copy(update={"content": ()})
     assert "recorded" in printed(render_branch(nothing, FAILED))
 
 
@@ -177,7 +177,7 @@ def test_no_markup_of_the_data_is_obeyed() -> None:
         }
     )  # fmt: skip
     verdict = Verdict(correct=True, rule=NASTY, evidence=NASTY)
-    branch = branches(FAILED)[5].model_copy(
+    branch = continuations(FAILED)[5].model_copy(
         update={
             "id": NASTY, "trajectory_id": NASTY, "step": 0, "content": (said,), "answer": NASTY, "verdict": verdict,
             "action_kind": NASTY, "task_id": NASTY,
@@ -209,6 +209,6 @@ def test_the_command_takes_the_id_of_any_row(finished: Path, capsys: pytest.Capt
         return words(capsys.readouterr().out)
 
     assert "turn 2 label -1 · wrong_turn" in shown(FAILED.id)
-    assert "recorded: wrong, Nobody" in shown(branches(FAILED)[5].id)
+    assert "recorded: wrong, Nobody" in shown(continuations(FAILED)[5].id)
     assert "what was done" in shown(steps(FAILED)[1].id)
     assert "strength verified" in shown(step_pair(FAILED).id)

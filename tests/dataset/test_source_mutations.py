@@ -1,4 +1,4 @@
-"""``validate`` finds records of a model's turns that can't be, in trajectories and in branches."""
+"""``validate`` finds records of a model's turns that can't be, in trajectories and in continuations."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from breaking import BRANCHES, TRAJECTORIES, edit
+from breaking import CONTINUATIONS, TRAJECTORIES, edit
 from critical_breaking import ALTERNATIVE, ORIGINAL
 
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.model_turns import ModelTurn
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import ContinuationRow
 
 GOOD = ModelTurn(
     call="c" * 32,
@@ -46,9 +46,9 @@ def found(folder: Path, name: str, row: int, change: Callable[[Any], dict[str, A
 def test_what_a_server_gives_is_taken(copied: Callable[[], Path]) -> None:
     folder = copied()
     assert found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD] * t.turns)}) == []
-    assert found(folder, BRANCHES, ORIGINAL, lambda b: {"model_turns": (GOOD,) * (b.turns - 1)}) == []
+    assert found(folder, CONTINUATIONS, ORIGINAL, lambda b: {"model_turns": (GOOD,) * (b.turns - 1)}) == []
     here = {"proposal": GOOD, "model_turns": (GOOD,)}
-    assert found(folder, BRANCHES, ALTERNATIVE, lambda b: here) == []
+    assert found(folder, CONTINUATIONS, ALTERNATIVE, lambda b: here) == []
 
 
 @pytest.mark.parametrize(("source", "words"), BROKEN)
@@ -56,9 +56,9 @@ def test_probabilities_go_with_their_tokens(source: ModelTurn, words: str, copie
     folder = copied()
     run = found(folder, TRAJECTORIES, 0, lambda t: {"details": details([GOOD, source])})
     assert run == [f"details.model_turns[1].{words}"]
-    own = found(folder, BRANCHES, ORIGINAL, lambda b: {"model_turns": (source,)})
+    own = found(folder, CONTINUATIONS, ORIGINAL, lambda b: {"model_turns": (source,)})
     assert own == [f"model_turns[0].{words}"]
-    put = found(folder, BRANCHES, ALTERNATIVE, lambda b: {"proposal": source})
+    put = found(folder, CONTINUATIONS, ALTERNATIVE, lambda b: {"proposal": source})
     assert put == [f"proposal.{words}"]
 
 
@@ -70,18 +70,18 @@ def test_no_more_records_than_turns_and_none_of_another_form(copied: Callable[[]
     odd = found(folder, TRAJECTORIES, 1, lambda t: {"details": details([{"call": "c"}])})
     assert len(odd) == 1
     assert odd[0].startswith("details.model_turns[0].")
-    own = found(folder, BRANCHES, ALTERNATIVE, lambda b: {"model_turns": (GOOD,) * b.turns})
+    own = found(folder, CONTINUATIONS, ALTERNATIVE, lambda b: {"model_turns": (GOOD,) * b.turns})
     assert len(own) == 1
     assert "turns of the policy's own" in own[0]
-    put = found(folder, BRANCHES, ORIGINAL, lambda b: {"proposal": GOOD})
+    put = found(folder, CONTINUATIONS, ORIGINAL, lambda b: {"proposal": GOOD})
     assert put == ["proposal: nobody proposed what was recorded"]
 
 
 def test_branches_come_back_from_parquet_as_they_went_in(copied: Callable[[], Path]) -> None:
     folder = copied()
-    edit(BRANCHES, ALTERNATIVE, lambda b: {"proposal": GOOD, "model_turns": (GOOD, SHORT)})(folder)
-    rows = from_arrow(pq.read_table(folder / BRANCHES), BranchRow)
+    edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"proposal": GOOD, "model_turns": (GOOD, SHORT)})(folder)
+    rows = from_arrow(pq.read_table(folder / CONTINUATIONS), ContinuationRow)
     assert rows[ALTERNATIVE].proposal == GOOD
     assert rows[ALTERNATIVE].model_turns == (GOOD, SHORT)
     assert rows[ORIGINAL].proposal is None
-    assert from_arrow(to_arrow(rows, BranchRow), BranchRow) == rows
+    assert from_arrow(to_arrow(rows, ContinuationRow), ContinuationRow) == rows

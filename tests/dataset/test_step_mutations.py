@@ -1,4 +1,4 @@
-"""``validate`` finds every way of breaking steps and branches, and takes what is right about them."""
+"""``validate`` finds every way of breaking steps and continuations, and takes what is right about them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from breaking import (
-    BRANCHES,
+    CONTINUATIONS,
     PREFERENCES,
     STEPS,
     TASKS,
@@ -37,7 +37,7 @@ from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.schemas.adp import MessageAction
 from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.trajectories import StopReason, Verdict
 
 MUTATIONS: dict[str, Mutation] = {
@@ -133,19 +133,19 @@ MUTATIONS: dict[str, Mutation] = {
         edit(STEPS, FAILED, lambda s: critical(s, alternative_successes=3, difference=0.75)),
         STEPS,
         FAILED,
-        "criticality: 3 of 4 on the alternative side, but the branches hold 4 of 4",
+        "criticality: 3 of 4 on the alternative side, but the continuations hold 4 of 4",
     ),
     "criticality of more continuations": (
         edit(STEPS, FAILED, lambda s: critical(s, original_n=9)),
         STEPS,
         FAILED,
-        "criticality: 0 of 9 on the original side, but the branches hold 0 of 4",
+        "criticality: 0 of 9 on the original side, but the continuations hold 0 of 4",
     ),
     "criticality of another alternative": (
         edit(STEPS, FAILED, lambda s: critical(s, alternative=1)),
         STEPS,
         FAILED,
-        "criticality: 4 of 4 on the alternative side, but the branches hold 0 of 0",
+        "criticality: 4 of 4 on the alternative side, but the continuations hold 0 of 0",
     ),
     "difference that the counts do not give": (
         edit(STEPS, FAILED, lambda s: critical(s, difference=0.5)),
@@ -177,100 +177,100 @@ MUTATIONS: dict[str, Mutation] = {
         FAILED,
         "criticality: null, though both sides were tried",
     ),
-    # branches
+    # continuations
     "branch of no trajectory": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: {"trajectory_id": "nowhere"}),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"trajectory_id": "nowhere"}),
+        CONTINUATIONS,
         ALTERNATIVE,
         "trajectory_id: there is no trajectory nowhere",
     ),
     "branch from no step": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: {"step": 3}),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"step": 3}),
+        CONTINUATIONS,
         ALTERNATIVE,
         "step: 3, but the trajectory has 3 turns",
     ),
     "alternative to the question": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: {"step": -1}),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"step": -1}),
+        CONTINUATIONS,
         ALTERNATIVE,
         "step: -1, but the trajectory has 3 turns",
     ),
     "branch twice": (
-        table(BRANCHES, lambda t: pa.concat_tables([t, t.slice(ALTERNATIVE, 1)])),
-        BRANCHES,
+        table(CONTINUATIONS, lambda t: pa.concat_tables([t, t.slice(ALTERNATIVE, 1)])),
+        CONTINUATIONS,
         24,
         "sample: another branch has trajectory_id",
     ),
     "continuation lost": (
-        without(BRANCHES, ALTERNATIVE + 1),
-        BRANCHES,
+        without(CONTINUATIONS, ALTERNATIVE + 1),
+        CONTINUATIONS,
         ALTERNATIVE,
         "sample: the alternative 0 side of trajectory-policy-0001/1 lacks one",
     ),
     "last continuation lost": (
-        without(BRANCHES, ALTERNATIVE + 3),
+        without(CONTINUATIONS, ALTERNATIVE + 3),
         STEPS,
         FAILED,
-        "criticality: 4 of 4 on the alternative side, but the branches hold 3 of 3",
+        "criticality: 4 of 4 on the alternative side, but the continuations hold 3 of 3",
     ),
     "continuation that failed, told as a success": (
-        edit(BRANCHES, ORIGINAL, lambda b: {"success": True, "verdict": Verdict(correct=True, rule="exact")}),
+        edit(CONTINUATIONS, ORIGINAL, lambda b: {"success": True, "verdict": Verdict(correct=True, rule="exact")}),
         STEPS,
         FAILED,
-        "criticality: 0 of 4 on the original side, but the branches hold 1 of 4",
+        "criticality: 0 of 4 on the original side, but the continuations hold 1 of 4",
     ),
     "success against its verdict": (
-        edit(BRANCHES, ORIGINAL, lambda b: {"success": True}),
-        BRANCHES,
+        edit(CONTINUATIONS, ORIGINAL, lambda b: {"success": True}),
+        CONTINUATIONS,
         ORIGINAL,
         "success: True, but the verdict says False",
     ),
     "alternative on the original side": (
-        edit(BRANCHES, ORIGINAL, lambda b: {"alternative": 0}),
-        BRANCHES,
+        edit(CONTINUATIONS, ORIGINAL, lambda b: {"alternative": 0}),
+        CONTINUATIONS,
         ORIGINAL,
         "alternative: 0 on the original side",
     ),
     "original that was not recorded": (
-        edit(BRANCHES, ORIGINAL, lambda b: item(b, 0, kwargs={"query": "x"})),
-        BRANCHES,
+        edit(CONTINUATIONS, ORIGINAL, lambda b: item(b, 0, kwargs={"query": "x"})),
+        CONTINUATIONS,
         ORIGINAL,
         "content: does not begin with what the trajectory did at step 1",
     ),
     "alternative that was recorded": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5})),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5})),
+        CONTINUATIONS,
         ALTERNATIVE,
         "which is no alternative",
     ),
     "another action under the same number": (
-        edit(BRANCHES, ALTERNATIVE + 1, lambda b: item(b, 0, kwargs={"query": "x"})),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE + 1, lambda b: item(b, 0, kwargs={"query": "x"})),
+        CONTINUATIONS,
         ALTERNATIVE + 1,
         "content: begins otherwise than sample 0 of alternative 0",
     ),
     "the same action under another number": (
-        edit(BRANCHES, ALTERNATIVE + 3, lambda b: {"alternative": 1, "sample": 0}),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE + 3, lambda b: {"alternative": 1, "sample": 0}),
+        CONTINUATIONS,
         ALTERNATIVE + 3,
         "content: puts the same action there as alternative 0",
     ),
     "branch that begins with an observation": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: {"content": b.content[1:]}),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"content": b.content[1:]}),
+        CONTINUATIONS,
         ALTERNATIVE,
         "content: does not begin with an action",
     ),
     "branch with an open call in the middle": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: item(b, 0, tool_call_id=None)),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: item(b, 0, tool_call_id=None)),
+        CONTINUATIONS,
         ALTERNATIVE,
         "content[0].tool_call_id: missing",
     ),
     "call id of the prefix used again": (
         edit(
-            BRANCHES,
+            CONTINUATIONS,
             ALTERNATIVE,
             lambda b: {
                 "content": tuple(
@@ -279,19 +279,19 @@ MUTATIONS: dict[str, Mutation] = {
                 )
             },
         ),
-        BRANCHES,
+        CONTINUATIONS,
         ALTERNATIVE,
         "content: 'call_0' is the id of a call before the step already",
     ),
     "kind of another first action": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: {"action_kind": "open"}),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"action_kind": "open"}),
+        CONTINUATIONS,
         ALTERNATIVE,
         "action_kind: open, but the first turn is search",
     ),
     "turns of a branch miscounted": (
-        edit(BRANCHES, ALTERNATIVE, lambda b: {"turns": 5}),
-        BRANCHES,
+        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"turns": 5}),
+        CONTINUATIONS,
         ALTERNATIVE,
         "turns: 5, but the content holds 2",
     ),
@@ -317,33 +317,33 @@ def test_more_continuations_than_were_compared_are_fine(little: Callable[[], Pat
     """Other measures share the continuations of a step: a comparison rests on the first ones of each side."""
     folder = little()
 
-    def more(rows: list[BranchRow]) -> list[BranchRow]:
+    def more(rows: list[ContinuationRow]) -> list[ContinuationRow]:
         last = rows[ORIGINAL + 3]
         verdict = Verdict(correct=True, rule="exact")
         extra = last.model_copy(update={"id": "more", "sample": 4, "success": True, "verdict": verdict})
         return [*rows, extra]
 
-    changed(folder, BRANCHES, more, BranchRow)
+    changed(folder, CONTINUATIONS, more, ContinuationRow)
     rows_are_fine(folder)
 
 
 def test_an_unjudged_continuation_counts_on_no_side(little: Callable[[], Path]) -> None:
     folder = little()
 
-    def unjudged(rows: list[BranchRow]) -> list[BranchRow]:
+    def unjudged(rows: list[ContinuationRow]) -> list[ContinuationRow]:
         own = rows[ORIGINAL : ORIGINAL + 4]
         open_ = own[0].model_copy(update={"verdict": Verdict(correct=None, rule="none")})
         late = own[0].model_copy(update={"id": "late", "sample": 4})
         return [*rows[:ORIGINAL], open_, *rows[ORIGINAL + 1 :], late]
 
-    changed(folder, BRANCHES, unjudged, BranchRow)
+    changed(folder, CONTINUATIONS, unjudged, ContinuationRow)
     rows_are_fine(folder)
 
 
 def test_continuations_of_the_question_alone_are_fine(little: Callable[[], Path]) -> None:
     folder = little()
 
-    def fresh(rows: list[BranchRow]) -> list[BranchRow]:
+    def fresh(rows: list[ContinuationRow]) -> list[ContinuationRow]:
         about = rows[ORIGINAL]
         answers = ("Nobody", "Somebody")
         return rows + [
@@ -361,14 +361,14 @@ def test_continuations_of_the_question_alone_are_fine(little: Callable[[], Path]
             for sample, answer in enumerate(answers)
         ]
 
-    changed(folder, BRANCHES, fresh, BranchRow)
+    changed(folder, CONTINUATIONS, fresh, ContinuationRow)
     rows_are_fine(folder)
 
 
 def test_a_branch_that_gives_up_says_so(little: Callable[[], Path]) -> None:
     folder = little()
 
-    def gives_up(rows: list[BranchRow]) -> list[BranchRow]:
+    def gives_up(rows: list[ContinuationRow]) -> list[ContinuationRow]:
         about = rows[ALTERNATIVE]
         row = about.model_copy(
             update={
@@ -385,15 +385,17 @@ def test_a_branch_that_gives_up_says_so(little: Callable[[], Path]) -> None:
         )
         return [*rows, row]
 
-    changed(folder, BRANCHES, gives_up, BranchRow)
+    changed(folder, CONTINUATIONS, gives_up, ContinuationRow)
     rows_are_fine(folder)
 
 
-@pytest.mark.parametrize("kept", [("steps",), ("branches",), ("preferences",), ("steps", "preferences"), ()])
+@pytest.mark.parametrize("kept", [("steps",), ("continuations",), ("preferences",), ("steps", "preferences"), ()])
 def test_any_of_the_tables_may_be_missing(kept: tuple[str, ...], tmp_path: Path) -> None:
     whole = whole_tables(10, 0)
     tables = {
-        name: rows for name, rows in whole.items() if name in kept or name not in ("steps", "branches", "preferences")
+        name: rows
+        for name, rows in whole.items()
+        if name in kept or name not in ("steps", "continuations", "preferences")
     }
     write_dataset(tmp_path / "out", tables, sample_report(tables))
     assert validate(tmp_path / "out") == []
@@ -410,7 +412,10 @@ def test_tables_of_one_role_only(tmp_path: Path) -> None:
 
 def test_a_dataset_of_before_has_no_problem(tmp_path: Path) -> None:
     """Three empty tables are three configs without a file."""
-    empty = {name: arrow_schema(kind).empty_table() for name, kind in (("steps", StepRow), ("branches", BranchRow))}
+    empty = {
+        name: arrow_schema(kind).empty_table()
+        for name, kind in (("steps", StepRow), ("continuations", ContinuationRow))
+    }
     tables = {**sample_tables(5, 2), **empty}
     done = write_dataset(tmp_path / "out", tables, sample_report(tables))
     assert (done.labels, done.critical, done.pairs) == ((), (), ())
@@ -449,7 +454,9 @@ _MAY_BE_NULL = {
 }
 
 
-@pytest.mark.parametrize(("name", "row_type"), [(STEPS, StepRow), (BRANCHES, BranchRow), (PREFERENCES, PreferenceRow)])
+@pytest.mark.parametrize(
+    ("name", "row_type"), [(STEPS, StepRow), (CONTINUATIONS, ContinuationRow), (PREFERENCES, PreferenceRow)]
+)
 def test_a_null_is_found_in_every_column(name: str, row_type: Any, little: Callable[[], Path]) -> None:
     """And does not stop ``validate``: counting goes over the file as it is."""
     folder = little()

@@ -14,13 +14,13 @@ from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
-from synth.schemas.writing import Claim, TaskCheckRow, WordedPart, WordingRow
+from synth.schemas.writing import Claim, QuestionRewriteRow, TaskReviewRow, WordedPart
 
-WORDINGS = "wordings/train-00000-of-00001.parquet"
-CHECKS = "task_checks/train-00000-of-00001.parquet"
+WORDINGS = "question_rewrites/train-00000-of-00001.parquet"
+CHECKS = "task_reviews/train-00000-of-00001.parquet"
 
 
-def wordings(task: Task) -> list[WordingRow]:
+def wordings(task: Task) -> list[QuestionRewriteRow]:
     old = f"Tell: {task.question}"
     common: dict[str, Any] = {
         "task_id": task.id,
@@ -32,8 +32,8 @@ def wordings(task: Task) -> list[WordingRow]:
         "provenance": PROVENANCE,
     }
     cue = task.walk.hops[0].cue
-    refused = WordingRow(**common, attempt=0, accepted=False, reason=Reason.MALFORMED, detail="no JSON")
-    accepted = WordingRow(
+    refused = QuestionRewriteRow(**common, attempt=0, accepted=False, reason=Reason.MALFORMED, detail="no JSON")
+    accepted = QuestionRewriteRow(
         **common,
         attempt=1,
         accepted=True,
@@ -41,7 +41,7 @@ def wordings(task: Task) -> list[WordingRow]:
         parts=(WordedPart(before=cue, after=cue),),
         confirmed="same",
     )
-    described = WordingRow(
+    described = QuestionRewriteRow(
         **{**common, "before": "Tell me more?"},
         kind="described",
         attempt=0,
@@ -53,7 +53,7 @@ def wordings(task: Task) -> list[WordingRow]:
     return [refused, accepted, described]
 
 
-def checks(task: Task) -> list[TaskCheckRow]:
+def checks(task: Task) -> list[TaskReviewRow]:
     common: dict[str, Any] = {
         "task_id": task.id,
         "prompt": "tasks/closed_book/v1@0",
@@ -61,7 +61,7 @@ def checks(task: Task) -> list[TaskCheckRow]:
         "provenance": PROVENANCE,
     }
     claim = Claim(answer="Nobody", why="", quote="", verdict="unsupported")
-    memory = TaskCheckRow(
+    memory = TaskReviewRow(
         **common,
         check="closed_book",
         outcome="passed",
@@ -72,7 +72,7 @@ def checks(task: Task) -> list[TaskCheckRow]:
         answers=("Nobody",),
         missing=("refusal: no",),
     )
-    other = TaskCheckRow(
+    other = TaskReviewRow(
         **common,
         check="alternatives",
         outcome="passed",
@@ -90,8 +90,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written") / "dataset"
     tables = sample_tables()
     tasks = from_arrow(tables["tasks"], Task)
-    tables["wordings"] = to_arrow([row for task in tasks for row in wordings(task)], WordingRow)
-    tables["task_checks"] = to_arrow([row for task in tasks for row in checks(task)], TaskCheckRow)
+    tables["question_rewrites"] = to_arrow([row for task in tasks for row in wordings(task)], QuestionRewriteRow)
+    tables["task_reviews"] = to_arrow([row for task in tasks for row in checks(task)], TaskReviewRow)
     write_dataset(folder, tables, sample_report(tables))
     return folder
 
@@ -105,66 +105,74 @@ def always(**changes: Any) -> Any:
 
 
 MUTATIONS: dict[str, tuple[Break, str, str]] = {
-    "another task": (edit(WORDINGS, 1, always(task_id="task-0")), "wordings/", "there is no task task-0"),
-    "another split": (edit(WORDINGS, 1, always(split="test")), "wordings/", "split: test, but its task is of train"),
+    "another task": (edit(WORDINGS, 1, always(task_id="task-0")), "question_rewrites/", "there is no task task-0"),
+    "another split": (
+        edit(WORDINGS, 1, always(split="test")),
+        "question_rewrites/",
+        "split: test, but its task is of train",
+    ),
     "other words than the task's": (
         edit(WORDINGS, 1, always(question="Who else?", parts=())),
-        "wordings/",
+        "question_rewrites/",
         "was accepted, and the task asks another",
     ),
     "accepted for a reason": (
         edit(WORDINGS, 1, always(reason=Reason.REFUSAL)),
-        "wordings/",
+        "question_rewrites/",
         "accepted: goes with no reason",
     ),
-    "refused for none": (edit(WORDINGS, 0, always(reason=None)), "wordings/", "accepted: goes with no reason"),
-    "a gap": (edit(WORDINGS, 1, always(attempt=2)), "wordings/", "attempt: 2 does not follow"),
+    "refused for none": (edit(WORDINGS, 0, always(reason=None)), "question_rewrites/", "accepted: goes with no reason"),
+    "a gap": (edit(WORDINGS, 1, always(attempt=2)), "question_rewrites/", "attempt: 2 does not follow"),
     "an attempt after one that was accepted": (
         edit(
             WORDINGS, 0, lambda row: {"accepted": True, "reason": None, "confirmed": "same", "question": row.before[6:]}
         ),
-        "wordings/",
+        "question_rewrites/",
         "an earlier wording of",
     ),
     "a part that stands nowhere": (
         edit(WORDINGS, 1, always(parts=(WordedPart(before="moon", after="sun"),))),
-        "wordings/",
+        "question_rewrites/",
         "'moon' or 'sun' is not in its question",
     ),
     "a described part that stands nowhere": (
         edit(WORDINGS, 2, always(parts=(WordedPart(before="X lies_in it", after="moon"),))),
-        "wordings/",
+        "question_rewrites/",
         "'moon' is not in its question",
     ),
     "described twice": (
         edit(WORDINGS, 1, always(kind="described")),
-        "wordings/",
+        "question_rewrites/",
         "does not follow the one before",
     ),
     "nobody confirmed it": (
         edit(WORDINGS, 1, always(confirmed="abstained")),
-        "wordings/",
+        "question_rewrites/",
         "the second reader did not confirm it",
     ),
-    "a check of another task": (edit(CHECKS, 0, always(task_id="task-0")), "task_checks/", "there is no task task-0"),
+    "a check of another task": (edit(CHECKS, 0, always(task_id="task-0")), "task_reviews/", "there is no task task-0"),
     "a check twice": (
         edit(CHECKS, 1, always(check="closed_book", claims=())),
-        "task_checks/",
+        "task_reviews/",
         "another task check has",
     ),
-    "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_checks/", "2 right, 1 answered"),
-    "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_checks/", "1 replies, 0 samples"),
-    "a sample of which nothing is said": (edit(CHECKS, 0, always(missing=())), "task_checks/", "missing: 0 told of, 1"),
-    "an abstention with replies": (edit(CHECKS, 0, always(outcome="abstained")), "task_checks/", "abstained with 1"),
+    "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_reviews/", "2 right, 1 answered"),
+    "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_reviews/", "1 replies, 0 samples"),
+    "a sample of which nothing is said": (
+        edit(CHECKS, 0, always(missing=())),
+        "task_reviews/",
+        "missing: 0 told of, 1",
+    ),
+    "an abstention with replies": (edit(CHECKS, 0, always(outcome="abstained")), "task_reviews/", "abstained with 1"),
     "a pass without replies": (
         edit(CHECKS, 0, always(replies=0, answered=0, answers=(), missing=("a", "b"))),
-        "task_checks/",
+        "task_reviews/",
         "passed with 0 replies",
     ),
-    "an answer too many": (edit(CHECKS, 0, always(answers=("a", "b"))), "task_checks/", "2, and 1 answered"),
+    "an answer too many": (edit(CHECKS, 0, always(answers=("a", "b"))), "task_reviews/", "2, and 1 answered"),
     "a claim that stands and fails nothing": (
         edit(CHECKS, 1, always(claims=(Claim(answer="B", why="", quote="", verdict="open"),))),
-        "task_checks/",
+        "task_reviews/",
         "does not follow from the claims",
     ),
 }

@@ -2,7 +2,7 @@
 
 A disagreement is a step of a failed run at which the search for critical steps put another action in the place of the
 recorded one and let the policy go on. All of it is read from the dataset's tables ``trajectories``, ``steps`` and
-``branches``, as any user could; nothing is measured anew.
+``continuations``, as any user could; nothing is measured anew.
 
     all           every disagreement, whatever came of it
     cso           those whose first continuation succeeded (CSO, arXiv 2602.03412: one continuation, no control)
@@ -29,7 +29,7 @@ from synth.dataset.reader import Dataset
 from synth.export.contract import About
 from synth.export.messages import as_chat, messages_of
 from synth.schemas.adp import ContentItem
-from synth.schemas.steps import BranchRow, StepRow
+from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
 
@@ -72,8 +72,13 @@ def disagreements(dataset: Dataset) -> list[Disagreement]:
         if isinstance(row, StepRow) and row.trajectory_id in runs:
             steps[row.trajectory_id, row.step] = row
     found: list[Disagreement] = []
-    for row in dataset.rows("branches"):
-        if not isinstance(row, BranchRow) or row.side != "alternative" or row.sample or row.trajectory_id not in runs:
+    for row in dataset.rows("continuations"):
+        if (
+            not isinstance(row, ContinuationRow)
+            or row.side != "alternative"
+            or row.sample
+            or row.trajectory_id not in runs
+        ):
             continue
         step = steps[row.trajectory_id, row.step]
         measured = step.criticality

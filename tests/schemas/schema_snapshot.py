@@ -20,27 +20,27 @@ from synth.schemas.adp import Trajectory
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import ClosedBookRow, DifficultyRow
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.extracted import ExtractedRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.injected import InjectedError
+from synth.schemas.judgments import JudgmentRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, Row
 from synth.schemas.searched import SearchedRow
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictRow
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
 __all__ = ["FOLDER", "ROW_TYPES", "changed", "snapshot", "write"]
 
 ROW_TYPES: dict[str, type[Row]] = {
     "adp_trajectory": Trajectory,
-    "branches": BranchRow,
+    "continuations": ContinuationRow,
     "closed_book": ClosedBookRow,
     "contexts": ContextRow,
     "difficulty": DifficultyRow,
@@ -51,7 +51,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "entities": Entity,
     "extracted": ExtractedRow,
     "facts": FactRow,
-    "falsehoods": Falsehood,
+    "planted_misinformation": PlantedMisinformation,
     "injected_errors": InjectedError,
     "preferences": PreferenceRow,
     "published_entities": EntityRow,
@@ -59,11 +59,11 @@ ROW_TYPES: dict[str, type[Row]] = {
     "rl": RlRow,
     "searched": SearchedRow,
     "steps": StepRow,
-    "task_checks": TaskCheckRow,
+    "task_reviews": TaskReviewRow,
     "tasks": Task,
     "trajectories": TrajectoryRow,
-    "verdicts": VerdictRow,
-    "wordings": WordingRow,
+    "judgments": JudgmentRow,
+    "question_rewrites": QuestionRewriteRow,
 }
 """Every table, and the ADP object."""
 

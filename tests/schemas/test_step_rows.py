@@ -1,4 +1,4 @@
-"""Steps, branches and pairs: turns of a content, strengths by side, and swapping."""
+"""Steps, continuations and pairs: turns of a content, strengths by side, and swapping."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from synth.schemas.model_turns import ModelTurn
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
-from synth.schemas.steps import BranchRow, Side
+from synth.schemas.steps import ContinuationRow, Side
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 
@@ -40,7 +40,7 @@ __all__ = [
     "Place",
     "Refusal",
     "Refused",
-    "branch_row",
+    "continuation_row",
 ]
 
 Generators = Callable[..., np.random.Generator]
@@ -257,11 +257,11 @@ class _Put:
         return Decision(self._turn) if len(history) == self._at else self._policy.act(prompt, history, generator)
 
 
-def branch_row(continuation: Continuation, row: TrajectoryRow, provenance: Provenance) -> BranchRow:
-    """The row of the ``branches`` table."""
+def continuation_row(continuation: Continuation, row: TrajectoryRow, provenance: Provenance) -> ContinuationRow:
+    """The row of the ``continuations`` table."""
     c = continuation
     body = [item.model_dump(mode="json") for item in c.content]
-    return BranchRow(
+    return ContinuationRow(
         id=f"branch-{digest('branch', row.id, c.step, c.side, c.alternative, c.sample, body)[:16]}",
         trajectory_id=row.id,
         task_id=row.task_id,

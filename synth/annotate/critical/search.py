@@ -108,7 +108,7 @@ class Searched(Row):
     spreads: tuple[Spread, ...]
     """How outcomes vary, at each turn before which enough continuations were drawn; the pivots among them."""
     continuations: tuple[Continuation, ...]
-    """Everything that was drawn, for whatever test: rows of ``branches``."""
+    """Everything that was drawn, for whatever test: rows of ``continuations``."""
     counts: dict[str, int]
     """``candidates``, ``verified``, ``verified_steps``, ``continuations``, ``proposed``, ``abstentions`` (of the
     scorer), ``abstained.<reason>`` (those of them that a model gave no score for), ``same_action`` (proposals that

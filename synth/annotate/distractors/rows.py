@@ -67,7 +67,7 @@ def distractor_rows(
             query=item.query,
             rank=item.rank,
             score=near.score if near is not None else None,
-            falsehood_id=falsehoods.get(item.document_id),
+            misinformation_id=falsehoods.get(item.document_id),
             checks=checks,
             split=task.split,
             provenance=provenance,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from synth.agents.contract import History
 from synth.agents.grounding.computed import computations
 from synth.annotate.evidence.view import EvidenceView, names_of
-from synth.annotate.labels.sentences import names_in, sentences_of, without_names
+from synth.annotate.labels.thoughts import names_in, sentences_of, without_names
 from synth.environments.answers import answer_pieces
 from synth.schemas.tasks import Hop, Task
 from synth.text.words import words_of

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from synth.agents.contract import History, Step
 from synth.annotate.evidence.view import EvidenceView, names_of
 from synth.annotate.labels.claims import list_hops
-from synth.annotate.labels.sentences import sentences_of
+from synth.annotate.labels.thoughts import sentences_of
 from synth.environments.answers import judge
 from synth.environments.rendering import plain
 from synth.schemas.tasks import Hop, Node, Task

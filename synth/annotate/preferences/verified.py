@@ -12,7 +12,7 @@ from synth.annotate.preferences.sides import Pairs, Place, describe, make_pair, 
 from synth.schemas.adp import ContentItem
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.steps import BranchRow, LabelReason, PairKind, PreferenceRow, StepRow, Strength
+from synth.schemas.steps import ContinuationRow, LabelReason, PairKind, PreferenceRow, StepRow, Strength
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
 
@@ -22,7 +22,7 @@ __all__ = ["off_path", "verified_step", "verified_step_success"]
 def verified_step(
     trajectory: TrajectoryRow,
     steps: Sequence[StepRow],
-    branches: Iterable[BranchRow],
+    continuations: Iterable[ContinuationRow],
     *,
     provenance: Provenance,
     stage: str = "preferences",
@@ -32,7 +32,7 @@ def verified_step(
 
     Args:
         steps: All steps of the trajectory; those whose criticality is verified become pairs.
-        branches: Its continuations; they hold the alternative's action. Those of other trajectories are passed over.
+        continuations: They hold the alternative's action. Those of other trajectories are passed over.
         own_words: Whether a model proposed the alternatives; None = whoever made the run did.
 
     Raises:
@@ -40,13 +40,13 @@ def verified_step(
     """
     if trajectory.success:
         raise ValueError(f"{trajectory.id} succeeded: its pairs are those of verified_step_success")
-    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP, provenance, stage, own_words)
+    return _pairs(trajectory, steps, continuations, PairKind.VERIFIED_STEP, provenance, stage, own_words)
 
 
 def verified_step_success(
     trajectory: TrajectoryRow,
     steps: Sequence[StepRow],
-    branches: Iterable[BranchRow],
+    continuations: Iterable[ContinuationRow],
     *,
     provenance: Provenance,
     stage: str = "preferences",
@@ -60,7 +60,7 @@ def verified_step_success(
     """
     if not trajectory.success:
         raise ValueError(f"{trajectory.id} failed: its pairs are those of verified_step")
-    return _pairs(trajectory, steps, branches, PairKind.VERIFIED_STEP_SUCCESS, provenance, stage)
+    return _pairs(trajectory, steps, continuations, PairKind.VERIFIED_STEP_SUCCESS, provenance, stage)
 
 
 def off_path(steps: Iterable[StepRow], step: int) -> bool:
@@ -79,7 +79,7 @@ def off_path(steps: Iterable[StepRow], step: int) -> bool:
 def _pairs(
     trajectory: TrajectoryRow,
     steps: Sequence[StepRow],
-    branches: Iterable[BranchRow],
+    continuations: Iterable[ContinuationRow],
     kind: PairKind,
     provenance: Provenance,
     stage: str,
@@ -87,8 +87,8 @@ def _pairs(
 ) -> Pairs:
     own = sorted((row for row in steps if row.trajectory_id == trajectory.id), key=lambda row: row.step)
     verified = [row for row in own if _better(row, kind)]
-    tried: dict[tuple[int, int], BranchRow] = {}
-    for branch in sorted(branches, key=lambda row: (row.step, row.alternative, row.sample)):
+    tried: dict[tuple[int, int], ContinuationRow] = {}
+    for branch in sorted(continuations, key=lambda row: (row.step, row.alternative, row.sample)):
         if branch.trajectory_id == trajectory.id and branch.side == "alternative":
             tried.setdefault((branch.step, branch.alternative), branch)
     rows: list[PreferenceRow] = []
@@ -119,7 +119,7 @@ def _pair(
     trajectory: TrajectoryRow,
     steps: Sequence[StepRow],
     row: StepRow,
-    branch: BranchRow,
+    branch: ContinuationRow,
     kind: PairKind,
     position: Place,
     provenance: Provenance,

@@ -25,7 +25,7 @@ from synth.errors import InputError
 from synth.schemas.plans import AnyGoal, Plan, Planned, Request, RuleHidden, Wanted
 from synth.schemas.reports import BuildReport
 from synth.schemas.row import JsonObject
-from synth.schemas.steps import BranchRow, PreferenceRow, Repair
+from synth.schemas.steps import ContinuationRow, PreferenceRow, Repair
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 from synth.tasks.safety_pairs import twin_of
@@ -108,7 +108,7 @@ class PlanAudit:
         for place, run in rows(dataset, "trajectories", TrajectoryRow):
             if run.task_id in self._tasks:
                 self._run(place, run)
-        for place, branch in rows(dataset, "branches", BranchRow):
+        for place, branch in rows(dataset, "continuations", ContinuationRow):
             if branch.task_id in self._tasks:
                 self._branch(place, branch)
         if "preferences" in dataset.configs:
@@ -156,7 +156,7 @@ class PlanAudit:
         self._runs[run.id] = history, facts_of(run)
         self._again(place, run.id, run, history, facts_of(run))
 
-    def _branch(self, place: Place, branch: BranchRow) -> None:
+    def _branch(self, place: Place, branch: ContinuationRow) -> None:
         known = self._runs.get(branch.trajectory_id)
         if known is None:
             return  # the plain validation says so
@@ -175,7 +175,7 @@ class PlanAudit:
         self,
         place: Place,
         name: str,
-        row: TrajectoryRow | BranchRow,
+        row: TrajectoryRow | ContinuationRow,
         history: History,
         facts: JsonObject,
     ) -> None:
@@ -315,7 +315,7 @@ def answers_of(task: Task) -> Task:
 
 def judge_runs(dataset: Dataset, tasks: Mapping[str, Task], found: Findings) -> None:
     """``tasks``: by id, as ``answers_of`` leaves them."""
-    for config, row_type in (("trajectories", TrajectoryRow), ("branches", BranchRow)):
+    for config, row_type in (("trajectories", TrajectoryRow), ("continuations", ContinuationRow)):
         for place, row in rows(dataset, config, row_type):
             task = tasks.get(row.task_id)
             if task is None:

@@ -39,7 +39,7 @@ class _Run:
 
 
 class Criticals:
-    """Trajectories first, then steps, branches and pairs in any order; holds a few numbers per trajectory."""
+    """Trajectories first, then steps, continuations and pairs in any order; holds a few numbers per trajectory."""
 
     def __init__(self) -> None:
         self._runs: dict[str, _Run] = {}
@@ -73,7 +73,7 @@ class Criticals:
                 run.tried += was_tried
                 run.verified += bool(shown)
 
-    def see_branches(self, batch: pa.RecordBatch) -> None:
+    def see_continuations(self, batch: pa.RecordBatch) -> None:
         for name in batch.column("trajectory_id").to_pylist():
             if run := self._runs.get(name):
                 run.continuations += 1

@@ -1,5 +1,5 @@
 """What a reader of the report can look through: an index of every trajectory, some of them whole, critical steps with
-both branches, and pages that lead astray."""
+both continuations, and pages that lead astray."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction,
 from synth.schemas.arrow import from_arrow
 from synth.schemas.distractors import Distractor
 from synth.schemas.documents import Document
-from synth.schemas.steps import BranchRow, PairKind, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 
@@ -237,8 +237,8 @@ def _critical(dataset: Dataset, chunks: Chunks, seen: Seen, tasks: dict[str, tup
         pairs += islice(dataset.where("preferences", "kind", kind.value), most)
     if not pairs:
         return
-    tried: dict[tuple[str, int], list[BranchRow]] = {}
-    for row in _rows_of(dataset, "branches", "trajectory_id", {pair.trajectory_id for pair in pairs}):
+    tried: dict[tuple[str, int], list[ContinuationRow]] = {}
+    for row in _rows_of(dataset, "continuations", "trajectory_id", {pair.trajectory_id for pair in pairs}):
         tried.setdefault((row.trajectory_id, row.step), []).append(row)
     shown = []
     for pair in pairs:
@@ -263,14 +263,14 @@ def _critical(dataset: Dataset, chunks: Chunks, seen: Seen, tasks: dict[str, tup
                 f"{strength.rejected_successes} of {strength.rejected_n} continuations succeed"
                 if strength
                 else "",
-                "branches": [_branch(row) for row in tried.get((pair.trajectory_id, pair.step), [])[:24]],
+                "continuations": [_branch(row) for row in tried.get((pair.trajectory_id, pair.step), [])[:24]],
             }
         )
     chunks.add("critical", shown)
     seen.critical = len(shown)
 
 
-def _branch(row: BranchRow) -> dict[str, Any]:
+def _branch(row: ContinuationRow) -> dict[str, Any]:
     verdict = {True: "correct", False: "wrong", None: "not judged"}[row.verdict.correct]
     return {
         "side": "recorded action" if row.side == "original" else f"alternative {row.alternative}",

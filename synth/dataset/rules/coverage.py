@@ -26,22 +26,22 @@ CARRIED: Mapping[str, tuple[str, ...]] = {
         "first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
         "label_reason", "label_detail", "failure", "behaviours", "information_gain", "progress", "train_reason",
     ),
-    "branches": ("verdict.rule", "verdict.evidence"),
+    "continuations": ("verdict.rule", "verdict.evidence"),
     "preferences": ("provenance.backend", "difference", "why"),
-    "verdicts": (
+    "judgments": (
         "id", "alternative", "value", "parts", "cites", "reason", "abstained", "calls", "provenance.model_revision",
     ),
-    "wordings": (
+    "question_rewrites": (
         "before", "question", "reason", "detail", "model", "prompt", "confirmed_by", "confirm_prompt", "calls",
         "parts[].before",
     ),
-    "task_checks": (
+    "task_reviews": (
         "right", "answers", "claims[].answer", "claims[].why", "claims[].quote", "missing", "documents", "model",
         "prompt", "calls",
     ),
     "contexts": ("documents[].names_answer", "licence"),
     "distractors": ("role", "step", "runs", "query", "rank", "score", "checks[].detail"),
-    "falsehoods": ("id", "stated_object", "value_kind", "partition"),
+    "planted_misinformation": ("id", "stated_object", "value_kind", "partition"),
     "documents": ("text", "sections[].end", "links[].end"),
     "facts": ("relation", "value", "start", "end"),
     "rejected": ("row_id", "reason", "detail", "part", "preview"),

@@ -24,7 +24,7 @@ from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.documents import Document
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.reports import BuildReport
-from synth.schemas.steps import BranchRow, StepRow
+from synth.schemas.steps import ContinuationRow, StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.tasks.difficulty import cross_fit
@@ -77,7 +77,7 @@ def _runs(dataset: Dataset, report: BuildReport, tasks: dict[str, Task], found: 
     for (file, place), row in rows(dataset, "steps", StepRow):
         if row.id in labels and labels[row.id] != _digest(row):
             found.add(file, place, f"{_other(dataset, tasks, row)}: not what the run and its task give")
-    for (file, place), branch in rows(dataset, "branches", BranchRow):
+    for (file, place), branch in rows(dataset, "continuations", ContinuationRow):
         for what in _verdict(branch, tasks.get(branch.task_id)):
             found.add(file, place, what)
     folds = (report.recipe.get("difficulty") or {}).get("folds")
@@ -96,7 +96,7 @@ def _runs(dataset: Dataset, report: BuildReport, tasks: dict[str, Task], found: 
                 found.add(file, place, f"order: {one.order}, but the predictions give {order[one.task_id]}")
 
 
-def _verdict(row: TrajectoryRow | BranchRow, task: Task | None) -> Iterator[str]:
+def _verdict(row: TrajectoryRow | ContinuationRow, task: Task | None) -> Iterator[str]:
     """Of an answer; what is judged by the state is carried out again by the audit."""
     if task is None or plan_of(task) is not None or row.provenance.backend is None:
         return

@@ -1,4 +1,4 @@
-"""Rules of the tables ``distractors`` and ``falsehoods``: spans re-read, false statements false, no gold."""
+"""Rules of the tables ``distractors`` and ``planted_misinformation``: spans, false statements, no gold."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import defaultdict
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.rules.row_checks import Place, stated_there
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document, Evidence
 from synth.schemas.facts import FactRow
 from synth.schemas.tasks import Task
 
-__all__ = ["DistractorCheck", "FalsehoodCheck", "FalsehoodFacts", "FalsehoodPages", "GoldPages"]
+__all__ = ["DistractorCheck", "GoldPages", "MisinformationCheck", "MisinformationFacts", "MisinformationPages"]
 
 _TIERS = {"opened_not_cited": 1, "retrieved_not_opened": 2, "bm25": 3, "embedding": 3}
 
@@ -30,17 +30,17 @@ class GoldPages:
         """Nothing is left open."""
 
 
-class FalsehoodCheck:
+class MisinformationCheck:
     """Sees all falsehoods before documents and facts are read; those two then ask it."""
 
     def __init__(self, found: Problems) -> None:
         self.found = found
         self.ids: dict[str, str] = {}
-        """Falsehood -> the page that it is on."""
+        """PlantedMisinformation -> the page that it is on."""
         self.quotes: dict[str, list[tuple[Place, str, Evidence]]] = defaultdict(list)
-        self.claims: dict[tuple[str, str], list[tuple[Place, Falsehood]]] = defaultdict(list)
+        self.claims: dict[tuple[str, str], list[tuple[Place, PlantedMisinformation]]] = defaultdict(list)
 
-    def see(self, file: DataFile, row: int, falsehood: Falsehood) -> None:
+    def see(self, file: DataFile, row: int, falsehood: PlantedMisinformation) -> None:
         add, place = self.found.add, (file.label, row)
         self.ids[falsehood.id] = falsehood.document_id
         for name in ("statement", "cue_words"):
@@ -61,10 +61,10 @@ class FalsehoodCheck:
         """What is open is closed by pages and facts."""
 
 
-class FalsehoodPages:
+class MisinformationPages:
     """Re-reads the spans of falsehoods in the documents."""
 
-    def __init__(self, falsehoods: FalsehoodCheck, *, redacted: bool = False) -> None:
+    def __init__(self, falsehoods: MisinformationCheck, *, redacted: bool = False) -> None:
         self.falsehoods = falsehoods
         self.redacted = redacted
 
@@ -79,10 +79,10 @@ class FalsehoodPages:
         """Nothing is left open."""
 
 
-class FalsehoodFacts:
+class MisinformationFacts:
     """Asks the facts: the true object is one, at the span that ``truth`` names; the stated object is none."""
 
-    def __init__(self, falsehoods: FalsehoodCheck) -> None:
+    def __init__(self, falsehoods: MisinformationCheck) -> None:
         self.falsehoods = falsehoods
         self.proved: set[str] = set()
 
@@ -114,7 +114,7 @@ class DistractorCheck:
         self,
         found: Problems,
         gold: GoldPages,
-        falsehoods: FalsehoodCheck,
+        falsehoods: MisinformationCheck,
     ) -> None:
         self.found = found
         self.gold = gold
@@ -138,9 +138,10 @@ class DistractorCheck:
             wrong.append("checks: not_gold and does_not_answer must both be there")
         if self.written is None:
             self.written = {page: name for name, page in self.falsehoods.ids.items()}
-        if self.written.get(row.document_id) != row.falsehood_id:
+        if self.written.get(row.document_id) != row.misinformation_id:
             wrong.append(
-                f"falsehood_id: {row.falsehood_id}; the page was written for {self.written.get(row.document_id)}"
+                f"misinformation_id: {row.misinformation_id}; "
+                f"the page was written for {self.written.get(row.document_id)}"
             )
         return wrong
 

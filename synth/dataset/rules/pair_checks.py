@@ -1,4 +1,4 @@
-"""Rules that tie preference pairs to trajectories, steps and branches."""
+"""Rules that tie preference pairs to trajectories, steps and continuations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.rules.recorded import Recorded, bare, essence, setting
 from synth.dataset.rules.row_checks import Place, TrajectoryCheck
-from synth.dataset.rules.step_checks import BranchCheck, StepCheck, link_problems, measured, owner_problems
+from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck, link_problems, measured, owner_problems
 from synth.schemas.adp import Action, ContentItem
 from synth.schemas.steps import PairKind, PreferenceRow, Side, Strength
 from synth.schemas.turns import action_kind, turn_ranges
@@ -28,7 +28,7 @@ class PairCheck:
         found: Problems,
         trajectories: TrajectoryCheck,
         steps: StepCheck,
-        branches: BranchCheck,
+        continuations: ContinuationCheck,
         selection: Selection | None = None,
     ) -> None:
         """
@@ -43,7 +43,7 @@ class PairCheck:
         """Trajectory and step of each pair."""
         self.trajectories = trajectories
         self.steps = steps
-        self.branches = branches
+        self.continuations = continuations
         self.ids: set[str] = set()
         self.positions: dict[tuple[str, PairKind], list[tuple[str, int, Place]]] = defaultdict(list)
 
@@ -99,13 +99,15 @@ class PairCheck:
             yield f"{other}: is what the trajectory did at step {row.step}"
         if row.strength is None:
             return
-        tried = self.branches.tallies.get((row.trajectory_id, row.step), {})
+        tried = self.continuations.tallies.get((row.trajectory_id, row.step), {})
         tally = tried.get(("alternative", row.strength.alternative))
         if tally is not None and tally.bare != bare(getattr(row, other)):
-            yield f"{other}: is not alternative {row.strength.alternative} of the branches"
+            yield f"{other}: is not alternative {row.strength.alternative} of the continuations"
         counts = _counts(row.strength, kept)
-        if self.branches.tallies:
-            yield from self.branches.against("strength", row.trajectory_id, row.step, row.strength.alternative, counts)
+        if self.continuations.tallies:
+            yield from self.continuations.against(
+                "strength", row.trajectory_id, row.step, row.strength.alternative, counts
+            )
         if row.trajectory_id in self.steps.places:
             of = self.steps.criticality.get((row.trajectory_id, row.step))
             if of is None or not of[0].verified:
@@ -216,7 +218,7 @@ def _strength(row: PreferenceRow) -> Iterator[str]:
 
 
 def _counts(of: Strength, recorded: str) -> dict[Side, tuple[int, int]]:
-    """Successes and continuations by side of the branches, when ``recorded`` is the side of the recorded action."""
+    """Successes and continuations by side, when ``recorded`` is the side of the recorded action."""
     chosen, rejected = (of.chosen_successes, of.chosen_n), (of.rejected_successes, of.rejected_n)
     if recorded == "chosen":
         return {"original": chosen, "alternative": rejected}

@@ -24,7 +24,7 @@ from synth.schemas.row import Key, Ref, Row, row_types_of
 
 __all__ = ["Annotations", "ReferenceCheck", "absent_of_mixes", "annotated"]
 
-_NOUNS = {"trajectories": "trajectory", "branches": "branch", "preferences": "pair", "entities": "entity"}
+_NOUNS = {"trajectories": "trajectory", "continuations": "branch", "preferences": "pair", "entities": "entity"}
 _NOUNS |= {"rl": "row", "contexts": "context", "difficulty": "row"}
 _Place = tuple[str, int]
 

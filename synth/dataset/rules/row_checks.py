@@ -20,7 +20,7 @@ from synth.schemas.documents import Document, Evidence
 from synth.schemas.reflections import Reflected
 from synth.schemas.rejections import Rejection
 from synth.schemas.reports import BuildReport
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, StopReason, TrajectoryRow
 from synth.schemas.turns import turn_ranges
@@ -194,7 +194,7 @@ def _counts(row: TrajectoryRow) -> Iterator[str]:
         yield "available_custom_tools: are not those of tool_schemas"
 
 
-def ending_problems(row: TrajectoryRow | BranchRow) -> Iterator[str]:
+def ending_problems(row: TrajectoryRow | ContinuationRow) -> Iterator[str]:
     """How it ended and how long it is, against its content."""
     if row.success != (row.verdict.correct is True):
         yield f"success: {row.success}, but the verdict says {row.verdict.correct}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from synth.models.parse import MOST_LOGPROB
 from synth.schemas.model_turns import ModelTurn, ModelTurns
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import ContinuationRow
 from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["branch_source_problems", "run_source_problems"]
@@ -25,7 +25,7 @@ def run_source_problems(row: TrajectoryRow) -> Iterator[str]:
     yield from _problems(path, sources)
 
 
-def branch_source_problems(row: BranchRow) -> Iterator[str]:
+def branch_source_problems(row: ContinuationRow) -> Iterator[str]:
     """``proposal`` and ``model_turns`` of a branch."""
     own = row.turns - (row.step >= 0)
     if len(row.model_turns) > own:

@@ -1,4 +1,4 @@
-"""Rules that tie steps and branches to their trajectories and to each other."""
+"""Rules that tie steps and continuations to their trajectories and to each other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from synth.dataset.rules.recorded import Recorded, bare, essence
 from synth.dataset.rules.row_checks import Place, TaskCheck, TrajectoryCheck, ending_problems
 from synth.dataset.rules.source_checks import branch_source_problems
 from synth.schemas.adp import ADP_VERSION, ApiAction, CodeAction, ContentItem, Trajectory, error_lines
-from synth.schemas.steps import BranchRow, Criticality, LabelReason, PreferenceRow, Side, StepRow, Strength
+from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PreferenceRow, Side, StepRow, Strength
 from synth.schemas.trajectories import StopReason
 from synth.schemas.turns import action_kind, turn_ranges
 
-__all__ = ["BranchCheck", "StepCheck", "Tally", "link_problems", "measured", "owner_problems"]
+__all__ = ["ContinuationCheck", "StepCheck", "Tally", "link_problems", "measured", "owner_problems"]
 
 _LABELS: Mapping[LabelReason, int | None] = {
     LabelReason.SUPPORTED_ANSWER: 1,
@@ -35,11 +35,11 @@ _LABELS: Mapping[LabelReason, int | None] = {
 """Reasons that leave no choice of the label."""
 
 
-def owner_problems(row: StepRow | BranchRow | PreferenceRow, run: Recorded | None) -> Iterator[str]:
+def owner_problems(row: StepRow | ContinuationRow | PreferenceRow, run: Recorded | None) -> Iterator[str]:
     """Whether the step that a derived row names is one of its trajectory."""
     if run is None:
         return
-    first = -1 if isinstance(row, BranchRow) and row.side == "original" else 0
+    first = -1 if isinstance(row, ContinuationRow) and row.side == "original" else 0
     if not first <= row.step < len(run.ranges):
         yield f"step: {row.step}, but the trajectory has {len(run.ranges)} turns"
 
@@ -187,19 +187,19 @@ class Tally:
         return sum(told), len(told)
 
 
-class BranchCheck:
+class ContinuationCheck:
     def __init__(self, found: Problems, trajectories: TrajectoryCheck, steps: StepCheck) -> None:
         self.found = found
         self.trajectories = trajectories
         self.steps = steps
         self.tallies: dict[tuple[str, int], dict[tuple[Side, int], Tally]] = defaultdict(dict)
 
-    def see(self, file: DataFile, row: int, branch: BranchRow) -> None:
+    def see(self, file: DataFile, row: int, branch: ContinuationRow) -> None:
         place = (file.label, row)
         for what in self._problems(place, branch):
             self.found.add(*place, what)
 
-    def _problems(self, place: Place, row: BranchRow) -> Iterator[str]:
+    def _problems(self, place: Place, row: ContinuationRow) -> Iterator[str]:
         run = self.trajectories.recorded.get(row.trajectory_id)
         yield from owner_problems(row, run)
         if (row.alternative == -1) != (row.side == "original") or row.alternative < -1:
@@ -221,7 +221,7 @@ class BranchCheck:
             yield from _against_prefix(row, first, run)
         yield from self._count(place, row, first)
 
-    def _count(self, place: Place, row: BranchRow, first: tuple[ContentItem, ...]) -> Iterator[str]:
+    def _count(self, place: Place, row: ContinuationRow, first: tuple[ContentItem, ...]) -> Iterator[str]:
         shown, plain = essence(first), bare(first)
         tallies = self.tallies[row.trajectory_id, row.step]
         key = (row.side, row.alternative)
@@ -255,13 +255,13 @@ class BranchCheck:
     def against(
         self, path: str, name: str, step: int, alternative: int, counts: Mapping[Side, tuple[int, int]]
     ) -> Iterator[str]:
-        """Whether ``counts`` (successes, continuations by side) are those of the branches."""
+        """Whether ``counts`` (successes, continuations by side) are those of the continuations."""
         tallies = self.tallies.get((name, step), {})
         for side, (good, n) in counts.items():
             tally = tallies.get((side, alternative if side == "alternative" else -1))
             held = tally.judged(n) if tally else (0, 0)
             if held != (good, n):
-                yield f"{path}: {good} of {n} on the {side} side, but the branches hold {held[0]} of {held[1]}"
+                yield f"{path}: {good} of {n} on the {side} side, but the continuations hold {held[0]} of {held[1]}"
 
 
 def _counts(of: Criticality) -> dict[Side, tuple[int, int]]:
@@ -271,7 +271,7 @@ def _counts(of: Criticality) -> dict[Side, tuple[int, int]]:
     }
 
 
-def _against_prefix(row: BranchRow, first: tuple[ContentItem, ...], run: Recorded) -> Iterator[str]:
+def _against_prefix(row: ContinuationRow, first: tuple[ContentItem, ...], run: Recorded) -> Iterator[str]:
     # Without thoughts: those of all calls but the first of a turn get lost in the history that is continued.
     if row.side == "original" and row.step >= 0 and essence(first) != run.essences[row.step]:
         yield f"content: does not begin with what the trajectory did at step {row.step}"

@@ -10,18 +10,18 @@ from synth.dataset.rules.rules import Known, Rule, TaskFacts
 from synth.identity import digest
 from synth.schemas.contexts import ContextRow
 from synth.schemas.difficulty import DifficultyRow
-from synth.schemas.distractors import Distractor, Falsehood
+from synth.schemas.distractors import Distractor, PlantedMisinformation
 from synth.schemas.documents import Document
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.model_turns import ModelTurns
 from synth.schemas.rl import RlRow, Verifier
 from synth.schemas.row import Row
-from synth.schemas.steps import BranchRow, PairKind, PreferenceRow
+from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow
 from synth.schemas.summaries import Shown
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 from synth.tasks.difficulty import fold_of
 
 __all__ = ["RULES", "rules_of"]
@@ -146,7 +146,7 @@ def _run(row: TrajectoryRow, known: Known) -> Iterator[str]:
         yield f"system_prompt: is not that of the other runs of the {row.role}"
 
 
-def _branch(row: BranchRow, known: Known) -> Iterator[str]:
+def _branch(row: ContinuationRow, known: Known) -> Iterator[str]:
     body = [item.model_dump(mode="json") for item in row.content]
     yield from _hashed(row, digest("branch", row.trajectory_id, row.step, row.side, row.alternative, row.sample, body))
 
@@ -160,10 +160,10 @@ def _duplicate(row: DuplicateRow, known: Known) -> Iterator[str]:
     yield from _hashed(row, digest(row.level, row.kind, row.one, row.other))
 
 
-def _verdict(row: VerdictRow, known: Known) -> Iterator[str]:
+def _verdict(row: JudgmentRow, known: Known) -> Iterator[str]:
     about: tuple[Any, ...] = {
-        VerdictKind.ACTION: (row.trajectory_id, row.step, row.alternative),
-        VerdictKind.PAIR: (row.pair_id,),
+        JudgmentKind.ACTION: (row.trajectory_id, row.step, row.alternative),
+        JudgmentKind.PAIR: (row.pair_id,),
     }.get(row.kind, (row.trajectory_id,))
     yield from _hashed(row, digest("verdict", row.kind, *about))
     if row.provenance.model is None and row.calls:
@@ -221,7 +221,7 @@ _LEVELS = {
 }
 
 
-def _falsehood(row: Falsehood, known: Known) -> Iterator[str]:
+def _falsehood(row: PlantedMisinformation, known: Known) -> Iterator[str]:
     if (row.level, row.cue) != _LEVELS[row.kind]:
         yield f"level, cue: {row.level}, {row.cue}, but the kind is {row.kind}"
     if not known.same(("value kind", row.relation), row.value_kind):
@@ -306,7 +306,7 @@ RULES: tuple[Rule, ...] = (
         _of_task("licence", "environment"),
         text=False,
     ),
-    Rule("branch", "branches", ("id", "content[]"), "The id is the hash of place and content.", _branch),
+    Rule("branch", "continuations", ("id", "content[]"), "The id is the hash of place and content.", _branch),
     Rule(
         "pair",
         "preferences",
@@ -316,7 +316,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("duplicate", "duplicates", ("id", "kind", "one", "other"), "The id is the hash of what is alike.", _duplicate),
     Rule(
-        "verdict", "verdicts", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict
+        "verdict", "judgments", ("id", "calls"), "The id is the hash of what is judged; rules call no model.", _verdict
     ),
     Rule(
         "difficulty of the task",
@@ -385,7 +385,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "falsehood",
-        "falsehoods",
+        "planted_misinformation",
         ("level", "kind", "cue"),
         "A kind of falsehood has one level and one hint.",
         _falsehood,

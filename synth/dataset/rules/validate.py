@@ -1,7 +1,7 @@
 """Does a finished dataset hold what it says? Reads everything back from the files and trusts nothing.
 
 Rows stream; memory holds ids (tasks, documents, entities), gold entities, the quotes of the tasks, and, where there are
-steps, branches or pairs, digests of the trajectories that these refer to.
+steps, continuations or pairs, digests of the trajectories that these refer to.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from synth.dataset.rules.context_checks import ContextCheck, ContextPages, RlChe
 from synth.dataset.rules.difficulty_checks import DifficultyCheck, PolicyRuns
 from synth.dataset.rules.distractor_checks import (
     DistractorCheck,
-    FalsehoodCheck,
-    FalsehoodFacts,
-    FalsehoodPages,
     GoldPages,
+    MisinformationCheck,
+    MisinformationFacts,
+    MisinformationPages,
 )
 from synth.dataset.rules.duplicate_checks import DuplicateCheck, DuplicateRejections
 from synth.dataset.rules.graph_checks import FactCheck
+from synth.dataset.rules.judgment_checks import JudgmentCheck
 from synth.dataset.rules.pair_checks import PairCheck
 from synth.dataset.rules.references import ReferenceCheck, absent_of_mixes
 from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.dataset.rules.rules import RuleCheck, known_of
-from synth.dataset.rules.step_checks import BranchCheck, StepCheck
+from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
 from synth.dataset.rules.table_rules import rules_of
-from synth.dataset.rules.verdict_checks import VerdictCheck
-from synth.dataset.rules.writing_checks import ModelCheckCheck, WordingCheck
+from synth.dataset.rules.writing_checks import QuestionRewriteCheck, TaskReviewCheck
 from synth.dataset.sealing import RowHash, check_files, split_hashes
 from synth.errors import DatasetError
 from synth.schemas.adp import error_lines
@@ -138,7 +138,7 @@ class _Counted:
             "tasks": (self.outcomes.see_tasks, self.yields.see_tasks),
             "trajectories": (self.outcomes.see_trajectories, self.criticals.see_trajectories),
             "steps": (self.criticals.see_steps,),
-            "branches": (self.criticals.see_branches,),
+            "continuations": (self.criticals.see_continuations,),
             "preferences": (self.criticals.see_pairs,),
             "rejected": (self.yields.see_rejected,),
             "difficulty": (self.difficulty.see,),
@@ -155,36 +155,38 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     redacted = report is not None and report.redacted is not None
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), redacted=redacted)
     documents = DocumentCheck(found, tasks)
-    derived = any(file.config in ("steps", "branches", "preferences", "verdicts") for file in files)
+    derived = any(file.config in ("steps", "continuations", "preferences", "judgments") for file in files)
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
-    branches = BranchCheck(found, trajectories, steps)
+    continuations = ContinuationCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
     truths = TaskTruths(redacted=redacted)
     contexts = ContextCheck(found, tasks, truths)
     trained = any(file.config in ("rl", "contexts") for file in files)
-    gold, falsehoods = GoldPages(), FalsehoodCheck(found)
+    gold, falsehoods = GoldPages(), MisinformationCheck(found)
     runs = PolicyRuns()
-    pairs = PairCheck(found, trajectories, steps, branches, _selection(report, found))
+    pairs = PairCheck(found, trajectories, steps, continuations, _selection(report, found))
     listed = any(file.config == "duplicates" for file in files)
     duplicates = DuplicateCheck(found, documents, trajectories, pairs, listed=listed)
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
-        "falsehoods": falsehoods,  # before what proves or disproves them
+        "planted_misinformation": falsehoods,  # before what proves or disproves them
         "rl": RlCheck(found, tasks, truths),
         "contexts": contexts,
-        "documents": Several(documents, ContextPages(found, contexts), FalsehoodPages(falsehoods, redacted=redacted)),
+        "documents": Several(
+            documents, ContextPages(found, contexts), MisinformationPages(falsehoods, redacted=redacted)
+        ),
         "entities": Several(),
-        "facts": Several(FactCheck(found, documents), FalsehoodFacts(falsehoods)),
+        "facts": Several(FactCheck(found, documents), MisinformationFacts(falsehoods)),
         "trajectories": Several(trajectories, runs),
         "difficulty": DifficultyCheck(found, tasks, runs, targets),
-        "wordings": WordingCheck(found, tasks),
-        "task_checks": ModelCheckCheck(found),
+        "question_rewrites": QuestionRewriteCheck(found, tasks),
+        "task_reviews": TaskReviewCheck(found),
         "steps": steps,
-        "branches": branches,
+        "continuations": continuations,
         "distractors": DistractorCheck(found, gold, falsehoods),
         "preferences": pairs,
-        "verdicts": VerdictCheck(found, trajectories.recorded, steps.scores, pairs),
+        "judgments": JudgmentCheck(found, trajectories.recorded, steps.scores, pairs),
         "duplicates": duplicates,
         "rejected": Several(rejections, DuplicateRejections(found, duplicates, listed=listed)),
     }
@@ -318,7 +320,7 @@ def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
         found.add(REPORT_FILE, None, "labels: the steps give other counts of labels by role")
     if report.critical != counted.criticals.critical():
         found.add(
-            REPORT_FILE, None, "critical: the steps and branches give other counts of what was searched and found"
+            REPORT_FILE, None, "critical: the steps and continuations give other counts of what was searched and found"
         )
     if report.pairs != counted.criticals.pairs():
         found.add(REPORT_FILE, None, "pairs: the preferences give other counts by kind and family")

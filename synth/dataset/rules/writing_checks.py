@@ -1,16 +1,16 @@
-"""Rules of the tables ``wordings`` and ``task_checks``: tied to their tasks, and consistent in themselves."""
+"""Rules of the tables ``question_rewrites`` and ``task_reviews``: tied to their tasks, and consistent in themselves."""
 
 from __future__ import annotations
 
 from synth.dataset.files import DataFile
 from synth.dataset.problems import Problems
 from synth.dataset.rules.row_checks import TaskCheck
-from synth.schemas.writing import TaskCheckRow, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
-__all__ = ["ModelCheckCheck", "WordingCheck"]
+__all__ = ["QuestionRewriteCheck", "TaskReviewCheck"]
 
 
-class WordingCheck:
+class QuestionRewriteCheck:
     """An accepted wording is the task's question, says every part, and is the last attempt; a refused one says why."""
 
     def __init__(self, found: Problems, tasks: TaskCheck) -> None:
@@ -18,14 +18,14 @@ class WordingCheck:
         self.attempts: dict[tuple[str, str], int] = {}
         self.accepted: set[tuple[str, str]] = set()
 
-    def see(self, file: DataFile, row: int, value: WordingRow) -> None:
+    def see(self, file: DataFile, row: int, value: QuestionRewriteRow) -> None:
         for what in self._problems(value):
             self.found.add(file.label, row, what)
         self.attempts[value.task_id, value.kind] = value.attempt
         if value.accepted:
             self.accepted.add((value.task_id, value.kind))
 
-    def _problems(self, row: WordingRow) -> list[str]:
+    def _problems(self, row: QuestionRewriteRow) -> list[str]:
         wrong = []
         if row.attempt != self.attempts.get((row.task_id, row.kind), -1) + 1:
             wrong.append(f"attempt: {row.attempt} does not follow the one before")
@@ -49,17 +49,17 @@ class WordingCheck:
         """Nothing is left open."""
 
 
-class ModelCheckCheck:
+class TaskReviewCheck:
     """One row per task and check, whose numbers agree."""
 
     def __init__(self, found: Problems) -> None:
         self.found = found
 
-    def see(self, file: DataFile, row: int, value: TaskCheckRow) -> None:
+    def see(self, file: DataFile, row: int, value: TaskReviewRow) -> None:
         for what in self._problems(value):
             self.found.add(file.label, row, what)
 
-    def _problems(self, row: TaskCheckRow) -> list[str]:
+    def _problems(self, row: TaskReviewRow) -> list[str]:
         wrong = []
         if not 0 <= row.right <= row.answered <= row.replies <= row.samples:
             wrong.append(

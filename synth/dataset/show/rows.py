@@ -12,14 +12,14 @@ from synth.dataset.show.show_steps import label_lines, render_branch, render_pai
 from synth.dataset.show.terminal import body, clean, facts, items, part, styled, title
 from synth.schemas.contexts import ContextRow
 from synth.schemas.documents import Document
+from synth.schemas.judgments import JudgmentRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import Row
-from synth.schemas.steps import BranchRow, PreferenceRow, StepRow
+from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Hop, Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import turn_ranges
-from synth.schemas.verdicts import VerdictRow
 
 __all__ = [
     "clean",
@@ -59,7 +59,7 @@ def render_row(
         return render_task(row)
     if isinstance(row, StepRow):
         return render_step(row, trajectory, full=full)
-    if isinstance(row, BranchRow):
+    if isinstance(row, ContinuationRow):
         return render_branch(row, trajectory, full=full)
     if isinstance(row, PreferenceRow):
         return render_pair(row, full=full)
@@ -70,7 +70,7 @@ def render_row(
     if isinstance(row, Document):
         about = [("kind", row.kind), ("url", row.url), ("path", row.path), ("licence", row.licence), ("date", row.date)]
         return Group(title("document", row.id), facts([("title", row.title), *about]), body(row.text, full, 40))
-    if isinstance(row, VerdictRow):
+    if isinstance(row, JudgmentRow):
         return render_verdict(row, full=full)
     if isinstance(row, Rejection):
         lines = [("stage", row.stage), ("reason", f"{row.reason} · {row.reason.sentence}"), ("detail", row.detail)]
@@ -78,7 +78,7 @@ def render_row(
     raise TypeError(f"{type(row).__name__} is a row of no config")
 
 
-def render_verdict(row: VerdictRow, *, full: bool = False) -> RenderableType:
+def render_verdict(row: JudgmentRow, *, full: bool = False) -> RenderableType:
     """What was said of an action, pair, answer or run, by whom, and on what it rests."""
     by = row.provenance
     lines = [

@@ -1,4 +1,4 @@
-"""Steps, branches and pairs as text for a terminal: labels beside turns, a branch beside its original."""
+"""Steps, continuations and pairs as text for a terminal: labels beside turns, a branch beside its original."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.text import Text
 
 from synth.dataset.show.terminal import Beside, clean, facts, items, part, styled, title
 from synth.schemas.adp import ContentItem
-from synth.schemas.steps import BranchRow, Criticality, PreferenceRow, StepRow, Strength
+from synth.schemas.steps import ContinuationRow, Criticality, PreferenceRow, StepRow, Strength
 from synth.schemas.trajectories import TrajectoryRow
 from synth.schemas.turns import turn_ranges
 
@@ -78,7 +78,7 @@ def render_step(step: StepRow, trajectory: TrajectoryRow | None = None, *, full:
     return Group(*drawn)
 
 
-def render_branch(row: BranchRow, original: TrajectoryRow | None = None, *, full: bool = False) -> RenderableType:
+def render_branch(row: ContinuationRow, original: TrajectoryRow | None = None, *, full: bool = False) -> RenderableType:
     """A continuation; with the trajectory that it branches from, drawn beside what was recorded, turn by turn.
 
     Raises:

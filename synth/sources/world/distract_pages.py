@@ -9,7 +9,7 @@ from typing import TypeVar
 from synth.identity import derive_generator, digest
 from synth.lexicon.names import written_value
 from synth.lexicon.reading import misleading_words
-from synth.schemas.distractors import Falsehood
+from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import Document, Evidence, Link, Section
 from synth.schemas.row import Split
 from synth.sources.world.config import WorldConfig
@@ -50,7 +50,7 @@ def distractor_shards(config: WorldConfig) -> int:
 
 def distractor_shard(
     config: WorldConfig, shard: int, *, source: str = "world"
-) -> tuple[list[Document], list[Falsehood]]:
+) -> tuple[list[Document], list[PlantedMisinformation]]:
     """Pages of a shard with what each falsifies; they belong behind the pages of all entities.
 
     Raises:
@@ -85,7 +85,7 @@ class _Page:
         self.sections: list[Section] = []
         self.statement = self.cue = (0, 0)
 
-    def finish(self) -> tuple[Document, Falsehood]:
+    def finish(self) -> tuple[Document, PlantedMisinformation]:
         world, lie = self.world, self.lie
         frame = self._one(_WORDS.kinds[lie.kind].frames)
         called, noun = world.called[lie.subject], _WORDS.namesakes.get(self.kind, "")
@@ -126,13 +126,13 @@ class _Page:
         )
         return document, self._falsehood(document)
 
-    def _falsehood(self, document: Document) -> Falsehood:
+    def _falsehood(self, document: Document) -> PlantedMisinformation:
         world, lie = self.world, self.lie
         words = _WORDS.kinds[lie.kind]
         true, stated = self._stored(lie.true), None if lie.stated is None else self._stored(lie.stated)
         subject = world.ids[lie.subject]
         key = digest("falsehood", document.id, subject, lie.relation, true, stated)
-        return Falsehood(
+        return PlantedMisinformation(
             id=f"falsehood-{key[:16]}",
             document_id=document.id,
             level=words.level,

@@ -39,7 +39,7 @@ _QUOTE = 3
 
 @dataclass(frozen=True)
 class Found:
-    """What one check found; fields as in :class:`synth.schemas.writing.TaskCheckRow`."""
+    """What one check found; fields as in :class:`synth.schemas.writing.TaskReviewRow`."""
 
     check: ModelCheck
     outcome: Literal["passed", "failed", "abstained"]

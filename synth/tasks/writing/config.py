@@ -28,7 +28,7 @@ class WritingKeys(BaseModel):
 
 
 class CheckKeys(BaseModel):
-    """How tasks are checked by the role ``checker``: a check flags them (table ``task_checks``) unless ``reject`` names
+    """How tasks are checked by the role ``checker``: a check flags them (``task_reviews``) unless ``reject`` names
     it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)

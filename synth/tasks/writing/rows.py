@@ -7,7 +7,7 @@ from typing import Literal
 
 from synth.schemas.provenance import Provenance
 from synth.schemas.tasks import Task
-from synth.schemas.writing import WordedPart, WordingRow
+from synth.schemas.writing import QuestionRewriteRow, WordedPart
 from synth.tasks.writing.writer import Attempt
 
 __all__ = ["counted", "wording_row"]
@@ -24,7 +24,7 @@ def wording_row(
     confirmed_by: str | None,
     confirm_prompt: str | None,
     provenance: Provenance,
-) -> WordingRow:
+) -> QuestionRewriteRow:
     """The row of one attempt at ``task``.
 
     Args:
@@ -32,7 +32,7 @@ def wording_row(
         model: Who wrote, as ``prompt`` asked it to.
         confirmed_by: The second reader.
     """
-    return WordingRow(
+    return QuestionRewriteRow(
         task_id=task.id,
         kind=kind,
         attempt=attempt.number,

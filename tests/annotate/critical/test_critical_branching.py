@@ -16,13 +16,13 @@ from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import history_of, step_items, to_row
 from synth.annotate.critical.actions import action_key, action_kind
-from synth.annotate.critical.branching import Branching, Place, Refusal, Refused, branch_row
+from synth.annotate.critical.branching import Branching, Place, Refusal, Refused, continuation_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
 from synth.schemas.adp import ADP_VERSION, ApiAction, TextObservation, Trajectory
-from synth.schemas.steps import BranchRow
+from synth.schemas.steps import ContinuationRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.testing.corpus import PROVENANCE, ListTable, WordIndex, small_documents, small_tasks
@@ -215,11 +215,11 @@ class TestContinuations:
         for step in range(row.turns):
             for config in (CONFIG, CriticalConfig(max_more=1)):
                 done = opened(row, config).run(POLICY, Place(step, "alternative", 0), go(5), 2, generators())
-                made = branch_row(done, row, row.provenance)
-                assert BranchRow.model_validate(made.model_dump()) == made
+                made = continuation_row(done, row, row.provenance)
+                assert ContinuationRow.model_validate(made.model_dump()) == made
                 prefix = [row.content[0], *(item for s in branching.history[:step] for item in step_items(s))]
                 Trajectory(schema_version=ADP_VERSION, id="x", content=(*prefix, *made.content))
-        assert branch_row(done, row, row.provenance).id == made.id
+        assert continuation_row(done, row, row.provenance).id == made.id
 
 
 class Script:

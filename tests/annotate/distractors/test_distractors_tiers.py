@@ -168,7 +168,7 @@ def test_rows_say_where_they_come_from_and_limits_hold() -> None:
     assert len({row.id for row in rows}) == len(rows) > 3
     for row in rows:
         assert (row.task_id, row.split, row.tier, row.kind) == (task.id, task.split, 2, "retrieved_not_opened")
-        assert (row.falsehood_id == "falsehood-1") == (row.document_id == names[0])
+        assert (row.misinformation_id == "falsehood-1") == (row.document_id == names[0])
         assert {check.check for check in row.checks} == {"not_gold", "does_not_answer"}
     few, _ = _rows(task, names, limits={"retrieved_not_opened": 2})
     assert few == rows[:2] or [row.document_id for row in few] == [row.document_id for row in rows[:2]]

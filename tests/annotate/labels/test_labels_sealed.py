@@ -40,4 +40,4 @@ def test_only_the_embedded_expert_knows_the_scripted_agents(path: Path) -> None:
     sources = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     sources |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     scripted = [source for source in sources if source.startswith("synth.agents.scripted")]
-    assert not scripted or path.name in ("scripted_expert.py", "graph_turns.py", "plan_turns.py")
+    assert not scripted or path.name in ("scripted_expert.py", "graph_turns.py", "plan_turns.py", "in_sight.py")

@@ -1,4 +1,4 @@
-"""Pairs of verified steps, from branches that the real policy continued."""
+"""Pairs of verified steps, from continuations that the real policy continued."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from synth.identity import derive_generator
 from synth.schemas.adp import ApiAction, ContentItem, TextObservation
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.rejections import Reason
-from synth.schemas.steps import BranchRow, Criticality, LabelReason, PairKind, PreferenceRow, Side, StepRow, swap
+from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PairKind, PreferenceRow, Side, StepRow, swap
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.schemas.turns import action_kind, turn_ranges
 from synth.testing.corpus import PROVENANCE
@@ -31,7 +31,7 @@ K = 4
 class Searched:
     run: TrajectoryRow
     steps: tuple[StepRow, ...]
-    branches: tuple[BranchRow, ...]
+    continuations: tuple[ContinuationRow, ...]
 
 
 def step_rows(run: TrajectoryRow, found: dict[int, Criticality], first_error: int | None = None) -> tuple[StepRow, ...]:
@@ -70,7 +70,7 @@ def step_rows(run: TrajectoryRow, found: dict[int, Criticality], first_error: in
 
 def branch(
     world: PreferenceWorld, run: TrajectoryRow, step: int, turn: Turn, side: Side, alternative: int, sample: int
-) -> BranchRow:
+) -> ContinuationRow:
     """One continuation: the prefix, the turn put there, and the policy from there on."""
     task = world.tasks[run.task_id]
     _, history = history_of(run)
@@ -85,7 +85,7 @@ def branch(
     else:
         ended, verdict, stop = (*history[:step], Step(turn=turn)), at.check(turn.answer), run.stop_reason
     items = tuple(item for part in ended[step:] for item in step_items(part))
-    return BranchRow(
+    return ContinuationRow(
         id=f"branch-{run.id}-{step}-{side}-{alternative}-{sample}",
         trajectory_id=run.id,
         task_id=run.task_id,
@@ -119,7 +119,7 @@ def search(world: PreferenceWorld, run: TrajectoryRow, proposer: Role, options: 
     task = world.tasks[run.task_id]
     prompt, history = history_of(run)
     found: dict[int, Criticality] = {}
-    branches: list[BranchRow] = []
+    continuations: list[ContinuationRow] = []
     for step in range(len(history)):
         if len(found) == 3:
             break
@@ -128,11 +128,11 @@ def search(world: PreferenceWorld, run: TrajectoryRow, proposer: Role, options: 
         mine, theirs = ([(c.name, c.arguments) for c in t.calls] for t in (history[step].turn, other.turn))
         if mine == theirs and history[step].turn.answer == other.turn.answer:
             continue
-        sides: dict[Side, list[BranchRow]] = {
+        sides: dict[Side, list[ContinuationRow]] = {
             "original": [branch(world, run, step, history[step].turn, "original", -1, n) for n in range(K)],
             "alternative": [branch(world, run, step, other.turn, "alternative", 0, n) for n in range(K)],
         }
-        branches += [row for rows in sides.values() for row in rows]
+        continuations += [row for rows in sides.values() for row in rows]
         wins = {side: sum(row.success for row in rows) for side, rows in sides.items()}
         gap = (wins["alternative"] - wins["original"]) / K
         found[step] = Criticality(
@@ -147,7 +147,7 @@ def search(world: PreferenceWorld, run: TrajectoryRow, proposer: Role, options: 
             original_n=K,
             verified=gap >= 0.75 if not run.success else gap <= -0.75,
         )
-    return Searched(run, step_rows(run, found), tuple(branches))
+    return Searched(run, step_rows(run, found), tuple(continuations))
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def check(world: PreferenceWorld, one: Searched, pairs: tuple[PreferenceRow, ...
         bare = [item.model_dump(exclude={"tool_call_id"}) for item in one.run.content[start:end]]
         recorded, other = (pair.rejected, pair.chosen) if failed else (pair.chosen, pair.rejected)
         assert [item.model_dump(exclude={"tool_call_id"}) for item in recorded] == bare
-        tried = next(row for row in one.branches if (row.step, row.side) == (pair.step, "alternative"))
+        tried = next(row for row in one.continuations if (row.step, row.side) == (pair.step, "alternative"))
         assert [item.model_dump(exclude={"tool_call_id"}) for item in other] == [
             item.model_dump(exclude={"tool_call_id"}) for item in tried.content[: len(other)]
         ]
@@ -183,7 +183,7 @@ def check(world: PreferenceWorld, one: Searched, pairs: tuple[PreferenceRow, ...
         assert strength is not None
         assert strength.difference > 0
         wins = {
-            side: sum(row.success for row in one.branches if (row.step, row.side) == (pair.step, side))
+            side: sum(row.success for row in one.continuations if (row.step, row.side) == (pair.step, side))
             for side in ("original", "alternative")
         }
         mine = (strength.rejected_successes, strength.chosen_successes)
@@ -198,7 +198,7 @@ def check(world: PreferenceWorld, one: Searched, pairs: tuple[PreferenceRow, ...
 def test_failed_runs(world: PreferenceWorld, failures: list[Searched]) -> None:
     total = 0
     for one in failures:
-        pairs = verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE)
+        pairs = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE)
         verified = [row for row in one.steps if row.criticality and row.criticality.verified]
         assert len(pairs.rows) + len(pairs.rejected) == len(verified)
         check(world, one, pairs.rows, failed=True)
@@ -212,7 +212,7 @@ def test_failed_runs(world: PreferenceWorld, failures: list[Searched]) -> None:
 def test_successful_runs(world: PreferenceWorld, successes: list[Searched]) -> None:
     total = 0
     for one in successes:
-        pairs = verified_step_success(one.run, one.steps, one.branches, provenance=PROVENANCE)
+        pairs = verified_step_success(one.run, one.steps, one.continuations, provenance=PROVENANCE)
         check(world, one, pairs.rows, failed=False)
         assert not any(pair.selected for pair in pairs.rows)
         assert all(pair.kind is PairKind.VERIFIED_STEP_SUCCESS and pair.from_success for pair in pairs.rows)
@@ -221,9 +221,9 @@ def test_successful_runs(world: PreferenceWorld, successes: list[Searched]) -> N
 
 
 def test_order_of_rows_does_not_matter(failures: list[Searched], successes: list[Searched]) -> None:
-    everything = [row for one in failures for row in one.branches]
+    everything = [row for one in failures for row in one.continuations]
     for one in failures:
-        straight = verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE)
+        straight = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE)
         turned = verified_step(one.run, one.steps[::-1], everything[::-1], provenance=PROVENANCE)
         assert straight == turned
 
@@ -239,14 +239,16 @@ def test_wrong_outcome_and_missing_branches_are_refused(failures: list[Searched]
 
 
 def test_a_chosen_side_that_knows_too_much_is_rejected(failures: list[Searched]) -> None:
-    one = next(one for one in failures if verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE).rows)
-    good = verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE)
+    one = next(
+        one for one in failures if verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows
+    )
+    good = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE)
     step = good.rows[0].step
     told = [
         row.model_copy(update={"content": (_telling(row.content[0]), *row.content[1:])})
         if row.step == step and row.side == "alternative"
         else row
-        for row in one.branches
+        for row in one.continuations
     ]
     bad = verified_step(one.run, one.steps, told, provenance=PROVENANCE)
     assert len(bad.rows) == len(good.rows) - 1
@@ -261,17 +263,19 @@ def _telling(item: ContentItem, thought: str = "It must be Xanadu Quentrill.") -
 
 def test_an_expert_that_is_a_model_may_think_in_its_own_words_and_name_nothing(failures: list[Searched]) -> None:
     """Whoever made the run: it is the alternative's words that are judged."""
-    one = next(one for one in failures if verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE).rows)
-    step = verified_step(one.run, one.steps, one.branches, provenance=PROVENANCE).rows[0].step
+    one = next(
+        one for one in failures if verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows
+    )
+    step = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows[0].step
 
     def rows(thought: str, own_words: bool | None) -> int:
-        branches = [
+        continuations = [
             row.model_copy(update={"content": (_telling(row.content[0], thought), *row.content[1:])})
             if row.step == step and row.side == "alternative"
             else row
-            for row in one.branches
+            for row in one.continuations
         ]
-        made = verified_step(one.run, one.steps, branches, provenance=PROVENANCE, own_words=own_words)
+        made = verified_step(one.run, one.steps, continuations, provenance=PROVENANCE, own_words=own_words)
         return len([row for row in made.rows if row.step == step])
 
     assert one.run.model is None
@@ -288,7 +292,7 @@ def test_an_alternative_that_is_the_recorded_action_is_no_pair(failures: list[Se
         row.model_copy(update={"content": one.run.content[start:end]})
         if (row.step, row.side) == (verified.step, "alternative")
         else row
-        for row in one.branches
+        for row in one.continuations
     ]
     made = verified_step(one.run, one.steps, same, provenance=PROVENANCE)
     assert verified.step not in {pair.step for pair in made.rows}
@@ -329,7 +333,7 @@ def test_position_and_nature_by_brute_force(failures: list[Searched], data: st.D
     ]
     action = ApiAction(function="search", kwargs={"query": run.content[0].content[:-1]})  # type: ignore[union-attr]
     tried = [
-        BranchRow(
+        ContinuationRow(
             id=f"b{n}",
             trajectory_id=run.id,
             task_id=run.task_id,

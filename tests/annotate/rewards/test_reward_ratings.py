@@ -19,12 +19,12 @@ from synth.annotate.rewards.model_judge import ModelAnswerJudge, ModelRater
 from synth.annotate.rewards.rating import EvidenceRater, Rating
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator
+from synth.schemas.judgments import JudgmentKind
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task, Walk
 from synth.schemas.trajectories import TrajectoryRow, Verdict
-from synth.schemas.verdicts import VerdictKind
-from synth.stages.judge_runs import run_verdict
+from synth.stages.judge_runs import run_judgment
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 
 DOCUMENTS = small_documents()
@@ -134,7 +134,7 @@ def verdicts(values: dict[str, float | None]) -> list[Any]:
     for name, value in values.items():
         row = GOOD[0].model_copy(update={"id": name})
         word, why = ("abstains", Reason.UNSURE) if value is None else ("rated", None)
-        rows.append(run_verdict(row, VerdictKind.RUN, word, value, reason="", provenance=PROVENANCE, abstained=why))
+        rows.append(run_judgment(row, JudgmentKind.RUN, word, value, reason="", provenance=PROVENANCE, abstained=why))
     return rows
 
 

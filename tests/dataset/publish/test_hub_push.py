@@ -173,7 +173,7 @@ def test_versions_branches_and_visibility(small: Path, plain: Path, tmp_path: Pa
         assert results["again"]["done"]["unchanged"]
         assert results["again"]["done"]["commit"] == done["commit"]
         gone = results["newer"]["done"]["deleted"]
-        assert {name.split("/")[0] for name in gone} == {"branches", "columns", "plots", "preferences", "steps"}
+        assert {name.split("/")[0] for name in gone} == {"continuations", "columns", "plots", "preferences", "steps"}
         there = server.repositories.checkout(REPO, tmp_path / "there")
         assert (there / "LICENSE").read_bytes() == (there / "steps/notes.txt").read_bytes() == b"Ours.\n"
         for name in ("LICENSE", "steps/notes.txt"):

@@ -54,7 +54,7 @@ def bare(tables: dict[str, pa.Table], keep: int = 0) -> dict[str, pa.Table]:
             separators=(",", ":"),
         )
     made["trajectories"] = pa.Table.from_pylist(runs, schema=made["trajectories"].schema)
-    for name in ("steps", "branches", "preferences"):  # what quotes a run word for word would not fit any more
+    for name in ("steps", "continuations", "preferences"):  # what quotes a run word for word would not fit any more
         made.pop(name, None)
     return made
 

@@ -10,7 +10,7 @@ import pytest
 
 from synth.lexicon.names import written_value
 from synth.lexicon.reading import misleading_words
-from synth.schemas.distractors import Falsehood
+from synth.schemas.distractors import PlantedMisinformation
 from synth.schemas.documents import Document
 from synth.sources.world.config import DistractorMix, WorldConfig
 from synth.sources.world.distract import KINDS
@@ -24,7 +24,7 @@ _MANY = WorldConfig(entities=900, seed=3, distractors=DistractorMix().times(5))
 
 
 @cache
-def _written(config: WorldConfig) -> tuple[list[Document], list[Falsehood]]:
+def _written(config: WorldConfig) -> tuple[list[Document], list[PlantedMisinformation]]:
     documents, falsehoods = [], []
     for shard in range(distractor_shards(config)):
         more, others = distractor_shard(config, shard)
@@ -78,7 +78,7 @@ def test_the_page_states_what_is_false_and_withholds_what_is_true() -> None:
     for document, item in zip(documents, falsehoods, strict=True):
         assert item.document_id == document.id
 
-        def forms(stored: str, item: Falsehood = item) -> str:
+        def forms(stored: str, item: PlantedMisinformation = item) -> str:
             at = place.get(stored)
             return written_value(stored, item.value_kind) if at is None else world.called[at]
 

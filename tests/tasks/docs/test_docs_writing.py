@@ -65,12 +65,12 @@ def test_questions_over_documents_are_worded_and_checked(tmp_path: Path) -> None
         assert server.errors == []
     before, after = (list(synth.load(one.path).rows("tasks")) for one in (plain, built))
     assert [task.answer for task in after] == [task.answer for task in before], "the same candidates are drawn"
-    worded = {row.task_id for row in synth.load(built.path).rows("wordings") if row.accepted}
+    worded = {row.task_id for row in synth.load(built.path).rows("question_rewrites") if row.accepted}
     assert worded
     for old, new in zip(before, after, strict=True):
         assert new.question == (f"Please tell me: {old.question}" if new.id in worded else old.question)
         assert new.provenance.stage == "modelled_docs_tasks"
-    found = list(synth.load(built.path).rows("task_checks"))
+    found = list(synth.load(built.path).rows("task_reviews"))
     assert Counter((row.check, row.outcome) for row in found) == {
         ("closed_book", "passed"): TASKS,
         ("alternatives", "failed"): TASKS,  # no graph of all that is true speaks against it: the claim stays open

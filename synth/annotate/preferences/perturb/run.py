@@ -93,7 +93,7 @@ class GoodRun:
             raise ValueError(f"{row.id} did not succeed")
         self.row, self.task, self.environment = row, task, environment
         self.prompt, self.history = history_of(row)
-        # The same check as for branches: what can't be restored exactly is no place to try anything.
+        # The same check as for continuations: what can't be restored exactly is no place to try anything.
         self._episode = environment.resume(task, facts_of(row))
         self._states = [self._episode.snapshot()]
         for number, step in enumerate(self.history):

@@ -13,17 +13,17 @@ from exporter_samples import PROVENANCE, sample_report, trajectory
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.rejections import Reason
 from synth.schemas.steps import StepRow
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.verdicts import VerdictKind, VerdictRow
 
 TASKS = 6
 RUNS = [trajectory(number, "policy") for number in range(TASKS)]
 JUDGED = PROVENANCE.model_copy(update={"stage": "judge", "backend": "openai", "model": "toy-judge"})
 
 
-def verdict(run: TrajectoryRow, kind: VerdictKind, word: str, value: float | None, **more: Any) -> VerdictRow:
+def verdict(run: TrajectoryRow, kind: JudgmentKind, word: str, value: float | None, **more: Any) -> JudgmentRow:
     values = {
         "id": f"verdict-{kind}-{more.get('step', -1)}-{more.get('alternative', -1)}-{run.id}",
         "kind": kind,
@@ -42,10 +42,10 @@ def verdict(run: TrajectoryRow, kind: VerdictKind, word: str, value: float | Non
         "split": run.split,
         "provenance": JUDGED,
     }
-    return VerdictRow.model_validate(values | more)
+    return JudgmentRow.model_validate(values | more)
 
 
-def verdicts() -> list[VerdictRow]:
+def verdicts() -> list[JudgmentRow]:
     """Six per run: of its first action, of an alternative, one that abstains, of its answer, of the run, its pair."""
     tables = whole_tables(TASKS)
     scores = {(row.trajectory_id, row.step): row.score for row in from_arrow(tables["steps"], StepRow)}
@@ -53,20 +53,20 @@ def verdicts() -> list[VerdictRow]:
     for run in RUNS:
         step = critical_step(run)
         rows += [
-            verdict(run, VerdictKind.ACTION, "scored", scores[run.id, 0], step=0)
+            verdict(run, JudgmentKind.ACTION, "scored", scores[run.id, 0], step=0)
             if scores[run.id, 0] is not None
-            else verdict(run, VerdictKind.ACTION, "abstains", None, step=0, abstained=Reason.UNSURE),
-            verdict(run, VerdictKind.ACTION, "scored", 0.7, step=0, alternative=0),
-            verdict(run, VerdictKind.ACTION, "abstains", None, step=1, alternative=0, abstained=Reason.MALFORMED),
-            verdict(run, VerdictKind.ANSWER, "equivalent", 1.0),
-            verdict(run, VerdictKind.RUN, "rated", 4.0, cites=(0, 2), parts={"coherence": 4, "completion": 4}),
-            verdict(run, VerdictKind.PAIR, "agrees", 1.0, step=step, pair_id=step_pair(run).id, cites=(0,)),
+            else verdict(run, JudgmentKind.ACTION, "abstains", None, step=0, abstained=Reason.UNSURE),
+            verdict(run, JudgmentKind.ACTION, "scored", 0.7, step=0, alternative=0),
+            verdict(run, JudgmentKind.ACTION, "abstains", None, step=1, alternative=0, abstained=Reason.MALFORMED),
+            verdict(run, JudgmentKind.ANSWER, "equivalent", 1.0),
+            verdict(run, JudgmentKind.RUN, "rated", 4.0, cites=(0, 2), parts={"coherence": 4, "completion": 4}),
+            verdict(run, JudgmentKind.PAIR, "agrees", 1.0, step=step, pair_id=step_pair(run).id, cites=(0,)),
         ]
     return rows
 
 
-def problems(folder: Path, rows: list[VerdictRow]) -> list[str]:
-    tables = {**whole_tables(TASKS), "verdicts": to_arrow(rows, VerdictRow)}
+def problems(folder: Path, rows: list[JudgmentRow]) -> list[str]:
+    tables = {**whole_tables(TASKS), "judgments": to_arrow(rows, JudgmentRow)}
     write_dataset(folder, tables, sample_report(tables))
     return [str(problem) for problem in validate(folder)]
 
@@ -113,7 +113,7 @@ def test_every_mutation_is_found(name: str, tmp_path: Path) -> None:
 
 def test_the_score_of_a_step_is_that_of_its_verdict(tmp_path: Path) -> None:
     rows = verdicts()
-    rows[0] = verdict(RUNS[0], VerdictKind.ACTION, "scored", 0.123, step=0)
+    rows[0] = verdict(RUNS[0], JudgmentKind.ACTION, "scored", 0.123, step=0)
     found = problems(tmp_path / "out", rows)
     assert [one for one in found if "value: 0.123, but the step's score is" in one], found
 
@@ -123,7 +123,7 @@ def test_a_verdict_can_be_read_by_a_person() -> None:
 
     from synth.dataset.show.rows import render_row
 
-    def drawn(row: VerdictRow) -> str:
+    def drawn(row: JudgmentRow) -> str:
         console = Console(width=200, record=True, file=StringIO())
         console.print(render_row(row))
         return console.export_text()

@@ -9,10 +9,10 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Key, NonEmpty, Ref, Row, Split
 
-__all__ = ["VerdictKind", "VerdictRow"]
+__all__ = ["JudgmentKind", "JudgmentRow"]
 
 
-class VerdictKind(StrEnum):
+class JudgmentKind(StrEnum):
     """What is judged."""
 
     ACTION = "action"
@@ -25,15 +25,15 @@ class VerdictKind(StrEnum):
     """How good a whole run is, 1 to 5 (OS-Genesis, arXiv 2412.19723)."""
 
 
-class VerdictRow(Row):
+class JudgmentRow(Row):
     """One verdict, or why there is none. It stands beside what the rules found and changes nothing of it."""
 
-    table: ClassVar[str | None] = "verdicts"
+    table: ClassVar[str | None] = "judgments"
     unique_together = (("trajectory_id", "pair_id", "step", "alternative", "kind"),)
 
     id: Annotated[NonEmpty, Key()]
     """Hash of what is judged, and as what."""
-    kind: VerdictKind
+    kind: JudgmentKind
     """What is judged."""
     task_id: NonEmpty
     """The task of it."""
@@ -42,8 +42,8 @@ class VerdictRow(Row):
     step: int
     """The step of an action or pair; -1 for a whole run and for an answer."""
     alternative: int
-    """Of an action, its number among the alternatives of the step, as in ``branches``; -1 = the recorded one, and for
-    all else."""
+    """Of an action, its number among the alternatives of the step, as in ``continuations``; -1 = the recorded one, and
+    for all else."""
     pair_id: Annotated[str | None, Ref("preferences")]
     """Of a pair, its id."""
     verdict: NonEmpty
