@@ -74,11 +74,12 @@ def _last(line: str, name: str) -> bool:
 
 
 def subject(sentence: Passage, title: str) -> list[str]:
-    """What a sentence may be about, the likeliest first: the terms that it stands under, a heading that is a name, then
-    the page."""
+    """What a sentence may be about, the likeliest first: the terms that it stands under, a heading that is a name
+    ("--size", "Timeout Directive", but not "Career" or "Early life"), then the page."""
     terms = [found for line in reversed(sentence.parents) if (found := term(line)) is not None]
-    bare = re.sub(r" (?:[A-Z]\w+|[a-z]+)$", "", sentence.heading)
-    headed = [bare] if bare and " " not in bare and sentence.heading != title else []
+    bare, _, kind = sentence.heading.partition(" ")
+    is_name = _IDENTIFIER.fullmatch(bare) if not kind else kind[:1].isupper() and " " not in kind
+    headed = [bare] if is_name and sentence.heading != title else []
     return [*terms, *headed, title]
 
 
