@@ -121,7 +121,8 @@ def test_models_that_do_as_the_embedded_ones_give_the_same_verified_pairs(
     assert pairs(there) == pairs(here)
     assert validate(there.path) == []
     mine, theirs = report_of(here).numbers, report_of(there).numbers
-    assert theirs == mine
+    # Only a model's abstention has a reason of its own: both abstain where no rule decides about an answer.
+    assert {name: n for name, n in theirs.items() if not name.startswith("abstained.")} == mine
     verdicts = list(synth.load(there.path).rows("judgments"))
     scored = [row for row in verdicts if row.verdict == "scored"]
     assert len(scored) > 30

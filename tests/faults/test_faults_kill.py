@@ -89,6 +89,7 @@ def test_killed_while_it_grows(zygote: Zygote, tmp_path: Path) -> None:
 
 
 def test_killed_at_twenty_random_times(zygote: Zygote, tmp_path: Path) -> None:
+    assert zygote.build(tmp_path / "warm") == 0  # the first build of a process also imports
     began = time.monotonic()
     assert zygote.build(tmp_path, pages=400) == 0
     whole = time.monotonic() - began
