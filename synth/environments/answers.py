@@ -158,7 +158,7 @@ _THOUGHT = re.compile(r"\A.*</think>", re.S)
 _TAGGED = re.compile(r"<answer>(.*?)</answer>", re.S | re.I)
 _BOXED = re.compile(r"\\boxed\{([^{}]*)\}")
 _LINE = re.compile(r"^[ \t>*_#-]*(?:the\s+)?(?:final\s+)?answers?[ \t*_]*(?:[:：]|\bis:)[ \t*_]*", re.I | re.M)
-_BULLET = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+\S", re.I)
+_ITEM = re.compile(r"^[ \t]*(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])[ \t]+\S", re.I)
 
 
 def final_answer(text: str) -> str | None:
@@ -186,7 +186,7 @@ def _below(rest: str) -> str | None:
             if kept:
                 break
             continue
-        if kept and not _BULLET.match(line):
+        if kept and not _ITEM.match(line):
             break
         kept.append(line.strip())
     return "\n".join(kept) or None

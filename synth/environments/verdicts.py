@@ -150,7 +150,8 @@ def _unread(given: str, golds: Sequence[str], what: str) -> Verdict:
     if (same := _written_otherwise(given, golds)) is not None:
         return same
     ours, theirs = _figures(_content(given)), _figures(_content(golds[0]))
-    if theirs and ours and not theirs <= ours:
+    written = re.search(r"\d", golds[0]) is not None  # "the third year of her reign" may be a date in figures
+    if written and ours and not theirs <= ours:
         return Verdict(correct=False, rule=what, evidence=f"{given!r} holds other numbers than {golds[0]!r}.")
     said = f"The gold answer {golds[0]!r} is no {what} that the rules read."
     return Verdict(correct=None, rule="abstained", evidence=said)

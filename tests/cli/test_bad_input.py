@@ -108,7 +108,7 @@ def recipe_lacks_a_source(folder: Path) -> tuple[list[str], int, str]:
 
 @case
 def recipe_has_an_unknown_source(folder: Path) -> tuple[list[str], int, str]:
-    return _recipe(folder, WORLD.replace("kind: world, e", "kind: wrold, e")), 2, "'world'"
+    return _recipe(folder, WORLD.replace("kind: world, e", "kind: wrold, e")), 2, "choose one of world"
 
 
 @case

@@ -112,12 +112,11 @@ class TestReplay:
         assert isinstance(refused, Refused)
         assert (refused.reason, "question" in refused.detail) == (Refusal.OTHER_PROMPT, True)
 
-    @pytest.mark.parametrize("cut", ["observation", "answer first", "nothing done"])
+    @pytest.mark.parametrize("cut", ["observation", "nothing done"])
     def test_records_of_another_form_are_refused(self, cut: str) -> None:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
         content = {
             "observation": (*row.content[:2], *row.content[3:]),
-            "answer first": (row.content[0], row.content[-1], *row.content[1:]),
             "nothing done": row.content[:1],
         }[cut]
         refused = Branching.open(row.model_copy(update={"content": content}), TASK, ENVIRONMENT, CONFIG)

@@ -179,5 +179,5 @@ def test_rows_say_where_they_come_from_and_limits_hold() -> None:
 def test_a_run_that_is_not_of_our_form_is_an_error() -> None:
     task = small_tasks()[0]
     broken = run(task, [("search", {"query": "Orl"})]).model_copy(update={"content": ()})
-    with pytest.raises(ValueError, match="first item"):
+    with pytest.raises(ValueError, match="no words of the user"):
         met_pages([broken], ())

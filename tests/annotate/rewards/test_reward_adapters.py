@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from reward_samples import ANSWER, BARE, BIRTHDAY, FULL, GIVEN, HALF, WRONG
 
-import synth.annotate.rewards.adapters
-from synth.annotate.rewards import compute_score, compute_scores, group_rewards, trl_reward
+from synth.annotate.rewards import adapters, compute_score, compute_scores, group_rewards, trl_reward
 from synth.errors import InputError
 from synth.schemas.rl import GroundTruth
 
@@ -122,7 +121,7 @@ def test_a_bad_pattern_is_one_clear_line() -> None:
 
 def test_verl_loads_the_file_by_its_path() -> None:
     # As verl does with custom_reward_function.path and .name.
-    spec = importlib.util.spec_from_file_location("custom_module", synth.annotate.rewards.adapters.__file__)
+    spec = importlib.util.spec_from_file_location("custom_module", adapters.__file__)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

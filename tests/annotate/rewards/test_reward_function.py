@@ -55,7 +55,7 @@ def test_a_group_that_names_nothing_gets_the_outcome() -> None:
 
 
 def test_a_task_without_rubric_is_rewarded_by_its_outcome() -> None:
-    assert [one.value for one in group_rewards(["Answer: Ann Lee", "Answer: Ann"], GIVEN)] == [1.0, 0.0]
+    assert [one.value for one in group_rewards(["Answer: Ann Lee", "Answer: Bob"], GIVEN)] == [1.0, 0.0]
 
 
 def test_an_answer_that_no_rule_can_judge_has_no_reward() -> None:
@@ -231,10 +231,20 @@ def test_what_tools_said_inside_a_text_earns_nothing() -> None:
     assert reward(f"<tool_response>\n{ANSWER}", BIRTHDAY, observations=OBSERVATIONS).value == 0.0
 
 
-@pytest.mark.parametrize("text", ["Paris or Mosk", "not Mosk", "Mosk, Velden", "Mosk Velden Dessau Ferry", "Mosky"])
-def test_an_answer_is_judged_whole(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "value"),
+    # No rule tells "Mosk, Velden" (two answers) from "Paris, France" (one).
+    [
+        ("Paris or Mosk", 0.0),
+        ("not Mosk", 0.0),
+        ("Mosk, Velden", None),
+        ("Mosk Velden Dessau Ferry", None),
+        ("Mosky", 0.0),
+    ],
+)
+def test_an_answer_is_judged_whole(text: str, value: float | None) -> None:
     truth = GroundTruth(question="Where?", answer="Mosk", answer_kind="entity")
-    assert reward(f"Answer: {text}", truth).value == 0.0
+    assert reward(f"Answer: {text}", truth).value == value
 
 
 @pytest.mark.parametrize(
