@@ -191,10 +191,10 @@ def import_file(
 def _report(work: _Work, file: Path, sha: str, benchmarks: dict[str, str]) -> ImportReport:
     """
     Raises:
-        InputError: there was no object.
+        InputError: there was no object, or nothing in it was JSON: then it is another kind of file.
     """
     report = work.report(file.name, sha).model_copy(update={"benchmarks": benchmarks})
-    if not report.objects:
+    if report.objects == work.unreadable:
         raise InputError("there is no object in the file", where=str(file), mend="one JSON object per line")
     return report
 
@@ -233,6 +233,8 @@ class _Work:
         self._judged: Counter[str] = Counter()
         self._roles: Counter[tuple[str, str | None]] = Counter()
         self._objects = 0
+        self.unreadable = 0
+        """Lines that are no JSON."""
         self._reasons: Counter[str] = Counter()
         self._causes: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
@@ -253,6 +255,7 @@ class _Work:
             except ValidationError as error:
                 self._reject(place, Reason.INVALID_TRAJECTORY, error_lines(error)[0])
             except ValueError as error:
+                self.unreadable += isinstance(value, NoJson)
                 self._reject(place, _reason(value), str(error))
             else:
                 same = self._ids.get(_hash(row.id))

@@ -152,7 +152,7 @@ def read_tasks(
         environment: Name of that in which questions of a file were asked.
 
     Raises:
-        InputError: the file can't be read, or two tasks ask the same.
+        InputError: the file can't be read, no line of it is a question, or two tasks ask the same.
     """
     if not isinstance(tasks, str | Path):
         return Tasks(tasks), []
@@ -160,6 +160,8 @@ def read_tasks(
     items = read_given(read_input(path, mend=_MEND), path.name)
     rejected = [item.model_copy(update={"stage": STAGE}) for item in items if isinstance(item, Rejection)]
     questions = [(number, item) for number, item in enumerate(items) if not isinstance(item, Rejection)]
+    if rejected and not questions:
+        raise InputError("no line is a question", where=f"{path}: {rejected[0].detail}", mend=_MEND)
     made = [_given(item, number, provenance, licence, environment) for number, item in questions]
     named = zip(questions, made, strict=True)
     return Tasks(made, {item.id: task.id for (_, item), task in named if item.id is not None}), rejected
