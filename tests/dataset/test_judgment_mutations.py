@@ -98,7 +98,7 @@ MUTATIONS: dict[str, tuple[int, dict[str, Any], str]] = {
     "a pair without a pair": (PAIR, {"pair_id": None}, "pair_id: only verdicts on pairs have one"),
     "an alternative of a run": (RUN, {"alternative": 2}, "alternative: 2"),
     "calls of nobody": (RUN, {"provenance": PROVENANCE.model_copy(update={"backend": None})}, "nobody is named"),
-    "the same verdict twice": (ALTERNATIVE, {"id": "verdict-other", "step": 1}, "another verdict has trajectory_id"),
+    "the same verdict twice": (ALTERNATIVE, {"id": "verdict-other", "step": 1}, "another judgment has trajectory_id"),
 }
 
 

@@ -154,7 +154,7 @@ MUTATIONS: dict[str, tuple[Break, str, str]] = {
     "a check twice": (
         edit(CHECKS, 1, always(check="closed_book", claims=())),
         "task_reviews/",
-        "another task check has",
+        "another task review has",
     ),
     "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_reviews/", "2 right, 1 answered"),
     "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_reviews/", "1 replies, 0 samples"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from synth.dataset.audit.evidence import Page, states
 from synth.dataset.audit.facts import Entity, Facts, key_of, value_key
@@ -23,6 +24,12 @@ def facts_of(
     made.add_facts((subject, relation, target, "entity", inverses.get(relation)) for subject, relation, target in facts)
     made.freeze()
     return made
+
+
+class Found(NamedTuple):
+    task_id: str
+    rule: str
+    what: str
 
 
 class Auditor:
@@ -68,13 +75,13 @@ class Auditor:
         partitions = {name: str(document.partition) for name, document in self._documents.items()}
         self._audit = TaskAudit(facts, exempt, partitions)
 
-    def audit(self, tasks: Iterable[Task]) -> list[tuple[str, str]]:
-        """(rule, what is wrong) of all tasks, in order."""
-        found: list[tuple[str, str]] = []
+    def audit(self, tasks: Iterable[Task]) -> list[Found]:
+        """What is wrong with all tasks, in order."""
+        found: list[Found] = []
         for task in tasks:
-            found += self._audit.audit(task)
+            found += [Found(task.id, rule, what) for rule, what in self._audit.audit(task)]
             for number, hop in enumerate(task.walk.hops):
-                found += [("evidence", f"hop {number}: {what}") for what in self._evidence(hop)]
+                found += [Found(task.id, "evidence", f"hop {number}: {what}") for what in self._evidence(hop)]
         return found
 
     def _evidence(self, hop: Hop) -> Iterator[str]:

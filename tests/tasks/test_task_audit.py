@@ -60,7 +60,8 @@ def task(draft: Draft) -> Task:
 def audit(row: Task, **given: Any) -> list[tuple[str, str]]:
     hub_kinds = given.pop("hub_kinds", ())
     inverses = given.pop("inverses", None)
-    return Auditor(*tables(**given), hub_kinds=hub_kinds, inverses=inverses).audit([row])
+    found = Auditor(*tables(**given), hub_kinds=hub_kinds, inverses=inverses).audit([row])
+    return [(one.rule, one.what) for one in found]
 
 
 @pytest.mark.parametrize("draft", [chain(), pair()], ids=["chain", "pair"])

@@ -86,7 +86,7 @@ DOWN = CallFailed(FailureKind.TIMEOUT, "too slow")
     [
         (memory(None, None), 1, "passed", (2, 0, 0)),
         (memory("1874", None), 1, "failed", (2, 1, 1)),
-        (memory("the year 1874", None), 2, "passed", (2, 1, 0)),  # no answer of the wanted form is right in part
+        (memory("the year 1874", None), 2, "passed", (2, 1, 1)),
         (memory("1874", "1875"), 2, "passed", (2, 2, 1)),
         (memory("1874", "1874"), 2, "failed", (2, 2, 2)),
         ([DOWN, {"answer": "1861"}], 1, "passed", (1, 1, 0)),
