@@ -18,7 +18,7 @@ from synth.schemas.judgments import JudgmentKind, JudgmentRow
 from synth.schemas.model_turns import ModelTurns
 from synth.schemas.rl import RlRow, Verifier
 from synth.schemas.row import Row
-from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow
+from synth.schemas.steps import ContinuationRow, PairKind, PreferenceRow, StepRow
 from synth.schemas.summaries import Shown
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
@@ -45,6 +45,8 @@ def _origin(row: Any, known: Known) -> Iterator[str]:
         for name in ("seed", "source"):
             if getattr(made, name) != getattr(about, name):
                 yield f"provenance.{name}: {getattr(made, name)}, but the report says {getattr(about, name)}"
+    if isinstance(row, StepRow) and not known.same(("labels", made.dataset, row.role), made.fingerprint):
+        yield f"provenance.fingerprint: steps of {row.role} are labelled by one stage run, and this is another"
     if not known.same(("source", made.fingerprint), made.source_sha256):
         yield "provenance.source_sha256: another row of the same stage run has another"
 
