@@ -50,6 +50,8 @@ _SAID = re.compile(r"^(?:is|was|are|were|became|has|had)\b", re.IGNORECASE)
 _TRUE, _FALSE = frozenset(("yes", "true", "correct", "yeah", "yep")), frozenset(("no", "false", "incorrect", "nope"))
 _TRUTH = re.compile(r"^(\w+)(?=$|\s*[,.;:!—–-])")
 _MEASURES = re.compile(r"\b(?:half|quarters?|thirds?|dozens?|couple|pair|several|score|double|twice)\b", re.IGNORECASE)
+_ANOTHER = re.compile(r"\s*(?:;|\n|,?\s+(?:and|as well as)\s)\s*")
+"""What parts two answers. A comma does not: "Paris, France" is one."""
 _NEAR = 5
 """Words before a name in which a denial is one of it."""
 _LONGEST_SAYING = 40
@@ -283,6 +285,10 @@ def _value(given: str, gold: str) -> Verdict | None:
 def _named(given: str, golds: Sequence[str], *, whole: bool) -> Verdict:
     """The verdict on words that are no gold answer written otherwise: a sentence that says it, another thing, or words
     in which no rule finds out."""
+    items = [item.strip() for item in _ANOTHER.split(given) if item.strip()] if whole else []
+    hits = [any(same_by(item, gold) is not None for gold in golds) for item in items]
+    if any(hits) and any(not hit and item[0].isupper() for item, hit in zip(items, hits, strict=True)):
+        return Verdict(correct=False, rule="mismatch", evidence=f"{given!r} names other things beside {golds[0]!r}.")
     text = f" {spelled(given)} "
     words = _content(given)
     unsure = False
