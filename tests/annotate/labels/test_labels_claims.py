@@ -11,7 +11,7 @@ from synth.agents.loop import Rollout, prompt_for
 from synth.agents.trajectory import to_row
 from synth.annotate.labels import label
 from synth.annotate.labels.claims import false_claims, list_hops
-from synth.annotate.labels.sentences import without_names
+from synth.annotate.labels.thoughts import without_names
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
 from synth.schemas.documents import Evidence

@@ -9,7 +9,7 @@ import pytest
 from synth.agents.contract import Step, Turn
 from synth.annotate.evidence.view import EvidenceView
 from synth.annotate.labels.conclusions import false_conclusions
-from synth.annotate.labels.sentences import sentences_of
+from synth.annotate.labels.thoughts import sentences_of
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.search import SearchEnvironment
 from synth.schemas.tasks import Node, Task

@@ -5,7 +5,7 @@ from itertools import permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.annotate.labels.matching import best_assignment
+from synth.annotate.labels.findings import best_assignment
 
 WEIGHT = st.sampled_from((0.0, 0.4, 0.7, 1.0))
 
