@@ -112,7 +112,7 @@ REWARDS: Mapping[str, str] = {
 ENVIRONMENTS: Mapping[str, str] = {
     "graph": "synth.environments.graph:GRAPH",
     "search": "synth.environments.search:SEARCH",
-    "mcp": "synth.environments.mcp.environment:MCP",
+    "mcp": "synth.environments.mcp.spec:MCP",
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
 }

@@ -154,3 +154,20 @@ def test_public_functions_stay_functions_once_the_packages_of_their_names_are_im
         "assert all(callable(getattr(synth, name)) for name in ('export', 'annotate'))"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_recipes_load_where_no_extra_is_installed() -> None:
+    """The base has no MCP SDK, browser or Ray: recipes of everything else load all the same, and `mcp` is one line."""
+    code = (
+        "import sys\n"
+        "for name in ('mcp', 'anyio', 'httpx2', 'playwright', 'ray', 'faiss', 'torch'): sys.modules[name] = None\n"
+        "from synth.recipe.load import load_recipe\n"
+        "print(load_recipe('world-search').name, load_recipe('mcp-tools').name)\n"
+        "from synth.errors import InputError\n"
+        "from synth.registry import find\n"
+        "try: find('environments', 'mcp')()\n"
+        "except InputError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("world-search mcp-tools\nenvironment mcp: the library mcp is not installed.")

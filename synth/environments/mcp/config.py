@@ -16,7 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
 
-__all__ = ["WORKSPACE", "McpConfig", "McpServer", "McpServers", "program_of", "read_config"]
+__all__ = ["VERSION", "WORKSPACE", "McpConfig", "McpServer", "McpServers", "program_of", "read_config"]
+
+VERSION = "2"
+"""Bumped when an observation or a verdict of the environment can change."""
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Servers that come with this package; standard library only."""

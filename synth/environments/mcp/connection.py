@@ -17,17 +17,24 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import anyio
-import httpx2
-from mcp import ClientSession, MCPError, types
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from synth.distribution import install
 from synth.environments.mcp.config import McpConfig, McpServer, program_of
-from synth.environments.mcp.process import NO_ANSWER, Streams, stdio_streams
 from synth.environments.suspicion import clean
+from synth.errors import InputError
 from synth.models import bridge
+
+try:
+    import anyio
+    import httpx2
+    from mcp import ClientSession, MCPError, types
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared.message import SessionMessage
+
+    from synth.environments.mcp.process import NO_ANSWER, Streams, stdio_streams
+except ImportError as error:
+    raise InputError("the library mcp is not installed", where="environment mcp", mend=install("mcp")) from error
 
 __all__ = ["Broken", "Connection", "Reply", "connect"]
 

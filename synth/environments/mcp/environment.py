@@ -18,14 +18,13 @@ from typing import Any, ClassVar
 from synth.environments.answers import check_task
 from synth.environments.contract import (
     Environment,
-    EnvironmentSpec,
     ToolCall,
     ToolError,
     ToolResult,
     ToolSchema,
     validate_arguments,
 )
-from synth.environments.mcp.config import WORKSPACE, McpConfig, McpServers, read_config
+from synth.environments.mcp.config import VERSION, WORKSPACE, McpConfig, read_config
 from synth.environments.mcp.connection import Broken, Connection, connect
 from synth.environments.mcp.goals import McpGoal, call_of, difference, fits
 from synth.environments.mcp.tools import McpTool, read_tools, result_text, tool_digest
@@ -38,7 +37,6 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 
 __all__ = [
-    "MCP",
     "McpEnvironment",
     "McpEpisode",
     "open_mcp",
@@ -53,7 +51,7 @@ class McpEnvironment(Environment):
     agent, and a tool that is another one by then fails."""
 
     name: ClassVar[str] = "mcp"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = VERSION
 
     def __init__(self, config: McpConfig) -> None:
         """Start every server once, to learn its tools.
@@ -272,11 +270,6 @@ def open_mcp(*, inputs: Any = None, **options: Any) -> McpEnvironment:
         InputError: an option is wrong, or a server can't be used.
     """
     return McpEnvironment(read_config(options))
-
-
-MCP = EnvironmentSpec(
-    kind="mcp", keys=McpServers, open=open_mcp, prompt="agents/mcp", rl_prompt="rl/mcp", stateful=True
-)
 
 
 def _check(tool: McpTool, arguments: dict[str, Any]) -> str | None:
