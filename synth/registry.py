@@ -29,11 +29,11 @@ __all__ = [
     "RATERS",
     "REWARDS",
     "SCORERS",
-    "SCREENS",
     "SHAPES",
     "SOURCES",
     "STAGES",
     "TABLES",
+    "TASK_FILTERS",
     "choices",
     "factory_of",
     "find",
@@ -140,8 +140,8 @@ SCORERS: Mapping[str, str] = {
     "evidence": "synth.annotate.critical.scoring:EvidenceScorer",
     "model": "synth.annotate.critical.model_scorer:model_scorer",
 }
-SCREENS: Mapping[str, str] = {
-    "benchmarks": "synth.filtering.decontamination.benchmarks:BenchmarkScreen",
+TASK_FILTERS: Mapping[str, str] = {
+    "benchmarks": "synth.filtering.decontamination.benchmarks:BenchmarkFilter",
 }
 BACKENDS: Mapping[str, str] = {
     "scripted": "synth.agents.scripted.backend:scripted_policy",
@@ -150,7 +150,7 @@ BACKENDS: Mapping[str, str] = {
 }
 ASSISTANTS: Mapping[str, str] = {
     "answer_judge": "synth.annotate.rewards.model_judge:model_answer_judge",
-    "editor": "synth.annotate.preferences.perturb.minimal_edit:model_editor",
+    "perturber": "synth.annotate.preferences.perturb.minimal_edit:model_perturber",
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",
@@ -204,7 +204,7 @@ _TABLES = {
     "explorers": EXPLORERS,
     "raters": RATERS,
     "scorers": SCORERS,
-    "screens": SCREENS,
+    "task_filters": TASK_FILTERS,
     "formats": FORMATS,
     "importers": IMPORTERS,
 }

@@ -15,7 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 from synth import distribution
-from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
+from synth.cli import build, export, look, push, recipes, report, rights, serve, upkeep
 from synth.errors import Interrupted, SynthError
 from synth.places import refuse_remote
 
@@ -64,7 +64,7 @@ app.command("push")(push.push)
 app.command("redact")(rights.redact)
 app.command("rehydrate")(rights.rehydrate)
 app.command("report")(report.report)
-app.command("reward")(reward.reward)
+app.command("serve-reward")(serve.serve_reward)
 app.command("serve-env")(serve.serve_env)
 app.command("deploy")(upkeep.deploy)
 app.command("doctor")(upkeep.doctor)
@@ -103,7 +103,7 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
     except SynthError as error:
         _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("interrupted; everything that was finished is kept: the same command goes on from here.", 130)
+        _fail("interrupted. Finished work is saved; rerun the same command to resume.", 130)
     except BrokenPipeError:
         # The reader (head, less) went away: not an error of ours, and nothing more can be written to it.
         _drop_output()

@@ -1,4 +1,4 @@
-"""``synth serve-env``: an environment for agents and trainers that run elsewhere."""
+"""``synth serve-env`` and ``synth serve-reward``: for agents and trainers that run elsewhere."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from synth.errors import InputError
 if TYPE_CHECKING:
     from synth.environments.contract import Environment
     from synth.episodes.sessions import TaskSource
+    from synth.schemas.rl import GroundTruth
     from synth.schemas.tasks import Task
 
-__all__ = ["serve_env"]
+__all__ = ["serve_env", "serve_reward"]
 
 
 class Over(StrEnum):
@@ -125,4 +126,45 @@ def _task(tasks: TaskSource, wanted: str | None) -> Task:
     found = tasks.by_id(wanted)
     if found is None:
         raise InputError(f"the dataset has no task {wanted!r}", where="--task")
+    return found
+
+
+def serve_reward(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="A dataset: requests may then name a ground truth by the id of its row."),
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_hosts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-host", metavar="NAME", help="Another name by which requests may call the server. Repeatable."
+        ),
+    ] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8177,
+) -> None:
+    """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
+    from synth.annotate.rewards.server import RewardServer
+    from synth.serving.http import loopback, serve
+
+    server = RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
+    if not loopback(host):
+        print(f"synth: {host} is no loopback address: anyone who reaches it may ask", file=sys.stderr)
+    serve(server, say=lambda url: print(f"rewards at {url} ({len(server.truths):,} ground truths)", flush=True))
+
+
+def _truths(folder: Path | None) -> dict[str, GroundTruth]:
+    if folder is None:
+        return {}
+    from synth.annotate.rewards import read_truth
+    from synth.dataset.reader import load
+
+    dataset = load(folder)
+    found: dict[str, GroundTruth] = {}
+    for config in dataset.configs:
+        if config not in ("rl", "contexts"):
+            continue
+        for batch in dataset.batches(config, columns=["id", "task_id", "reward_model"], size=100):
+            for row in batch.to_pylist():
+                found[row["id"]] = found[row["task_id"]] = read_truth(row["reward_model"], f"{config} {row['id']}")
     return found

@@ -46,7 +46,7 @@ def build_summary(result: BuildResult) -> str:
 
         lines.append(f"  {account_text(result.account)}")
         lines += [f"  {overruns_text(result.account)}"] if result.account.overruns else []
-    state = "was finished already; nothing was run" if result.reused else "is finished"
+    state = "is up to date" if result.reused else "is finished"
     path = _quoted(result.path)
     return "\n".join(
         [
@@ -129,7 +129,7 @@ def outlook_text(outlook: Outlook) -> str:
             (
                 status.label,
                 f"{status.stage} v{status.version}",
-                {"complete": "nothing to do", "partial": "goes on", "missing": "runs"}[status.state],
+                status.state,
                 f"{status.shards}/{total}",
                 f"{status.bytes / 1e6:.1f} MB",
                 ", ".join(f"{name} {count:,}" for name, count in status.rows.items()),
@@ -232,7 +232,7 @@ def _calls_text(outlook: Outlook) -> list[str]:
     lines = [f"so far: {account_text(outlook.account)}"] if outlook.account is not None else []
     if outlook.pilot is not None:
         return [*lines, pilot_text(outlook.pilot)]
-    open_ = [f"{status.label} ({', '.join(status.models)})" for status in bound if status.state != "complete"]
+    open_ = [f"{status.label} ({', '.join(status.models)})" for status in bound if status.state != "cached"]
     if not open_:
         return [*lines, "All model calls are done: what is left costs nothing but time."]
     return [

@@ -1,6 +1,6 @@
 """The fingerprint of a stage run: everything that can change its result, and nothing else.
 
-In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), who screens its
+In it: identity scheme, schema version, stage name and version, config (without ``unhashed`` fields), who filters its
 candidates, the versions of the collaborators that it is given (and of no others), seed, name of the source, hash of
 what is read from outside, versions of the libraries that it and they name, the fingerprint of everything it reads and,
 where that is a table that grows with N, how much of it there is.
@@ -134,7 +134,7 @@ def _fingerprint(
         "stage": stage.name,
         "stage_version": stage.version,
         "config": hashed_config(node.config),
-        "collaborators": versions(node.config, node.screens),
+        "collaborators": versions(node.config, node.filters),
         "seed": plan.seed,
         "source": plan.source,
         "dataset": plan.dataset if carries_dataset(stage) else None,
@@ -142,8 +142,8 @@ def _fingerprint(
         "libraries": {name: importlib.metadata.version(name) for name in stage.libraries_of(node.config)},
         "inputs": inputs,
     }
-    if node.screens:
-        material["screens"] = [hashed_config(screen) for screen in node.screens]
+    if node.filters:
+        material["task_filters"] = [hashed_config(task_filter) for task_filter in node.filters]
     value = digest("stage", material)
     # Without outside content (a generated world), what the first stages are made from stands for the source.
     accepted_by = None

@@ -26,7 +26,7 @@ class StageNode:
     accepting: Accepting | None = None
     """Of a ``CandidateStage`` that makes tasks: which of them are duplicates of accepted ones, beside those that its
     own key finds; None = no others."""
-    screens: tuple[Implementation, ...] = ()
+    filters: tuple[Implementation, ...] = ()
     """Of a ``CandidateStage``: who looks at what it kept before that is accepted, in this order."""
     role: str | None = None
     """Whose rows its tables hold; None = no role's alone."""
@@ -108,5 +108,5 @@ def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str
         yield f"it says what it accepts, and {stage.name} proposes no tasks"
     if issubclass(stage, CandidateStage) and not stage.writes:
         yield f"{stage.name} writes no table"
-    if node.screens and not issubclass(stage, CandidateStage):
+    if node.filters and not issubclass(stage, CandidateStage):
         yield f"{stage.name} has no candidates that anybody could look at"

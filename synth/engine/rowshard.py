@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from synth.engine.units import Part, Unit, content_hash, read_units
+from synth.engine.units import PartRecord, RowRecord, content_hash, read_units
 from synth.engine.usage import CallUse
-from synth.stages.contract import RowAtHand, RowStage
+from synth.stages.contract import RowContext, RowStage
 from synth.store.files import store_errors
 from synth.store.journal import Journal
 from synth.store.shards import Manifest, check_shard
@@ -85,9 +85,9 @@ class RowShard:
 
     def _remember(self) -> None:
         payloads = self.journal.payloads
-        self._finished = {Unit.name_of(record): record for record in payloads if not Part.is_part(record)}
-        self._parts = Part.by_row(payloads)
-        self._calls = Part.calls_by_row(payloads)
+        self._finished = {RowRecord.name_of(record): record for record in payloads if not PartRecord.is_part(record)}
+        self._parts = PartRecord.by_row(payloads)
+        self._calls = PartRecord.calls_by_row(payloads)
         shorter = self._shorter()
         if shorter is not None:
             for unit in read_units(self.work.stage, shorter):
@@ -106,16 +106,16 @@ class RowShard:
                     return manifest
         return None
 
-    def at_hand(self, row: PendingRow) -> RowAtHand:
+    def context_of(self, row: PendingRow) -> RowContext:
         """What belongs to the row: what is known of it already, and where more goes."""
         calls: dict[str, CallUse] = dict(self._calls.get(row.name, {}))
-        mine = RowAtHand(dict(self._parts.get(row.name, {})), calls=calls)
+        mine = RowContext(dict(self._parts.get(row.name, {})), calls=calls)
         written = len(calls)
 
         def keep(key: str, text: str) -> None:
             nonlocal written
             fresh = dict(list(calls.items())[written:])
-            self._append(Part(row.name, key, text, fresh).encode())
+            self._append(PartRecord(row.name, key, text, fresh).encode())
             written = len(calls)
             self.work.note("done", self.task, f"{row.name[0]}#{key}")
 
@@ -135,11 +135,11 @@ class RowShard:
         with store_errors(self.journal.path):
             self.journal.append(record)
 
-    def units(self) -> list[Unit]:
+    def units(self) -> list[RowRecord]:
         """All of it, in the order of the rows. From the records even when all rows were made just now: a resumed shard
         can't differ."""
         with self.work.named(f"rows {self.task.start} to {self.task.stop - 1}"):
-            return [Unit.decode(self.work.stage, self._finished[name]) for name in self._order]
+            return [RowRecord.decode(self.work.stage, self._finished[name]) for name in self._order]
 
     def drop(self) -> None:
         """Remove the journal: the shard is committed."""

@@ -41,7 +41,7 @@ class StageStatus:
     stage: str
     version: int
     fingerprint: str
-    state: Literal["complete", "partial", "missing"]
+    state: Literal["cached", "partial", "pending"]
     shards: int
     """Committed shards in the store that it would use."""
     shards_total: int | None
@@ -103,7 +103,7 @@ class StageRun:
             folder=self.folder,
             ledger=self._engine.store.ledger,
             models=None if models is None else models.hub,
-            screens=self.node.screens,
+            filters=self.node.filters,
         )
 
     def _models(self) -> ModelExecutor | None:
@@ -190,7 +190,7 @@ class StageRun:
             stage=self.stage.name,
             version=self.stage.version,
             fingerprint=self.fingerprint.value,
-            state="complete" if view is not None else "partial" if committed else "missing",
+            state="cached" if view is not None else "partial" if committed else "pending",
             shards=shards,
             shards_total=view.shards if view is not None else None if tasks is None else len(tasks),
             rows=dict(view.counts.rows) if view is not None else {},

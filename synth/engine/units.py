@@ -26,8 +26,8 @@ __all__ = [
     "REJECTED",
     "UNITS",
     "Counts",
-    "Part",
-    "Unit",
+    "PartRecord",
+    "RowRecord",
     "content_hash",
     "count_units",
     "exact",
@@ -43,7 +43,7 @@ UNITS = "_units"
 
 
 @dataclass(frozen=True)
-class Unit:
+class RowRecord:
     """One finished unit."""
 
     key: str | None
@@ -57,7 +57,7 @@ class Unit:
     @classmethod
     def of(
         cls, stage: type[Stage[Any]], outcome: Outcome, key: str | None, content: str, numbers: Mapping[str, float]
-    ) -> Unit:
+    ) -> RowRecord:
         main = main_table(stage)
         unknown = sorted(set(outcome.side) - set(stage.writes))
         if unknown or main in outcome.side:
@@ -81,7 +81,7 @@ class Unit:
         return "\n".join([json.dumps(head, ensure_ascii=False, allow_nan=False), *lines]).encode()
 
     @classmethod
-    def decode(cls, stage: type[Stage[Any]], record: bytes) -> Unit:
+    def decode(cls, stage: type[Stage[Any]], record: bytes) -> RowRecord:
         """Inverse of ``encode``. Raises ValueError when the record is not of this stage."""
         first, *lines = record.split(b"\n")
         head = json.loads(first)
@@ -106,8 +106,8 @@ _PART = b"PART\n"
 
 
 @dataclass(frozen=True)
-class Part:
-    """A finished part of a row that is not finished yet (``synth.stages.contract.Notebook``)."""
+class PartRecord:
+    """A finished part of a row that is not finished yet (``synth.stages.contract.Checkpoint``)."""
 
     row: tuple[str, str]
     """Key and content hash of the row."""
@@ -130,7 +130,7 @@ class Part:
         """Parts of every row, by the row's name and the part's key; the last of equal keys counts."""
         found: dict[tuple[str, str], dict[str, str]] = {}
         for record in records:
-            if Part.is_part(record):
+            if PartRecord.is_part(record):
                 row, content, key, text, *_ = json.loads(record[len(_PART) :])
                 found.setdefault((row, content), {})[key] = text
         return found
@@ -140,7 +140,7 @@ class Part:
         """Model calls that led to the parts of every row, by the row's name and the call's key."""
         found: dict[tuple[str, str], dict[str, CallUse]] = {}
         for record in records:
-            if Part.is_part(record):
+            if PartRecord.is_part(record):
                 row, content, _, _, *calls = json.loads(record[len(_PART) :])
                 for key, plain in (calls[0] if calls else {}).items():
                     found.setdefault((row, content), {})[key] = CallUse.of_plain(plain)
@@ -214,7 +214,7 @@ def exact(numbers: Mapping[str, float]) -> dict[str, Fraction]:
     return {key: Fraction(number) for key, number in numbers.items()}
 
 
-def write_units(writer: ShardWriter, stage: type[Stage[Any]], units: Sequence[Unit]) -> Counts:
+def write_units(writer: ShardWriter, stage: type[Stage[Any]], units: Sequence[RowRecord]) -> Counts:
     """Write the tables of a shard from its units, and count them."""
     for name, row_type in stage.writes.items():
         writer.table(name, row_type, (row for unit in units for row in unit.tables[name]))
@@ -258,7 +258,7 @@ def count_units(stage: type[Stage[Any]], units: pa.Table) -> Counts:
     )
 
 
-def read_units(stage: type[Stage[Any]], manifest: Manifest) -> Iterator[Unit]:
+def read_units(stage: type[Stage[Any]], manifest: Manifest) -> Iterator[RowRecord]:
     """The units of a committed shard, decoded."""
     columns = manifest.open(UNITS).to_pydict()
     tables = {name: manifest.open(name) for name in stage.writes}
@@ -274,4 +274,4 @@ def read_units(stage: type[Stage[Any]], manifest: Manifest) -> Iterator[Unit]:
         count = columns["rejected"][place]
         reasons = tuple(from_arrow(rejected.slice(rejections_at, count), Rejection))
         rejections_at += count
-        yield Unit(key, columns["content"][place], own, reasons, json.loads(columns["numbers"][place] or "{}"))
+        yield RowRecord(key, columns["content"][place], own, reasons, json.loads(columns["numbers"][place] or "{}"))

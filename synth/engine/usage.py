@@ -14,7 +14,7 @@ from typing import Any
 from synth.models.contract import ChatReply, ChatRequest, Model, Models, Price, Runtime, Sampling, Usage
 from synth.models.prices import PriceTable
 from synth.schemas.reports import ModelUse
-from synth.stages.contract import Implementation, RowAtHand, StageConfig, implementations
+from synth.stages.contract import Implementation, RowContext, StageConfig, implementations
 from synth.store.calls_values import from_nano
 
 __all__ = [
@@ -80,7 +80,7 @@ class _Metered(Model):
 
     def ask(self, request: ChatRequest) -> ChatReply:
         reply = self._model.ask(request)
-        row = RowAtHand.current()
+        row = RowContext.current()
         if row is not None:
             use = reply.usage
             tokens = None if use is None else (use.prompt_tokens, use.cached_tokens, use.completion_tokens)

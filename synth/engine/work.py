@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from synth.engine.rowshard import PendingRow, RowShard
-from synth.engine.screening import screened
-from synth.engine.units import REJECTED, Counts, Unit, exact, key_hash, write_units
+from synth.engine.units import REJECTED, Counts, RowRecord, exact, key_hash, write_units
 from synth.engine.usage import MeteredModels, use_numbers
 from synth.errors import SynthError
 from synth.identity import derive_generator
@@ -27,7 +26,7 @@ from synth.stages.contract import (
     Context,
     Implementation,
     Outcome,
-    RowAtHand,
+    RowContext,
     RowStage,
     ShardStage,
     Stage,
@@ -80,7 +79,7 @@ class Work:
     ledger: Ledger | None = None
     models: Models | None = None
     """All models of the build, for work that stays in this process; None for a stage that needs none."""
-    screens: tuple[Implementation, ...] = ()
+    filters: tuple[Implementation, ...] = ()
     """Who looks at what a stage of candidates kept."""
 
     def open(self) -> Stage[Any]:
@@ -95,7 +94,7 @@ class Work:
         with self.named("while it was made"):
             stage = self.stage(self.config, context)
             if isinstance(stage, CandidateStage):
-                stage.screens = [context.make(screen) for screen in self.screens]
+                stage.filters = [context.make(task_filter) for task_filter in self.filters]
             return stage
 
     def run(self, stage: Stage[Any], task: ShardTask, observer: Observer) -> None:
@@ -122,7 +121,7 @@ class Work:
         if self.covered(task):
             return
         self.note("begin", task)
-        mine = RowAtHand()
+        mine = RowContext()
         with self.named(f"shard {task.start}"), mine.entered():
             batch = stage.produce(task.start) if isinstance(stage, ShardStage) else stage.run()
             unknown = sorted(set(batch.tables) - set(self.stage.writes))
@@ -147,17 +146,17 @@ class Work:
         if self.covered(task):
             return
         self.note("begin", task)
-        mine = RowAtHand()
+        mine = RowContext()
         with self.named(f"candidates {task.start} to {task.stop - 1}"), mine.entered():
             outcomes = stage.propose(task.start, task.stop)
             if len(outcomes) != task.units:
                 raise ConservationError(f"{task.units} candidates were asked for and {len(outcomes)} came")
             if any(len(outcome.kept) > 1 for outcome in outcomes):
                 raise ValueError("a candidate leads to one row at most")
-            units: list[Unit] = []
-            for outcome in screened(stage, outcomes, task.start):
+            units: list[RowRecord] = []
+            for outcome in _filtered(stage, outcomes, task.start):
                 key = key_hash(stage.duplicate_key(outcome.kept[0])) if outcome.kept else None
-                units.append(Unit.of(self.stage, outcome, key, "", {}))
+                units.append(RowRecord.of(self.stage, outcome, key, "", {}))
         failpoint("engine.shard.computed")
         self._commit(task, units, _numbers(mine))
         self.note("done", task)
@@ -178,13 +177,13 @@ class Work:
         """Work on one row: the record that goes to the journal. Rows may be worked on at once in one thread, each in a
         context of its own (``contextvars``)."""
         self.note("begin", shard.task, row.name[0])
-        mine = shard.at_hand(row)
+        mine = shard.context_of(row)
         with self.named(f"row {row.name[0]}"), mine.entered():
             try:
                 outcome = stage.process(row.row)
             except CallFailed as error:
                 outcome = Outcome(rejected=(self._failed(row, error),))
-            unit = Unit.of(self.stage, outcome, *row.name, _numbers(mine))
+            unit = RowRecord.of(self.stage, outcome, *row.name, _numbers(mine))
         failpoint("engine.row.processed")
         return unit.encode()
 
@@ -215,7 +214,7 @@ class Work:
 
     # --- common ------------------------------------------------------------------------------------------------------
 
-    def _commit(self, task: ShardTask, units: list[Unit], numbers: dict[str, float] | None) -> None:
+    def _commit(self, task: ShardTask, units: list[RowRecord], numbers: dict[str, float] | None) -> None:
         with ShardWriter(self.folder.shard(task.start, task.stop)) as writer:
             counts = write_units(writer, self.stage, units)
             if numbers is not None:
@@ -259,8 +258,8 @@ def covering(stage: type[Stage[Any]], task: ShardTask, stops: Sequence[int]) -> 
     return [task.stop] if task.stop in stops else []
 
 
-def _numbers(mine: RowAtHand) -> dict[str, float]:
-    return {**mine.notes, **use_numbers(mine.calls.values())}
+def _numbers(mine: RowContext) -> dict[str, float]:
+    return {**mine.metrics, **use_numbers(mine.calls.values())}
 
 
 def _count_batch(batch: Batch, rows: dict[str, int], numbers: dict[str, float]) -> Counts:
@@ -271,3 +270,27 @@ def _count_batch(batch: Batch, rows: dict[str, int], numbers: dict[str, float]) 
     for reason in reasons.values():
         rejected[reason] = rejected.get(reason, 0) + 1
     return Counts(batch.rows_in, batch.kept_in, {key: rejected[key] for key in sorted(rejected)}, rows, exact(numbers))
+
+
+def _filtered(stage: CandidateStage[Any], outcomes: Sequence[Outcome], start: int) -> list[Outcome]:
+    """``outcomes`` of the candidates from ``start`` on, with a rejection for each that a filter refuses.
+
+    Nothing of the row is quoted: it was refused for what it holds. Each reason is counted in the stage's report.
+    """
+    found = list(outcomes)
+    for one in stage.filters:
+        kept = [place for place, outcome in enumerate(found) if outcome.kept]
+        for place, verdict in zip(kept, one.look([found[place].kept[0] for place in kept]), strict=True):
+            if verdict is None:
+                continue
+            reason, detail = verdict
+            row = found[place].kept[0]
+            rejection = Rejection(
+                stage=stage.name,
+                row_id=str(start + place),
+                reason=reason,
+                detail=detail,
+                split=getattr(row, "split", None),
+            )
+            found[place] = Outcome(rejected=(rejection,))
+    return found

@@ -36,7 +36,6 @@ __all__ = [
     "accepting_of",
     "assistant",
     "benchmark_names",
-    "editor_of",
     "encoder_of",
     "environment_of",
     "expert_is_model",
@@ -46,13 +45,14 @@ __all__ = [
     "modelled",
     "named",
     "own_limits",
+    "perturber_of",
     "policy",
     "prompt_values",
     "reflector_of",
     "scorer_of",
     "spec_of",
     "summaries_of",
-    "task_screens",
+    "task_filters",
 ]
 
 _ASKER = factory_of("assistants", "task_asker")
@@ -151,9 +151,11 @@ def scorer_of(recipe: Recipe, critical: Critical) -> Implementation:
     return assistant_of("prm", who, factory_of("scorers", "model"), score_prompt().ref)
 
 
-def editor_of(recipe: Recipe) -> Implementation | None:
-    who = recipe.roles.get("editor")
-    return None if who is None else assistant_of("editor", who, assistant("editor"), load_prompt(*EDIT_PROMPT).ref)
+def perturber_of(recipe: Recipe) -> Implementation | None:
+    who = recipe.roles.get("perturber")
+    return (
+        None if who is None else assistant_of("perturber", who, assistant("perturber"), load_prompt(*EDIT_PROMPT).ref)
+    )
 
 
 def extraction(recipe: Recipe) -> dict[str, Any]:
@@ -221,8 +223,8 @@ def _checks(recipe: Recipe) -> dict[str, Any] | None:
     }
 
 
-def task_screens(recipe: Recipe) -> tuple[Implementation, ...]:
-    """The screens, in the order in which they look.
+def task_filters(recipe: Recipe) -> tuple[Implementation, ...]:
+    """The filters, in the order in which they look.
 
     Raises:
         InputError: a file of the recipe can't be read or used.
@@ -258,7 +260,11 @@ def _benchmarks(wanted: Decontaminate) -> Implementation:
     sha256 = {name: file_digest(path, rules) for name, path in files.items()}
     options = {**rules.model_dump(mode="json"), "sha256": sha256}
     return Implementation(
-        kind="benchmarks", factory=factory_of("screens", "benchmarks"), options=options, versions=versions, files=files
+        kind="benchmarks",
+        factory=factory_of("task_filters", "benchmarks"),
+        options=options,
+        versions=versions,
+        files=files,
     )
 
 

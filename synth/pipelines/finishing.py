@@ -136,7 +136,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
         split_fractions=fractions(recipe),
         exempt_entities=_exempt(recipe, engine),
         command=_command(recipe),
-        notes=(*_notes(recipe), *_screened(engine), *duplicate_notes(engine)),
+        notes=(*_notes(recipe), *_filtered(engine), *duplicate_notes(engine)),
     )
 
 
@@ -249,18 +249,18 @@ def _command(recipe: Recipe) -> str:
 
 def _benchmarks(engine: Engine) -> dict[str, str]:
     """Name -> sha256 of the files that tasks were compared with."""
-    screens = engine.plan.node("tasks").screens
-    return {name: str(value) for screen in screens for name, value in screen.options.get("sha256", {}).items()}
+    filters = engine.plan.node("tasks").filters
+    return {name: str(value) for one in filters for name, value in one.options.get("sha256", {}).items()}
 
 
-def _screened(engine: Engine) -> Iterator[str]:
+def _filtered(engine: Engine) -> Iterator[str]:
     """Which benchmarks the tasks were compared with, so that others can do it again."""
-    for screen in engine.plan.node("tasks").screens:
-        named = ", ".join(f"{name} (sha256 {value})" for name, value in screen.options.get("sha256", {}).items())
+    for one in engine.plan.node("tasks").filters:
+        named = ", ".join(f"{name} (sha256 {value})" for name, value in one.options.get("sha256", {}).items())
         if named:
-            ngram, shortest = screen.options["ngram"], screen.options["shortest"]
+            ngram, shortest = one.options["ngram"], one.options["shortest"]
             yield (
-                f"No {', '.join(screen.options['parts'])} of a task shares {ngram} words in a row (or, where one of "
+                f"No {', '.join(one.options['parts'])} of a task shares {ngram} words in a row (or, where one of "
                 f"both is shorter, all of its words, {shortest} at least) with {named}."
             )
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from synth.engine import Plan, StageNode
 from synth.errors import InputError
-from synth.pipelines.collaborators import accepting_of, task_screens
+from synth.pipelines.collaborators import accepting_of, task_filters
 from synth.pipelines.steps import STEPS, Run
 from synth.recipe.model import Recipe, StageItem
 from synth.registry import STAGES, choices, find
@@ -90,7 +90,7 @@ def _connected(recipe: Recipe, runs: Iterable[Run]) -> Iterator[StageNode]:
             config,
             inputs,
             accepting=accepting_of(recipe) if makes_tasks else None,
-            screens=task_screens(recipe) if makes_tasks else (),
+            filters=task_filters(recipe) if makes_tasks else (),
             role=run.role,
         )
         of = "" if run.role is None else f"@{run.role}"

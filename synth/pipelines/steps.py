@@ -15,7 +15,6 @@ from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, promp
 from synth.filtering.dedup import Rules
 from synth.pipelines.collaborators import (
     assistant,
-    editor_of,
     encoder_of,
     environment_of,
     expert_is_model,
@@ -25,6 +24,7 @@ from synth.pipelines.collaborators import (
     modelled,
     named,
     own_limits,
+    perturber_of,
     policy,
     prompt_values,
     reflector_of,
@@ -212,7 +212,7 @@ def _perturbed_pairs(recipe: Recipe) -> Iterator[Run]:
         values = {
             "environment": environment_of(recipe),
             "management": recipe.management,
-            "editor": editor_of(recipe),
+            "perturber": perturber_of(recipe),
             "kinds_per_run": wanted.kinds_per_run,
             "per_perturbation": wanted.per_perturbation,
         }

@@ -264,7 +264,8 @@ class Recipe(_Part):
     ``prm`` scores actions, ``simulator`` writes results of searches (``environment.simulated``),
     ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
     them as a second reader and tries to answer them without searching, ``reflector`` says what went wrong in the
-    teacher's failed runs, which are then tried once more, ``editor`` proposes minimal edits that spoil right turns."""
+    teacher's failed runs, which are then tried once more, ``perturber`` proposes minimal edits that
+    spoil right turns."""
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
     ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``, ``verified_pairs``,
@@ -350,16 +351,16 @@ class Recipe(_Part):
             raise ValueError("roles.reflector: only a model reflects on a run; bind it to one (openai, vllm)")
         if who is not None and "teacher" not in self.roles:
             raise ValueError("roles.reflector: it reflects on a teacher's runs, and there is no teacher")
-        editor = self.roles.get("editor")
-        if editor is not None and editor.model is None:
-            raise ValueError("roles.editor: only a model edits turns; bind it to one (openai, vllm)")
-        if editor is not None and (
+        perturber = self.roles.get("perturber")
+        if perturber is not None and perturber.model is None:
+            raise ValueError("roles.perturber: only a model edits turns; bind it to one (openai, vllm)")
+        if perturber is not None and (
             self.preferences is None
             or not self.preferences.per_perturbation
             or self.critical is None
             or not {"teacher", "policy"} <= set(self.roles)
         ):
-            raise ValueError("roles.editor: nobody asks it: no pairs are made of spoilt turns")
+            raise ValueError("roles.perturber: nobody asks it: no pairs are made of spoilt turns")
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")

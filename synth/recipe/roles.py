@@ -49,7 +49,7 @@ RoleName = Literal[
     "writer",
     "checker",
     "reflector",
-    "editor",
+    "perturber",
 ]
 ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
@@ -63,7 +63,7 @@ _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "writer": AskConfig,
     "checker": AskConfig,
     "reflector": AskConfig,
-    "editor": AskConfig,
+    "perturber": AskConfig,
 }
 """What the options of a role may hold that a model plays."""
 _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {

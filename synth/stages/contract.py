@@ -17,7 +17,7 @@ is memory-mapped, an environment) are opened once and never pickled.
 A stage whose config holds a model (:attr:`Implementation.model`) runs in the engine's own process: many of its rows are
 worked on at once, in one thread, with one stage object. Another row goes on wherever one waits for a model. So
 ``process`` keeps nothing about its row in ``self`` (a cache whose entries are right for every row is fine);
-``context.notes`` and ``context.notebook`` belong to the row at hand, whichever that is.
+``context.metrics`` and ``context.checkpoint`` belong to the row at hand, whichever that is.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from synth.schemas.row import JsonObject, NonEmpty, Row
 __all__ = [
     "Batch",
     "CandidateStage",
+    "Checkpoint",
     "Context",
     "Implementation",
     "Inputs",
-    "Notebook",
-    "Notes",
     "Outcome",
-    "RowAtHand",
+    "RowContext",
+    "RowMetrics",
     "RowStage",
-    "Screen",
     "ShardStage",
     "Stage",
     "StageConfig",
     "Table",
     "TableStage",
+    "TaskFilter",
     "implementations",
 ]
 
@@ -194,10 +194,10 @@ class Inputs(Protocol):
 
 
 @dataclass
-class RowAtHand:
+class RowContext:
     """What belongs to one row while it is worked on, or to one shard of a stage that does not work row by row.
 
-    The engine makes it; a stage reaches it by ``Context.notes`` and ``Context.notebook``. It goes by the context
+    The engine makes it; a stage reaches it by ``Context.metrics`` and ``Context.checkpoint``. It goes by the context
     variables of whoever runs the row, so rows in flight at once never see each other's.
     """
 
@@ -205,29 +205,29 @@ class RowAtHand:
     """What is known of the row already, by key."""
     keep: Callable[[str, str], None] | None = None
     """Where further parts go; None = nowhere."""
-    notes: dict[str, float] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
     calls: dict[str, Any] = field(default_factory=dict)
     """What its model calls used, by the call's key; the engine's."""
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """It is at hand until the block is left."""
-        token = _at_hand.set(self)
+        token = _current_row.set(self)
         try:
             yield
         finally:
-            _at_hand.reset(token)
+            _current_row.reset(token)
 
     @staticmethod
-    def current() -> RowAtHand | None:
+    def current() -> RowContext | None:
         """That of the caller; None outside any row."""
-        return _at_hand.get()
+        return _current_row.get()
 
 
-_at_hand: ContextVar[RowAtHand | None] = ContextVar("row at hand", default=None)
+_current_row: ContextVar[RowContext | None] = ContextVar("row at hand", default=None)
 
 
-class Notes(MutableMapping[str, float]):
+class RowMetrics(MutableMapping[str, float]):
     """Numbers for the stage report about the row at hand (a dict of its own outside any row)."""
 
     def __init__(self) -> None:
@@ -235,8 +235,11 @@ class Notes(MutableMapping[str, float]):
 
     @property
     def _mine(self) -> dict[str, float]:
-        row = _at_hand.get()
-        return self._outside if row is None else row.notes
+        row = _current_row.get()
+        return self._outside if row is None else row.metrics
+
+    def add(self, name: str, number: float = 1.0) -> None:
+        self._mine[name] = self._mine.get(name, 0.0) + number
 
     def __getitem__(self, name: str) -> float:
         return self._mine[name]
@@ -254,7 +257,7 @@ class Notes(MutableMapping[str, float]):
         return len(self._mine)
 
 
-class Notebook:
+class Checkpoint:
     """Finished parts of the row that a :class:`RowStage` is working on, kept in its journal.
 
     A row that costs hundreds of rollouts is interrupted somewhere in the middle: what it noted before is given back
@@ -262,11 +265,11 @@ class Notebook:
     """
 
     def __init__(self) -> None:
-        self._outside = RowAtHand()
+        self._outside = RowContext()
 
     @property
-    def _mine(self) -> RowAtHand:
-        return _at_hand.get() or self._outside
+    def _mine(self) -> RowContext:
+        return _current_row.get() or self._outside
 
     @property
     def parts(self) -> Mapping[str, str]:
@@ -291,9 +294,9 @@ class Context:
     """Filled in by the engine for this stage run; rows that the stage makes carry it (with their own additions)."""
     generator: Callable[..., np.random.Generator]
     """``generator(*names)`` -> a generator derived from (seed, the stage's :meth:`~Stage.stream`, *names)."""
-    notes: Notes = field(default_factory=Notes)
+    metrics: RowMetrics = field(default_factory=RowMetrics)
     """Numbers for the stage report beyond row counts, of the row (or shard) at hand; the report has their sums."""
-    notebook: Notebook = field(default_factory=Notebook)
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
     """Finished parts of the row at hand; for row stages whose rows are long."""
     models: Models | None = None
     """All models of the build; None where no stage of it needs one."""
@@ -437,7 +440,7 @@ class RowStage(Stage[C], Generic[C, R]):
         return str(row.id)  # type: ignore[attr-defined]
 
 
-class Screen(Protocol):
+class TaskFilter(Protocol):
     """Looks at candidates that a stage kept, and may refuse them: each by itself, whatever the others are."""
 
     def look(self, rows: Sequence[Any], /) -> Sequence[tuple[Reason, str] | None]:
@@ -449,7 +452,7 @@ class CandidateStage(Stage[C]):
     keeps every accepted row and goes on where acceptance stopped."""
 
     candidates_per_shard: ClassVar[int] = 256
-    screens: Sequence[Screen] = ()
+    filters: Sequence[TaskFilter] = ()
     """Who looks at what it kept before it is accepted. Set by the engine, which asks them; not a stage's business."""
 
     @abstractmethod

@@ -84,7 +84,7 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
         if left_out or (row.success and not self.config.successes):
             return Outcome(kept=(_unsearched(row),))
         task: Task = self._tasks.one(row.task_id)
-        notebook = self.context.notebook
+        checkpoint = self.context.checkpoint
         policy: Policy = self.context.make(self.config.policy, task=task)
         at = Acting(self._environment, policy, self.config.management)
         found = search_trajectory(
@@ -96,11 +96,11 @@ class CriticalSteps(RowStage[CriticalStepsConfig, TrajectoryRow]):
             expert=self._expert,
             config=self.config.search,
             generator=self.context.generator,
-            done={key: Continuation.model_validate_json(text) for key, text in notebook.parts.items()},
-            record=lambda key, one: notebook.put(key, one.model_dump_json()),
+            done={key: Continuation.model_validate_json(text) for key, text in checkpoint.parts.items()},
+            record=lambda key, one: checkpoint.put(key, one.model_dump_json()),
         )
         for name, count in found.counts.items():
-            self.context.notes[name] = self.context.notes.get(name, 0.0) + count
+            self.context.metrics.add(name, count)
         continuations = tuple(continuation_row(one, row, self._provenance) for one in found.continuations)
         return Outcome(
             kept=(searched_row(row, found),),

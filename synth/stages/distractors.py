@@ -9,8 +9,8 @@ from typing import ClassVar
 from pydantic import Field
 
 from synth.annotate.contexts.admit import PageWords
-from synth.annotate.distractors.met import met_pages, walk_pages
 from synth.annotate.distractors.neighbours import near_pages
+from synth.annotate.distractors.retrieved import retrieved_pages, walk_pages
 from synth.annotate.distractors.rows import distractor_rows
 from synth.retrieval.bm25 import Bm25Index, Hit
 from synth.retrieval.dense import DenseIndex
@@ -114,7 +114,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
     def process(self, row: Task) -> Outcome:
         runs = [run for table in self._runs for run in table.rows(row.id)]
         needed = walk_pages(row)
-        met = met_pages(runs, needed)
+        met = retrieved_pages(runs, needed)
         without = needed | {item.document_id for item in met}
         near = []
         if self.config.bm25:
@@ -141,7 +141,7 @@ class Distractors(RowStage[DistractorsConfig, Task]):
         )
         for why, count in sorted(refused.items()):
             key = f"refused: {why}"
-            self.context.notes[key] = self.context.notes.get(key, 0.0) + count
+            self.context.metrics.add(key, count)
         if rows:
             return Outcome(kept=tuple(rows))
         return Outcome(rejected=(self._rejection(row, refused),))

@@ -75,7 +75,7 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
             families.update({name: len(items) for name, items in self._proposer.items.by_family.get(split, {}).items()})
         self._offers = f"{sum(capacity)} candidates ({_counts(families)})"
         self._dropped = _counts(self._proposer.items.dropped)
-        context.notes["walks"] = float(sum(capacity))
+        context.metrics["walks"] = float(sum(capacity))
 
     def ceiling(self, wanted: int) -> int:
         """As of every stage of candidates; a source that can't hold so many questions is not searched for them.

@@ -88,9 +88,9 @@ def _compare(context: Context, config: DuplicatesConfig, table: Table, level: Le
     corpus = Corpus(ids=ids, texts=_Texts(table, level))
     found = find_duplicates(corpus, config.rules, encoder, sketch=Sketch.of(context.inputs.arrays("sketches")))
     for method in found.methods:
-        context.notes[f"recall: {method.kind}"] = method.recall
+        context.metrics[f"recall: {method.kind}"] = method.recall
     for kind in sorted({pair.kind for pair in found.pairs}):
-        context.notes[f"pairs: {kind}"] = float(sum(pair.kind == kind for pair in found.pairs))
+        context.metrics[f"pairs: {kind}"] = float(sum(pair.kind == kind for pair in found.pairs))
     return Duplicates(found, level)
 
 
@@ -201,7 +201,7 @@ class UniqueDocuments(TableStage[DuplicatesConfig]):
         triples = self.context.inputs.table("triples").arrow
         gone = pc.is_in(triples.column("document_id"), value_set=pa.array(sorted(of), pa.string()))
         kept = triples.filter(pc.invert(gone))
-        self.context.notes["triples of duplicates"] = float(len(triples) - len(kept))
+        self.context.metrics["triples of duplicates"] = float(len(triples) - len(kept))
         return kept
 
 
@@ -269,7 +269,7 @@ class MarkDuplicates(TableStage[MarkConfig]):
         found = _compare(self.context, self.config, table, level)
         rejected: list[Rejection] = []
         if level == "trajectories":
-            self.context.notes["marked"] = float(len(found.of))
+            self.context.metrics["marked"] = float(len(found.of))
         else:
             columns = (table.arrow.column(name).to_pylist() for name in ("id", "split", "difference"))
             known = {name: (split, difference) for name, split, difference in zip(*columns, strict=True)}

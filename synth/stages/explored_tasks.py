@@ -128,7 +128,7 @@ class ExploredTasks(CandidateStage[ExploredTasksConfig]):
             )
             for _, attempt in attempts
         )
-        counted((attempt for _, attempt in attempts), self.context.notes)
+        counted((attempt for _, attempt in attempts), self.context.metrics)
         return Outcome(kept=(task,), side={"question_rewrites": rows})
 
     def _attempts(

@@ -57,9 +57,8 @@ class ReadText(RowStage[ReadTextConfig, Document]):
             prompt=self.config.prompt,
             calls=found.calls,
         )
-        notes = self.context.notes
         for name in ("pieces", "read", "said", "kept", "refused"):
-            notes[name] = float(getattr(read, name))
+            self.context.metrics[name] = float(getattr(read, name))
         return Outcome((read,), tuple(refused), {"stated": found.triples})
 
 
@@ -83,7 +82,7 @@ class ExtractTriples(TableStage[ExtractConfig]):
         extractor = RuleExtractor(Names.of(list(documents.rows())))
         by_rules = [triple for document in documents.rows() for triple in extractor.extract(document)]
         triples = merge(self._rows("triples"), self._rows("stated"), by_rules)
-        self.context.notes["triples"] = float(len(triples))
+        self.context.metrics["triples"] = float(len(triples))
         return Batch(tables={"triples": triples}, rows_in=len(documents), kept_in=len(documents))
 
     def _rows(self, name: str) -> list[Triple]:

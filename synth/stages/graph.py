@@ -26,6 +26,6 @@ class BuildGraph(TableStage[GraphConfig]):
     def run(self) -> Batch:
         entities, edges = self.context.inputs.table("entities"), self.context.inputs.table("edges")
         graph = Graph.build(entities.arrow, edges.arrow, self.config.inverses)
-        self.context.notes["entities"] = graph.n_entities
-        self.context.notes["facts"] = graph.n_facts
+        self.context.metrics["entities"] = graph.n_entities
+        self.context.metrics["facts"] = graph.n_facts
         return Batch(arrays=graph.to_arrays(), rows_in=len(entities), kept_in=len(entities))

@@ -53,7 +53,7 @@ class JudgePairs(RowStage[JudgePairsConfig, PreferenceRow]):
         found = self._judge.judge(row, self._run(row))
         word = "abstains" if found.agrees is None else "agrees" if found.agrees else "disagrees"
         for name in (f"pair.{word}", f"pair.{word}.{row.kind.value}"):
-            self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
+            self.context.metrics.add(name)
         verdict = JudgmentRow(
             id=f"verdict-{digest('verdict', JudgmentKind.PAIR, row.id)[:16]}",
             kind=JudgmentKind.PAIR,

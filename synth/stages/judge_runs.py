@@ -59,7 +59,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
                 chance = chance_of(rating.reward)
                 drawn = bool(self.context.generator(row.id, "graded").random() < chance)
                 parts |= {"chance": chance, "drawn": drawn}
-                self.context.notes["drawn"] = self.context.notes.get("drawn", 0.0) + drawn
+                self.context.metrics.add("drawn", drawn)
         rows = [
             run_judgment(
                 row,
@@ -92,7 +92,7 @@ class JudgeRuns(RowStage[JudgeRunsConfig, TrajectoryRow]):
             )
         for one in rows:
             name = f"{one.kind.value}.{one.verdict}"
-            self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
+            self.context.metrics.add(name)
         return Outcome(kept=tuple(rows))
 
     def _by(self, who: Implementation) -> Provenance:

@@ -324,14 +324,9 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
 
     def _count(self, attempts: Sequence[Attempt], found: Sequence[Found]) -> None:
         """Numbers of the report, of the candidates that were kept."""
-        notes = self.context.notes
-
-        def add(name: str) -> None:
-            notes[name] = notes.get(name, 0.0) + 1
-
-        counted(attempts, notes)
+        counted(attempts, self.context.metrics)
         for one in found:
-            add(f"{one.check} {one.outcome}")
+            self.context.metrics.add(f"{one.check} {one.outcome}")
 
 
 _COLUMNS = tuple(name for name in Found.__dataclass_fields__)

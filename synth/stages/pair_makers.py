@@ -89,9 +89,6 @@ class PairMaker(RowStage[C, Task]):
         )
         return Outcome(rejected=(none, *failed))
 
-    def _count(self, name: str) -> None:
-        self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
-
 
 class VerifiedPairsConfig(StageConfig):
     modelled_expert: bool = False
@@ -156,7 +153,7 @@ class PerturbedPairsConfig(StageConfig):
     family crowds out the others because it has more kinds."""
     per_perturbation: int = Field(default=1, ge=1, le=10)
     """Pairs per good run and kind of error at most."""
-    editor: Implementation | None = None
+    perturber: Implementation | None = None
     """Who proposes minimal edits of right turns, for every good run beside the kinds that are drawn. None = nobody."""
 
 
@@ -168,10 +165,10 @@ class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
 
     def __init__(self, config: PerturbedPairsConfig, context: Context) -> None:
         super().__init__(config, context)
-        self._editor: MinimalEdit | None = None
-        if config.editor is not None:
-            self._editor = context.make(config.editor)
-            self._editor.count = self._count
+        self._perturber: MinimalEdit | None = None
+        if config.perturber is not None:
+            self._perturber = context.make(config.perturber)
+            self._perturber.count = context.metrics.add
         environment: Environment = context.make(config.environment, inputs=context.inputs)
         self._environment = managed(environment, config.management)
 
@@ -190,9 +187,9 @@ class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
             names=self._names(run),
             per_name=self.config.per_perturbation,
             stage=self.name,
-            further=() if self._editor is None else (self._editor,),
+            further=() if self._perturber is None else (self._perturber,),
         )
-        return found if self._editor is None else Pairs(tuple(map(self._of_editor, found.rows)), found.rejected)
+        return found if self._perturber is None else Pairs(tuple(map(self._of_perturber, found.rows)), found.rejected)
 
     def _names(self, run: TrajectoryRow) -> tuple[str, ...]:
         generator = self.context.generator(run.id, "perturbations")
@@ -206,13 +203,13 @@ class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
             order += [groups[waiting[i]].pop() for i in generator.permutation(len(waiting))]
         return tuple(order[: self.config.kinds_per_run])
 
-    def _of_editor(self, pair: PreferenceRow) -> PreferenceRow:
+    def _of_perturber(self, pair: PreferenceRow) -> PreferenceRow:
         """A pair that a model proposed says so in its provenance."""
-        editor, config = self._editor, self.config.editor
-        if editor is None or config is None or perturbation_of(pair) != editor.name:
+        perturber, config = self._perturber, self.config.perturber
+        if perturber is None or config is None or perturbation_of(pair) != perturber.name:
             return pair
-        self._count("edits_accepted")
-        origin = {**config.origin(), "prompt": editor.prompt}
+        self.context.metrics.add("edits_accepted")
+        origin = {**config.origin(), "prompt": perturber.prompt}
         return pair.model_copy(update={"provenance": pair.provenance.model_copy(update=origin)})
 
 
@@ -244,7 +241,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
         return sum((self._of(run, task) for run in policy if failure_of(run, task) is not None), Pairs())
 
     def _of(self, run: TrajectoryRow, task: Task) -> Pairs:
-        self._count("failures_on_twins")
+        self.context.metrics.add("failures_on_twins")
         who = self.config.repairer
 
         def policy(one: Task) -> Policy:
@@ -259,7 +256,7 @@ class RepairedPairs(PairMaker[RepairedPairsConfig]):
             stage=self.name,
         )
         for pair in found.rows:
-            self._count(f"repairs.{pair.repair.failure if pair.repair else ''}")
+            self.context.metrics.add(f"repairs.{pair.repair.failure if pair.repair else ''}")
         for one in found.rejected:
-            self._count(one.reason.value)
+            self.context.metrics.add(one.reason.value)
         return found

@@ -40,7 +40,7 @@ class ReadDocs(ShardStage[ReadDocsConfig]):
         paths = self._source.files[shard * size : (shard + 1) * size]
         documents, rejected = self._source.read(paths)
         for kind, count in self._source.private.items():
-            self.context.notes[f"private: {kind}"] = float(count)
+            self.context.metrics[f"private: {kind}"] = float(count)
         self._source.private.clear()
         rejected = [row.model_copy(update={"stage": self.name}) for row in rejected]
         return Batch(tables={"documents": documents}, rejected=rejected, rows_in=len(paths), kept_in=len(documents))

@@ -41,7 +41,7 @@ class ReadRecords(ShardStage[ReadRecordsConfig]):
     def produce(self, shard: int) -> Batch:
         read = self._source.read([self._source.files[shard]])
         for kind, count in self._source.private.items():
-            self.context.notes[f"private: {kind}"] = float(count)
+            self.context.metrics[f"private: {kind}"] = float(count)
         self._source.private.clear()
         return Batch(
             tables={"documents": read.documents, "triples": read.triples},

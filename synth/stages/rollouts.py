@@ -167,8 +167,7 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
 
     def _rejection(self, done: Rollout, number: int, error: TurnRejected | NoReflection) -> Rejection:
         task = done.task
-        notes = self.context.notes
-        notes["rejected_rollouts"] = notes.get("rejected_rollouts", 0.0) + 1
+        self.context.metrics.add("rejected_rollouts")
         calls = [f"{call.name} {canonical_json(call.arguments)}" for step in done.history for call in step.turn.calls]
         return Rejection(
             stage=self.name,
@@ -181,10 +180,8 @@ class Rollouts(RowStage[RolloutsConfig, Task]):
         )
 
     def _note_summaries(self, done: Rollout) -> None:
-        notes = self.context.notes
         for one in done.shown:
-            name = "missing_summaries" if one.text is None else "summaries"
-            notes[name] = notes.get(name, 0.0) + 1
+            self.context.metrics.add("missing_summaries" if one.text is None else "summaries")
 
     def _turns(self, task: Task, kind: str, number: int) -> Callable[[int], np.random.Generator]:
         return lambda turn: self.context.generator(task.id, self.config.role, kind, number, turn)

@@ -23,7 +23,7 @@ from synth.agents.management import (
 )
 from synth.agents.summaries import seen_history
 from synth.agents.trajectory import facts_of, history_of, to_row
-from synth.annotate.critical.branching import Branching, Place, Refused
+from synth.annotate.critical.branching import Branching, BranchPoint, Refused
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Point
 from synth.annotate.critical.scoring import EvidenceScorer
@@ -168,7 +168,7 @@ def test_branching_is_exact_and_asks_no_helper_again() -> None:
     assert policy.drawn == [], "what was recorded is repeated"
     turn = history_of(row)[1][3].turn
     made = [
-        opened.run(at.policy, Place(3, "original"), turn, sample, lambda *names: derive_generator(1, *names))
+        opened.run(at.policy, BranchPoint(3, "original"), turn, sample, lambda *names: derive_generator(1, *names))
         for sample in (0, 1)
     ]
     assert [len(view) for view in policy.views] == [2, 3, 2, 3], "a continuation sees what was compressed before it"
@@ -176,7 +176,7 @@ def test_branching_is_exact_and_asks_no_helper_again() -> None:
     assert made[0].content[1] != made[1].content[1]
     assert made[0].stop_reason is StopReason.ANSWERED
     again, at = branching(row, Listed(*LONG_WAY[4:]))
-    same = again.run(at.policy, Place(3, "original"), turn, 1, lambda *names: derive_generator(1, *names))
+    same = again.run(at.policy, BranchPoint(3, "original"), turn, 1, lambda *names: derive_generator(1, *names))
     assert same == made[1], "whatever ran before it"
 
 

@@ -17,9 +17,9 @@ from synth.agents.model.policy import ModelConfig, ModelPolicy
 from synth.agents.model.wire import GAVE_UP, Mode, gave_up, messages_of, structured_action, structured_schema
 from synth.agents.scripted.players import ScriptedPolicy, ScriptedTeacher
 from synth.agents.trajectory import history_of, to_row
-from synth.annotate.critical.branching import Branching, Place
+from synth.annotate.critical.branching import Branching, BranchPoint
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.pool import Pool
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.environments.search import SearchEnvironment
 from synth.identity import canonical_json, derive_generator, key_of
 from synth.models.contract import CallFailed, ChatReply, ChatRequest, FailureKind, Finish, Model, RawCall, Usage
@@ -286,10 +286,10 @@ def test_a_rejected_continuation_is_neither_a_success_nor_a_failure(run: Run, en
     def generator(*names: str | int) -> np.random.Generator:
         return derive_generator(7, *names)
 
-    def pool(bad: Callable[[int], bool]) -> Pool:
+    def pool(bad: Callable[[int], bool]) -> ContinuationPool:
         branching = Branching.open(row, task, environment, CriticalConfig())
         assert isinstance(branching, Branching)
-        return Pool(branching, Sometimes(ScriptedPolicy(task), bad), generator)
+        return ContinuationPool(branching, Sometimes(ScriptedPolicy(task), bad), generator)
 
     never = pool(lambda _: True)
     place = never.original(-1)
@@ -306,10 +306,10 @@ def test_a_rejected_continuation_is_neither_a_success_nor_a_failure(run: Run, en
     for _ in range(30):
         often.draw(often.original(-1))
         always.draw(always.original(-1))
-    successes, known = often.tally(Place(-1, "original"))
+    successes, known = often.tally(BranchPoint(-1, "original"))
     assert 0 < known < 30
     assert [one.rejected is None for one in often.continuations()].count(True) == known
-    assert always.tally(Place(-1, "original"))[1] == 30
+    assert always.tally(BranchPoint(-1, "original"))[1] == 30
     assert successes <= known
 
 

@@ -82,7 +82,7 @@ def test_more_tasks_keep_every_row_and_run_only_the_rest(small: BuildResult, sma
 
 def test_a_parameter_of_the_last_stage_recomputes_that_stage_alone(small_store: Path, small: BuildResult) -> None:
     request = BuildRequest("world-search", store=small_store, out=small.path, **SMALL)
-    assert {status.state for status in prepare(request, progress="quiet").outlook().stages} == {"complete"}
+    assert {status.state for status in prepare(request, progress="quiet").outlook().stages} == {"cached"}
     changed = BuildRequest(
         "world-search",
         store=small_store,
@@ -91,7 +91,8 @@ def test_a_parameter_of_the_last_stage_recomputes_that_stage_alone(small_store: 
         settings={**SMALL["settings"], "preferences.trajectory_ratio": 3.0},
     )
     states = {status.label: status.state for status in prepare(changed, progress="quiet").outlook().stages}
-    assert [label for label, state in states.items() if state != "complete"] == [
+    assert [label for label, state in states.items() if state != "cached"] == [
+        "trajectory-pairs",
         "preferences",
         "pair-sketches",
         "pair-duplicates",

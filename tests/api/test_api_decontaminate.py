@@ -16,7 +16,7 @@ from synth.engine.fingerprint import hashed_config
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import Benchmarks, Item
 from synth.filtering.decontamination.config import Rules
-from synth.pipelines.collaborators import task_screens
+from synth.pipelines.collaborators import task_filters
 from synth.recipe.load import load_recipe
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
@@ -117,7 +117,7 @@ def test_planted_overlaps_are_replaced_and_nothing_else_changes(folder: Path, pl
     moved.write_text(json.dumps(clean))
     wanted = {**LEAN, "decontaminate": {"benchmarks": [str(benchmark)]}}
     before, after = (
-        hashed_config(task_screens(load_recipe("world-search", settings=settings))[0])
+        hashed_config(task_filters(load_recipe("world-search", settings=settings))[0])
         for settings in (wanted, {**wanted, "decontaminate": {"benchmarks": [str(moved)]}})
     )
     assert before != after, "what a benchmark holds is in the fingerprint"

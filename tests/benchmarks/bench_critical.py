@@ -37,8 +37,8 @@ from synth.agents.trajectory import to_row
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.branching import Generators
 from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.annotate.critical.intervals import wilson
-from synth.annotate.critical.pool import Pool
 from synth.annotate.critical.scoring import EvidenceScorer
 from synth.annotate.critical.scripted_expert import scripted_expert
 from synth.annotate.critical.search import Candidate, Searched, open_pool, search
@@ -75,11 +75,11 @@ class Bench:
     def policy(self, task: Task) -> Policy:
         return scripted_policy(task=task, role="policy", language=self.language, **self.skill)
 
-    def pool(self, number: int, use: str) -> Pool:
+    def pool(self, number: int, use: str) -> ContinuationPool:
         row = self.runs[number]
         task = self.tasks[row.task_id]
         pool = open_pool(row, task, self.environment, self.policy(task), self.config, generators(use))
-        assert isinstance(pool, Pool), pool
+        assert isinstance(pool, ContinuationPool), pool
         return pool
 
 
@@ -110,7 +110,7 @@ def everywhere(number: int) -> list[Searched]:
         task = BENCH.tasks[row.task_id]
         config, draws = BENCH.config, generators("everywhere")
         pool = open_pool(row, task, BENCH.environment, BENCH.policy(task), config, draws, dict(done), done.__setitem__)
-        assert isinstance(pool, Pool), pool
+        assert isinstance(pool, ContinuationPool), pool
         found.append(monte_carlo(pool, scorer=EvidenceScorer(), expert=expert, config=config, k=k))
     return found[::-1]
 

@@ -41,9 +41,9 @@ from synth.agents.scripted.backend import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.annotate.critical.contract import Point, Score, Scorer
 from synth.annotate.critical.model_scorer import ModelScorer, ScorerConfig
-from synth.annotate.critical.pool import Pool
 from synth.annotate.critical.scoring import EvidenceScorer
 from synth.annotate.critical.scripted_expert import scripted_expert
 from synth.annotate.critical.search import open_pool
@@ -101,7 +101,9 @@ def runs_of(
     return found
 
 
-def measure(row: TrajectoryRow, pool: Pool, policy: Policy, language: str, steps: int, k: int) -> list[Measured]:
+def measure(
+    row: TrajectoryRow, pool: ContinuationPool, policy: Policy, language: str, steps: int, k: int
+) -> list[Measured]:
     """``steps`` of the run, drawn at random, with every action continued ``k`` times."""
     expert = scripted_expert(language=language)
     draw = derive_generator(13, "which steps", row.id)
@@ -216,7 +218,7 @@ def main() -> int:
         for row in rows:
             task = tasks[row.task_id]
             pool = open_pool(row, task, environment, policy(task), CriticalConfig(), generators("scorers"))
-            assert isinstance(pool, Pool), pool
+            assert isinstance(pool, ContinuationPool), pool
             measured += measure(row, pool, policy(task), "world", options.steps, options.k)
             pool.branching.close()
         drawn = sum(tried for one in measured for _, tried in one.outcomes)

@@ -33,7 +33,7 @@ import pyarrow as pa
 from bench_distractors import Pages, built, difference, environment, rate, run, successes, with_density
 
 from synth.annotate.contexts.admit import Admission, PageWords
-from synth.annotate.distractors.met import met_pages, walk_pages
+from synth.annotate.distractors.retrieved import retrieved_pages, walk_pages
 from synth.environments.search import FoundDocument, SearchEnvironment
 from synth.identity import derive_generator
 from synth.retrieval.bm25 import Hit
@@ -89,7 +89,7 @@ class Bench:
             for role, number in roles
         ]
         needed = walk_pages(task)
-        met = sorted(met_pages(runs, needed), key=lambda page: -page.runs)
+        met = sorted(retrieved_pages(runs, needed), key=lambda page: -page.runs)
         one, two = ([self.rows[page.document_id] for page in met if page.tier == tier] for tier in (1, 2))
         if not one:
             return None

@@ -35,11 +35,11 @@ COMMANDS: dict[str, list[str]] = {
     "push": ["push", "DIR", "--repo", "ann/w", "--dry-run"],
     "redact": ["redact", "DIR", "--out", "OUT"],
     "rehydrate": ["rehydrate", "DIR", "--from", "GOOD", "--out", "OUT"],
-    "reward": ["reward", "DIR", "--port", "0"],
+    "serve-reward": ["serve-reward", "DIR", "--port", "0"],
     "serve-env": ["serve-env", "DIR", "--port", "0"],
     "report": ["report", "DIR", "--out", "OUT.html"],
 }
-TAKE_THE_REPORT = {*COMMANDS} - {"show", "show a row", "scan", "reward"}
+TAKE_THE_REPORT = {*COMMANDS} - {"show", "show a row", "scan", "serve-reward"}
 """The others need the tables alone, as an import or a table that was annotated has them."""
 
 Damage = Callable[[Path], None]
@@ -214,8 +214,8 @@ OPTIONS: dict[str, str] = {
     "redact FREE --out /proc/out": "/proc/out",
     "rehydrate GOOD --from GOOD --out out": "nothing is redacted",
     "rehydrate GOOD --from none --out out": "none",
-    "reward GOOD --port 99999": "--port",
-    "reward GOOD --host no.invalid --port 0": "--host",
+    "serve-reward GOOD --port 99999": "--port",
+    "serve-reward GOOD --host no.invalid --port 0": "--host",
     "serve-env GOOD --over smoke": "'http', 'mcp'",
     "serve-env GOOD --host no.invalid --port 0 --environment app.yaml": "as --host",
     "serve-env GOOD --environment half.yaml": "option 'application' is missing",

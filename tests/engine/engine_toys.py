@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from synth.engine import Engine, Executor, LocalExecutor, Plan, ProcessesExecutor, StageNode
-from synth.engine.units import Part, Unit
+from synth.engine.units import PartRecord, RowRecord
 from synth.errors import InputError, SynthError
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
@@ -110,7 +110,7 @@ class Pages(ShardStage[PagesConfig]):
                 continue
             draws = self.context.generator(number).integers(0, 1000, 5)
             kept.append(Page(id=f"p{number}", words=tuple(f"w{draw}" for draw in draws)))
-        self.context.notes["words"] = 5.0 * len(kept)
+        self.context.metrics["words"] = 5.0 * len(kept)
         return Batch({"pages": kept}, rejected=rejected, rows_in=len(numbers), kept_in=len(kept))
 
 
@@ -165,7 +165,7 @@ class Questions(CandidateStage[QuestionsConfig]):
         counts = self.context.inputs.arrays("index")["counts"]
         generator = self.context.generator(index)
         secret = {"secrets": (Secret(id=f"s{index}", why=f"drawn {index}"),)} if index % 2 else {}
-        self.context.notes["proposed"] = self.context.notes.get("proposed", 0) + 1
+        self.context.metrics.add("proposed")
         if generator.integers(self.config.rejects) == 0:
             reason = Reason.NO_WALK if index % 4 else Reason.NOT_UNIQUE
             rejection = Rejection(stage=self.name, row_id=str(index), reason=reason, detail=f"candidate {index}")
@@ -215,7 +215,7 @@ class Answers(RowStage[AnswersConfig, Question]):
             raise ZeroDivisionError("a bug of the stage")
         generator = self.context.generator(row.id)
         page = self.context.inputs.table("pages").row(int(generator.integers(10)))
-        self.context.notes["length"] = row.answer / 3
+        self.context.metrics["length"] = row.answer / 3
         secrets = (Secret(id=row.id, why=page.id),)
         if row.answer % 5 == 0:
             rejection = Rejection(stage=self.name, row_id=row.id, reason=Reason.UNGROUNDED, detail="five, \n and ü")
@@ -377,8 +377,8 @@ def finished_on_disk(store: Path) -> set[tuple[str, int, str | None]]:
                     continue
             found.add((name, start, None))
         for journal in entry.path.glob("journals/*.journal"):
-            rows = [record for record in read_journal(journal) if not Part.is_part(record)]
-            found |= {(name, -1, Unit.name_of(record)[0]) for record in rows}
+            rows = [record for record in read_journal(journal) if not PartRecord.is_part(record)]
+            found |= {(name, -1, RowRecord.name_of(record)[0]) for record in rows}
     return found
 
 

@@ -79,10 +79,10 @@ class Chats(RowStage[ChatsConfig, Question]):
 
     def process(self, row: Question) -> Outcome:
         model = self.context.make(self.config.agent)
-        notebook, notes = self.context.notebook, self.context.notes
+        checkpoint, notes = self.context.checkpoint, self.context.metrics
         said: list[str] = []
         for turn in range(self.config.turns):
-            part = notebook.parts.get(str(turn))
+            part = checkpoint.parts.get(str(turn))
             if part is None:
                 text = f"{row.id} {turn} {' '.join(said)}"
                 if row.id == self.config.failing and turn == 1:
@@ -92,8 +92,8 @@ class Chats(RowStage[ChatsConfig, Question]):
                 if row.id == self.config.fail_at:
                     raise ZeroDivisionError("a bug of the stage")
                 if turn == 1:
-                    notebook.put("0", said[0])
-                    notebook.put("1", part)
+                    checkpoint.put("0", said[0])
+                    checkpoint.put("1", part)
             said.append(part)
             notes["turns"] = notes.get("turns", 0.0) + 1
         notes["answer"] = float(row.answer)
@@ -118,7 +118,7 @@ class Wordings(CandidateStage[ChatsConfig]):
         model = self.context.make(self.config.agent)
         sample = key_of(self.context.generator(index))
         said = str(model.chat([{"role": "user", "content": f"word {index}"}], sample=sample).content)
-        self.context.notes["asked"] = self.context.notes.get("asked", 0.0) + 1
+        self.context.metrics.add("asked")
         if index % 3 == 0:
             rejection = Rejection(stage=self.name, row_id=str(index), reason=Reason.UNNATURAL, detail="no")
             return Outcome(rejected=(rejection,))

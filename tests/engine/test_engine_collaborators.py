@@ -22,7 +22,7 @@ from synth.registry import COLLABORATORS, STAGES
 from synth.stages.contract import Implementation
 
 MODEL = {"backend": "vllm", "model": "small", "endpoints": ["http://127.0.0.1:9/v1"]}
-PLAYED = ("writer", "checker", "judge", "summarizer", "reflector", "editor", "expert", "prm", "teacher")
+PLAYED = ("writer", "checker", "judge", "summarizer", "reflector", "perturber", "expert", "prm", "teacher")
 WRITER = {"roles.writer": MODEL}
 WEB = {"environment.executable": sys.executable}
 """A plan opens no browser, but wants its program to be there."""
@@ -109,7 +109,7 @@ def invalid(plan: Plan, *factories: str) -> tuple[set[str], set[str]]:
 
 def given(node: StageNode) -> set[str]:
     """What a stage run is given: the factories that stand in the text of all that it is told, however deep."""
-    parts = [node.config, *node.screens, *([node.accepting] if node.accepting is not None else [])]
+    parts = [node.config, *node.filters, *([node.accepting] if node.accepting is not None else [])]
     text = json.dumps([part.model_dump(mode="json") for part in parts])
     return {factory for factory in [*GIVEN, *STAGES.values()] if f'"{factory}"' in text}
 

@@ -48,7 +48,7 @@ def test_rows_in_flight_do_not_mix(tmp_path: Path) -> None:
     for row in answers(built):
         assert row["draw"] == TURNS, "notes of its own"
         seen += str(row["text"]).split(" | ")
-    assert len(set(seen)) == ROWS * TURNS, "notebooks of its own"
+    assert len(set(seen)) == ROWS * TURNS, "checkpoints of its own"
 
 
 def test_no_more_rows_at_once_than_asked_for(tmp_path: Path) -> None:

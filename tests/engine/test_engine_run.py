@@ -63,7 +63,7 @@ def test_the_same_again_runs_nothing(tmp_path: Path) -> None:
     assert build(tmp_path / "store", plan(20), ledger=ledger) == first
     assert read_ledger(ledger) == []
     with Engine(plan(20), Store(tmp_path / "store"), LocalExecutor()) as engine:
-        assert [status.state for status in engine.status()] == ["complete"] * 5
+        assert [status.state for status in engine.status()] == ["cached"] * 5
         assert all(report.reused_shards == report.shards for report in engine.run())
 
 

@@ -15,7 +15,7 @@ from synth.agents.loop import Rollout, replay
 from synth.agents.trajectory import facts_of, history_of, to_row
 from synth.annotate.critical.branching import Branching, Refused
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.distractors.met import met_pages
+from synth.annotate.distractors.retrieved import met_pages
 from synth.annotate.evidence.assessment import Effect
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView, collected

@@ -13,7 +13,7 @@ import pytest
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
-from synth.annotate.critical.branching import Branching, Place, Refusal
+from synth.annotate.critical.branching import Branching, BranchPoint, Refusal
 from synth.annotate.critical.config import CriticalConfig
 from synth.environments.contract import ToolCall
 from synth.errors import InputError
@@ -90,11 +90,11 @@ def test_a_run_is_branched_from_by_making_its_calls_again() -> None:
     assert isinstance(branching, Branching)
     assert (branching.refused, branching.steps) == (None, 4)
     right = Listed(*[WRITE, READ], answer=TASK.answer)
-    done = branching.run(right, Place(1, "alternative", 0), put("write", {"title": "b", "text": "two"}), 0, names)
+    done = branching.run(right, BranchPoint(1, "alternative", 0), put("write", {"title": "b", "text": "two"}), 0, names)
     # The note of step 0 is there, that of the branch is the second call of its server.
     assert done.success
     assert "Call 2: the note 'b' is written." in json.dumps([item.model_dump() for item in done.content])
-    again = branching.run(right, Place(1, "alternative", 0), put("titles", {}), 1, names)
+    again = branching.run(right, BranchPoint(1, "alternative", 0), put("titles", {}), 1, names)
     assert '"content": "a"' in json.dumps([item.model_dump() for item in again.content])
     branching.close()
     assert running() == 0

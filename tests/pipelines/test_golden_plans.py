@@ -69,8 +69,8 @@ def node_text(node: StageNode) -> str:
     about: dict[str, Any] = {"stage": node.stage.name, "inputs": dict(node.inputs), "config": config}
     if node.accepting is not None:
         about["accepting"] = shown(hashed_config(node.accepting))
-    if node.screens:
-        about["screens"] = [shown(hashed_config(screen)) for screen in node.screens]
+    if node.filters:
+        about["task_filters"] = [shown(hashed_config(task_filter)) for task_filter in node.filters]
     return f"{node.label} {canonical_json(about)}"
 
 

@@ -34,10 +34,10 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict
 
 __all__ = [
+    "BranchPoint",
     "Branching",
     "Continuation",
     "Generators",
-    "Place",
     "Refusal",
     "Refused",
     "continuation_row",
@@ -72,7 +72,7 @@ class Refused(Row):
 
 
 @dataclass(frozen=True, order=True)
-class Place:
+class BranchPoint:
     """Where a continuation starts: the turn that is put at ``step``.
 
     ``step`` -1 on the original side is the question alone: nothing is put there, the policy acts from the beginning.
@@ -110,8 +110,8 @@ class Continuation(Row):
     """Where the policy's own turns come from, of a model's."""
 
     @property
-    def place(self) -> Place:
-        return Place(self.step, self.side, self.alternative)
+    def place(self) -> BranchPoint:
+        return BranchPoint(self.step, self.side, self.alternative)
 
 
 class Branching:
@@ -188,7 +188,7 @@ class Branching:
     def run(
         self,
         policy: Policy,
-        place: Place,
+        place: BranchPoint,
         turn: Turn | None,
         sample: int,
         generator: Generators,

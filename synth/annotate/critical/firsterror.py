@@ -15,7 +15,7 @@ import math
 from enum import StrEnum
 
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.pool import Pool
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.schemas.row import Row
 
 __all__ = ["FirstError", "Prefix", "PrefixState", "WhatCame", "first_error"]
@@ -69,7 +69,7 @@ class FirstError(Row):
     """All that were looked at, shortest first."""
 
 
-def first_error(pool: Pool, config: CriticalConfig) -> FirstError:
+def first_error(pool: ContinuationPool, config: CriticalConfig) -> FirstError:
     """Look for the first error of a failed run.
 
     Continuations that were drawn for other tests are used first; at most ``first_error_budget`` are added.
@@ -98,7 +98,7 @@ def first_error(pool: Pool, config: CriticalConfig) -> FirstError:
 
 
 class _Bisection:
-    def __init__(self, pool: Pool, config: CriticalConfig) -> None:
+    def __init__(self, pool: ContinuationPool, config: CriticalConfig) -> None:
         self.pool = pool
         self.config = config
         self.start = pool.spent

@@ -7,7 +7,7 @@ what was paid for there tells how much hangs on what the policy does at turn ``s
 from __future__ import annotations
 
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.pool import Pool
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.schemas.row import Row
 
 __all__ = ["Spread", "spreads"]
@@ -26,7 +26,7 @@ class Spread(Row):
     """No turn of the trajectory that was judged varies more, and it varies enough (``pivot_variance``)."""
 
 
-def spreads(pool: Pool, config: CriticalConfig) -> tuple[Spread, ...]:
+def spreads(pool: ContinuationPool, config: CriticalConfig) -> tuple[Spread, ...]:
     """Spread at every turn that has ``pivot_samples`` continuations from before it, in order of the turns."""
     rows: list[Spread] = []
     for place in pool.originals():

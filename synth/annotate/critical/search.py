@@ -19,13 +19,13 @@ from typing import Literal
 from synth.agents.contract import Policy, Turn, TurnRejected, act
 from synth.annotate.critical.actions import action_key, action_kind
 from synth.annotate.critical.branching import Branching, Continuation, Generators, Refused
+from synth.annotate.critical.comparisons import Comparison, Finding, Result, compare
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.contests import Contest, Finding, Result, compare
+from synth.annotate.critical.continuations import ContinuationPool, Record
 from synth.annotate.critical.contract import Expert, Point, Proposals, Score, Scorer
 from synth.annotate.critical.firsterror import FirstError, first_error
 from synth.annotate.critical.intervals import criticality
 from synth.annotate.critical.pivots import Spread, spreads
-from synth.annotate.critical.pool import Pool, Record
 from synth.environments.contract import Environment
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.row import Row
@@ -159,10 +159,10 @@ def open_pool(
     generator: Generators,
     done: Mapping[str, Continuation] | None = None,
     record: Record | None = None,
-) -> Pool | Refused:
+) -> ContinuationPool | Refused:
     """Replay ``row`` and make ready to continue from its steps; refused with a reason when that can't be."""
     branching = Branching.open(row, task, environment, config)
-    return branching if isinstance(branching, Refused) else Pool(branching, policy, generator, done, record)
+    return branching if isinstance(branching, Refused) else ContinuationPool(branching, policy, generator, done, record)
 
 
 def search_trajectory(
@@ -210,27 +210,27 @@ def refused(row: TrajectoryRow, why: Refused) -> Searched:
     )
 
 
-def search(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
+def search(pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
     """:func:`search_trajectory` on an open pool, whose continuations other measures of the same trajectory may use."""
     direction = direction_of(pool)
     scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
-    contests: list[Contest] = []
+    comparisons: list[Comparison] = []
     for one in found:
         original = pool.original(one.point.step)
         alternative = pool.alternative(one.point.step, one.number, one.turn, one.source)
         pair = (alternative, original) if direction == "failed" else (original, alternative)
-        contests.append(Contest(*pair, action=action_key(one.turn)))
-    results = compare(contests, pool, config, group=not config.all_alternatives)
+        comparisons.append(Comparison(*pair, action=action_key(one.turn)))
+    results = compare(comparisons, pool, config, group=not config.all_alternatives)
     wrong = first_error(pool, config) if config.first_error and direction == "failed" else None
     return result_row(pool, config, scored, found, results, counts, wrong)
 
 
-def direction_of(pool: Pool) -> Direction:
+def direction_of(pool: ContinuationPool) -> Direction:
     return "succeeded" if pool.branching.row.success else "failed"
 
 
 def find_candidates(
-    pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
+    pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, every: bool = False
 ) -> tuple[tuple[Scored, ...], tuple[Found, ...], Counter[str]]:
     """All scores, the candidates in the order in which they are to be tested, and counts.
 
@@ -274,7 +274,7 @@ def _worth(score: Score, config: CriticalConfig, direction: Direction, *, record
 
 
 def _alternatives(
-    pool: Pool, point: Point, expert: Expert, config: CriticalConfig, counts: Counter[str]
+    pool: ContinuationPool, point: Point, expert: Expert, config: CriticalConfig, counts: Counter[str]
 ) -> tuple[tuple[Turn, ModelTurn | None], ...]:
     """Up to ``config.alternatives`` turns that do something else than the recorded one and than each other, each with
     where it comes from."""
@@ -309,7 +309,7 @@ def _alternatives(
 
 
 def result_row(
-    pool: Pool,
+    pool: ContinuationPool,
     config: CriticalConfig,
     scored: Sequence[Scored],
     found: Sequence[Found],
@@ -347,7 +347,7 @@ def result_row(
     )
 
 
-def _candidate(pool: Pool, one: Found, result: Result, config: CriticalConfig) -> Candidate:
+def _candidate(pool: ContinuationPool, one: Found, result: Result, config: CriticalConfig) -> Candidate:
     step = one.point.step
     alternative = pool.tally(pool.alternative(step, one.number, one.turn))
     original = pool.tally(pool.original(step))

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from synth.agents.contract import Policy
 from synth.annotate.critical.branching import Continuation, Generators, Refused
+from synth.annotate.critical.comparisons import Comparison, Finding, compare
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.contests import Contest, Finding, compare
+from synth.annotate.critical.continuations import ContinuationPool, Record
 from synth.annotate.critical.intervals import newcombe
-from synth.annotate.critical.pool import Pool, Record
 from synth.annotate.critical.search import open_pool
 from synth.environments.contract import Environment
 from synth.schemas.row import Row
@@ -85,7 +85,7 @@ def segment_trajectory(
         pool.branching.close()
 
 
-def find_segments(pool: Pool, config: CriticalConfig, every: int) -> Segmented:
+def find_segments(pool: ContinuationPool, config: CriticalConfig, every: int) -> Segmented:
     """:func:`segment_trajectory` on an open pool."""
     if every < 1:
         raise ValueError(f"a segment of {every} steps")
@@ -94,11 +94,11 @@ def find_segments(pool: Pool, config: CriticalConfig, every: int) -> Segmented:
     end = branching.steps - (branching.refused is None)
     borders = [*range(0, end, every), end] if end > 0 else []
     spans = list(pairwise(borders))
-    contests = [Contest(better=pool.original(stop - 1), worse=pool.original(start - 1)) for start, stop in spans]
-    results = compare(contests, pool, config, group=False)
+    comparisons = [Comparison(better=pool.original(stop - 1), worse=pool.original(start - 1)) for start, stop in spans]
+    results = compare(comparisons, pool, config, group=False)
     segments: list[Segment] = []
     for (start, stop), result in zip(spans, results, strict=True):
-        before, after = pool.tally(result.contest.worse), pool.tally(result.contest.better)
+        before, after = pool.tally(result.comparison.worse), pool.tally(result.comparison.better)
         difference = after[0] / max(1, after[1]) - before[0] / max(1, before[1])
         finding = result.finding
         if finding is Finding.VERIFIED and difference <= 0:

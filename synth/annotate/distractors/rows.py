@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from synth.annotate.contexts.admit import Admission, PageWords
-from synth.annotate.distractors.met import Met
 from synth.annotate.distractors.neighbours import Near
+from synth.annotate.distractors.retrieved import RetrievedPage
 from synth.identity import digest
 from synth.schemas.distractors import Distractor, DistractorKind
 from synth.schemas.provenance import Provenance
@@ -20,7 +20,7 @@ _TIERS: Mapping[int, DistractorKind] = {1: "opened_not_cited", 2: "retrieved_not
 
 def distractor_rows(
     task: Task,
-    candidates: Iterable[Met | Near],
+    candidates: Iterable[RetrievedPage | Near],
     pages: Callable[[str], PageWords | None],
     *,
     falsehoods: Mapping[str, str],
@@ -52,7 +52,7 @@ def distractor_rows(
             refused[_slug(why)] += 1
             continue
         counts[kind] += 1
-        met, near = (item, None) if isinstance(item, Met) else (None, item)
+        met, near = (item, None) if isinstance(item, RetrievedPage) else (None, item)
         rows[item.document_id] = Distractor(
             id=f"distractor-{digest('distractor', task.id, item.document_id, kind)[:16]}",
             task_id=task.id,

@@ -58,7 +58,7 @@ def _actor(row: Any, known: Known) -> Iterator[str]:
         if made.prompt is not None and made.backend is None:
             yield "provenance.prompt: there is one, and no backend got it"
     if isinstance(row, PreferenceRow) and row.kind is PairKind.PERTURBATION and made.backend is not None:
-        return  # an editor proposed it
+        return  # a perturber proposed it
     for name in _ACTOR:
         if not known.same((name, row.table, made.fingerprint, kinds), getattr(made, name)):
             yield f"provenance.{name}: another row of the same stage run has another"

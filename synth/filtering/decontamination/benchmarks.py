@@ -24,7 +24,7 @@ from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 
 __all__ = [
-    "BenchmarkScreen",
+    "BenchmarkFilter",
     "Benchmarks",
     "Item",
     "file_digest",
@@ -51,7 +51,7 @@ class Item(NamedTuple):
 
 
 class Benchmarks:
-    """A screen (see :mod:`synth.filtering.decontamination`): which tasks overlap with ``items``."""
+    """A filter (see :mod:`synth.filtering.decontamination`): which tasks overlap with ``items``."""
 
     def __init__(self, items: Sequence[Item], rules: Rules) -> None:
         """
@@ -159,7 +159,7 @@ def _encoder(rules: Rules) -> Encoder:
 
 
 @versioned(2)
-class BenchmarkScreen(Benchmarks):
+class BenchmarkFilter(Benchmarks):
     """The same, from files: what the engine makes."""
 
     name: ClassVar[str] = "benchmark_screen"

@@ -7,41 +7,41 @@ sides, no scores; verified by the same exact test with one look.
 
 from __future__ import annotations
 
+from synth.annotate.critical.comparisons import Comparison, Finding, Result
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.contests import Contest, Finding, Result
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.annotate.critical.contract import Expert, Scorer
-from synth.annotate.critical.pool import Pool
 from synth.annotate.critical.search import Found, Searched, find_candidates, result_row
 from synth.annotate.critical.sequential import Design, threshold
 
 __all__ = ["cso", "monte_carlo"]
 
 
-def cso(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
+def cso(pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig) -> Searched:
     """Candidates as in ``search``; verified = the one continuation of the alternative succeeds (failed runs)."""
     scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config)
     results: list[Result] = []
     for one in found:
-        contest = _contest(pool, one)
-        success = pool.draw(contest.better).success
+        comparison = _contest(pool, one)
+        success = pool.draw(comparison.better).success
         finding = Finding.VERIFIED if success else Finding.FUTILE
-        results.append(Result(contest, finding, 0, int(success), 0, 1.0))
+        results.append(Result(comparison, finding, 0, int(success), 0, 1.0))
     return result_row(pool, config, scored, found, results, counts)
 
 
-def monte_carlo(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, k: int) -> Searched:
+def monte_carlo(pool: ContinuationPool, *, scorer: Scorer, expert: Expert, config: CriticalConfig, k: int) -> Searched:
     """``k`` continuations of the original action and of each alternative at every step. Verified with Holm's correction
     over all alternatives of the trajectory, at the same error as ``search``."""
     scored, found, counts = find_candidates(pool, scorer=scorer, expert=expert, config=config, every=True)
     design = Design(max_pairs=k, first=k)
-    measured: list[tuple[float, int, Contest, int, int]] = []
+    measured: list[tuple[float, int, Comparison, int, int]] = []
     for number, one in enumerate(found):
-        contest = _contest(pool, one)
-        for place in (contest.better, contest.worse):
+        comparison = _contest(pool, one)
+        for place in (comparison.better, comparison.worse):
             while pool.drawn(place) < k:
                 pool.draw(place)
-        better, worse = (sum(pool.outcomes(place)) for place in (contest.better, contest.worse))
-        measured.append((design.statistic(k, better, worse), number, contest, better, worse))
+        better, worse = (sum(pool.outcomes(place)) for place in (comparison.better, comparison.worse))
+        measured.append((design.statistic(k, better, worse), number, comparison, better, worse))
     verified: set[int] = set()
     level = config.error / max(1, len(measured))
     for statistic, number, *_ in sorted(measured, key=lambda m: (-m[0], m[1])):
@@ -50,12 +50,12 @@ def monte_carlo(pool: Pool, *, scorer: Scorer, expert: Expert, config: CriticalC
             break
         verified.add(number)
     results = [
-        Result(contest, Finding.VERIFIED if number in verified else Finding.UNDECIDED, k, better, worse, level)
-        for _, number, contest, better, worse in measured
+        Result(comparison, Finding.VERIFIED if number in verified else Finding.UNDECIDED, k, better, worse, level)
+        for _, number, comparison, better, worse in measured
     ]
     return result_row(pool, config, scored, found, results, counts)
 
 
-def _contest(pool: Pool, one: Found) -> Contest:
+def _contest(pool: ContinuationPool, one: Found) -> Comparison:
     step = one.point.step
-    return Contest(better=pool.alternative(step, one.number, one.turn, one.source), worse=pool.original(step))
+    return Comparison(better=pool.alternative(step, one.number, one.turn, one.source), worse=pool.original(step))

@@ -10,7 +10,7 @@ from stand_ins.planted import generators
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
-from synth.annotate.critical.branching import Branching, Place
+from synth.annotate.critical.branching import Branching, BranchPoint
 from synth.annotate.critical.config import CriticalConfig
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.contract import ToolCall
@@ -92,14 +92,14 @@ def test_a_recorded_run_is_restored_another_action_is_put_in_and_the_run_goes_on
     name, arguments = spent(wallet, coffee)
     put = Turn(calls=(ToolCall(id="x", name=name, arguments=arguments),))
     policy = Script(right)
-    flipped = branching.run(policy, Place(at, "alternative", 0), put, 0, generators())
-    control = branching.run(Script(wrong), Place(at, "original"), branching.history[at].turn, 0, generators())
-    again = branching.run(policy, Place(at, "alternative", 0), put, 0, generators())
+    flipped = branching.run(policy, BranchPoint(at, "alternative", 0), put, 0, generators())
+    control = branching.run(Script(wrong), BranchPoint(at, "original"), branching.history[at].turn, 0, generators())
+    again = branching.run(policy, BranchPoint(at, "alternative", 0), put, 0, generators())
     assert (flipped.success, flipped.verdict.rule) == (True, "state")
     assert (control.success, control.verdict.rule) == (False, "state")
     assert "missing: new transaction: " in control.verdict.evidence
     assert "not wanted: new transaction: " in control.verdict.evidence
     assert again == flipped
-    late = branching.run(policy, Place(at + 1, "original"), branching.history[at + 1].turn, 0, generators())
+    late = branching.run(policy, BranchPoint(at + 1, "original"), branching.history[at + 1].turn, 0, generators())
     assert late.success is False
     branching.close()

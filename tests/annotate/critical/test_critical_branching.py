@@ -16,7 +16,7 @@ from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import history_of, step_items, to_row
 from synth.annotate.critical.actions import action_key, action_kind
-from synth.annotate.critical.branching import Branching, Place, Refusal, Refused, continuation_row
+from synth.annotate.critical.branching import Branching, BranchPoint, Refusal, Refused, continuation_row
 from synth.annotate.critical.config import CriticalConfig
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
@@ -72,10 +72,10 @@ class TestReplay:
         assert (branching.refused.reason, branching.refused.step) == (Refusal.OTHER_OBSERVATION, 2)
         assert "'went on" in branching.refused.detail
         assert branching.steps == 2
-        branching.run(POLICY, Place(1, "alternative", 0), go(1), 0, generators())
+        branching.run(POLICY, BranchPoint(1, "alternative", 0), go(1), 0, generators())
         for step in (2, 3):
             with pytest.raises(ValueError, match="no continuation"):
-                branching.run(POLICY, Place(step, "alternative", 0), go(1), 0, generators())
+                branching.run(POLICY, BranchPoint(step, "alternative", 0), go(1), 0, generators())
 
     def test_an_error_where_none_was_recorded_is_another_observation(self) -> None:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
@@ -128,7 +128,7 @@ class TestContinuations:
     def test_a_continuation_puts_the_turn_there_and_lets_the_policy_go_on(self) -> None:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
         branching = opened(row)
-        done = branching.run(POLICY, Place(2, "alternative", 1), go(7), 0, generators())
+        done = branching.run(POLICY, BranchPoint(2, "alternative", 1), go(7), 0, generators())
         first = done.content[0]
         assert isinstance(first, ApiAction)
         assert (first.kwargs, first.tool_call_id) == ({"way": 7}, "call_2_0")
@@ -139,8 +139,8 @@ class TestContinuations:
 
     def test_the_order_of_continuations_changes_nothing(self) -> None:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
-        places = [(Place(step, "original"), opened(row).history[step].turn) for step in range(row.turns)]
-        places += [(Place(step, "alternative", 0), go(9)) for step in range(row.turns)]
+        places = [(BranchPoint(step, "original"), opened(row).history[step].turn) for step in range(row.turns)]
+        places += [(BranchPoint(step, "alternative", 0), go(9)) for step in range(row.turns)]
 
         def run(branching: Branching, order: list[int]) -> dict[int, object]:
             return {at: branching.run(POLICY, *places[at], 1, generators()) for at in order}
@@ -154,7 +154,7 @@ class TestContinuations:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
         branching = opened(row)
         for step, recorded in enumerate(branching.history):
-            done = branching.run(POLICY, Place(step, "original"), recorded.turn, 0, generators())
+            done = branching.run(POLICY, BranchPoint(step, "original"), recorded.turn, 0, generators())
             items = tuple(step_items(recorded))
             assert done.content[: len(items)] == items
 
@@ -169,32 +169,34 @@ class TestContinuations:
             return generators()(*of)
 
         for sample in range(3):
-            branching.run(POLICY, Place(1, "original"), branching.history[1].turn, sample, listening)
-            branching.run(POLICY, Place(1, "alternative", 0), go(1), sample, listening)
-            branching.run(POLICY, Place(1, "alternative", 1), go(2), sample, listening)
-            branching.run(POLICY, Place(-1, "original"), None, sample, listening)
+            branching.run(POLICY, BranchPoint(1, "original"), branching.history[1].turn, sample, listening)
+            branching.run(POLICY, BranchPoint(1, "alternative", 0), go(1), sample, listening)
+            branching.run(POLICY, BranchPoint(1, "alternative", 1), go(2), sample, listening)
+            branching.run(POLICY, BranchPoint(-1, "original"), None, sample, listening)
         assert len(set(names)) == len(names)
         assert all(name[:2] == ("branch", row.id) for name in names)
-        kinds = {branching.run(POLICY, Place(1, "alternative", 0), go(1), j, generators()).success for j in range(20)}
+        kinds = {
+            branching.run(POLICY, BranchPoint(1, "alternative", 0), go(1), j, generators()).success for j in range(20)
+        }
         assert kinds == {True, False}
 
     def test_the_question_alone_is_a_place_too(self) -> None:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
-        done = opened(row).run(POLICY, Place(-1, "original"), None, 0, generators())
+        done = opened(row).run(POLICY, BranchPoint(-1, "original"), None, 0, generators())
         assert (done.step, done.turns) == (-1, TASK.details["steps"] + 1)
 
     def test_a_turn_that_answers_ends_at_once(self) -> None:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
         branching = opened(row)
-        right = branching.run(POLICY, Place(1, "alternative", 0), Turn(answer="treasure"), 0, generators())
+        right = branching.run(POLICY, BranchPoint(1, "alternative", 0), Turn(answer="treasure"), 0, generators())
         assert (right.success, right.turns, right.action_kind) == (True, 1, "answer")
-        none = branching.run(POLICY, Place(1, "alternative", 1), Turn(said="no idea"), 0, generators())
+        none = branching.run(POLICY, BranchPoint(1, "alternative", 1), Turn(said="no idea"), 0, generators())
         assert (none.success, none.stop_reason, none.action_kind) == (False, StopReason.GAVE_UP, "give_up")
 
     def test_limits_count_from_the_branch_and_over_the_whole_history(self) -> None:
         row = failed_run(ENVIRONMENT, TASK, POLICY)
         for config, turns in ((CriticalConfig(max_more=1), 2), (CriticalConfig(max_turns=3), 2)):
-            done = opened(row, config).run(POLICY, Place(1, "alternative", 0), go(1), 0, generators())
+            done = opened(row, config).run(POLICY, BranchPoint(1, "alternative", 0), go(1), 0, generators())
             assert (done.turns, done.stop_reason, done.success) == (turns, StopReason.MAX_TURNS, False)
 
     def test_too_many_invalid_calls_stop_it_as_they_stop_a_rollout(self) -> None:
@@ -205,7 +207,7 @@ class TestContinuations:
                 return Decision(Turn(calls=(ToolCall(id="x", name="fly", arguments={}),)))
 
         row = failed_run(ENVIRONMENT, TASK, POLICY)
-        done = opened(row).run(Wrong(), Place(1, "alternative", 0), go(1), 0, generators())
+        done = opened(row).run(Wrong(), BranchPoint(1, "alternative", 0), go(1), 0, generators())
         assert (done.stop_reason, done.turns) == (StopReason.INVALID_CALLS, 4)
 
     def test_rows_are_valid_adp_beside_their_prefix(self) -> None:
@@ -213,7 +215,7 @@ class TestContinuations:
         branching = opened(row)
         for step in range(row.turns):
             for config in (CONFIG, CriticalConfig(max_more=1)):
-                done = opened(row, config).run(POLICY, Place(step, "alternative", 0), go(5), 2, generators())
+                done = opened(row, config).run(POLICY, BranchPoint(step, "alternative", 0), go(5), 2, generators())
                 made = continuation_row(done, row, row.provenance)
                 assert ContinuationRow.model_validate(made.model_dump()) == made
                 prefix = [row.content[0], *(item for s in branching.history[:step] for item in step_items(s))]
@@ -262,12 +264,12 @@ def test_the_search_environment_can_be_branched_from() -> None:
     assert isinstance(branching, Branching)
     assert branching.refused is None
     for step in reversed(range(5)):
-        again = branching.run(script, Place(step, "original"), script.turns[step], 0, generators())
+        again = branching.run(script, BranchPoint(step, "original"), script.turns[step], 0, generators())
         assert again.content == tuple(item for s in branching.history[step:] for item in step_items(s))
         assert again.verdict == row.verdict
     # An alternative at step 1 leaves no page open, so what step 3 finds is refused.
     other = branching.run(
-        script, Place(1, "alternative", 0), Turn(calls=(call("search", query="Orl"),)), 0, generators()
+        script, BranchPoint(1, "alternative", 0), Turn(calls=(call("search", query="Orl"),)), 0, generators()
     )
     seen = [item for item in other.content if isinstance(item, TextObservation)]
     assert "No document is open" in seen[2].content

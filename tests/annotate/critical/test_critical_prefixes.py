@@ -16,9 +16,9 @@ from stand_ins.planted import (
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.annotate.critical.branching import Refusal
 from synth.annotate.critical.config import CriticalConfig
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.annotate.critical.firsterror import PrefixState, WhatCame, first_error
 from synth.annotate.critical.pivots import spreads
-from synth.annotate.critical.pool import Pool
 from synth.annotate.critical.search import open_pool
 from synth.annotate.critical.segments import find_segments, segment_trajectory
 from synth.schemas.tasks import Task
@@ -28,15 +28,17 @@ CONFIG = CriticalConfig(first_error_samples=24, first_error_budget=200)
 ENVIRONMENT = PlantedEnvironment()
 
 
-def pool_of(task: Task, policy: PlantedPolicy, row: TrajectoryRow) -> Pool:
+def pool_of(task: Task, policy: PlantedPolicy, row: TrajectoryRow) -> ContinuationPool:
     pool = open_pool(row, task, ENVIRONMENT, policy, CONFIG, generators())
-    assert isinstance(pool, Pool)
+    assert isinstance(pool, ContinuationPool)
     return pool
 
 
-def wrong_runs(count: int, skill: float, right: float = 0.95, wrong: float = 0.05) -> list[tuple[Task, Pool]]:
+def wrong_runs(
+    count: int, skill: float, right: float = 0.95, wrong: float = 0.05
+) -> list[tuple[Task, ContinuationPool]]:
     """Runs that failed by their decisive step."""
-    found: list[tuple[Task, Pool]] = []
+    found: list[tuple[Task, ContinuationPool]] = []
     for number in range(2000):
         task = planted_task(number, steps=6)
         policy = PlantedPolicy(task, right, wrong, skill)
@@ -88,7 +90,7 @@ class TestFirstError:
         row = failed_run(ENVIRONMENT, task, PlantedPolicy(task, 0.5, 0.5))
         for drawn_before, single in ((0, True), (8, False)):
             pool = open_pool(row, task, ENVIRONMENT, ByLength(task, (0, 2, 3, 4)), CONFIG, generators())
-            assert isinstance(pool, Pool)
+            assert isinstance(pool, ContinuationPool)
             for _ in range(drawn_before):
                 pool.draw(pool.original(0))
             found = first_error(pool, CONFIG)
@@ -102,7 +104,7 @@ class TestFirstError:
         broken = row.model_copy(update={"content": tuple(content)})
         for good, came, step in (((0, 1, 2, 3), WhatCame.NOT_LOST, None), ((0, 1), WhatCame.FOUND, 1)):
             pool = open_pool(broken, task, ENVIRONMENT, ByLength(task, good), CONFIG, generators())
-            assert isinstance(pool, Pool)
+            assert isinstance(pool, ContinuationPool)
             found = first_error(pool, CONFIG)
             assert (found.came, found.step) == (came, step)
 

@@ -23,11 +23,11 @@ from stand_ins.planted import (
 
 from synth.agents.contract import Turn
 from synth.annotate.critical.actions import action_key
-from synth.annotate.critical.branching import Continuation, Place, Refusal
+from synth.annotate.critical.branching import BranchPoint, Continuation, Refusal
+from synth.annotate.critical.comparisons import Finding
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.contests import Finding
+from synth.annotate.critical.continuations import ContinuationPool
 from synth.annotate.critical.contract import Point, Score
-from synth.annotate.critical.pool import Pool
 from synth.annotate.critical.search import Searched, open_pool, search, search_trajectory
 from synth.environments.contract import ToolCall
 from synth.schemas.adp import ApiAction
@@ -63,9 +63,9 @@ def searched(number: int, right: float, wrong: float, *, blind: bool = False) ->
     return task, row, found
 
 
-def pool_of(task: Task, policy: PlantedPolicy, row: TrajectoryRow, config: CriticalConfig = CONFIG) -> Pool:
+def pool_of(task: Task, policy: PlantedPolicy, row: TrajectoryRow, config: CriticalConfig = CONFIG) -> ContinuationPool:
     pool = open_pool(row, task, ENVIRONMENT, policy, config, generators())
-    assert isinstance(pool, Pool)
+    assert isinstance(pool, ContinuationPool)
     return pool
 
 
@@ -187,8 +187,8 @@ class TestBookkeeping:
         by_place = Counter(one.place for one in found.continuations)
         good = Counter(one.place for one in found.continuations if one.success)
         for candidate in found.candidates:
-            place = Place(candidate.step, "alternative", candidate.alternative)
-            original = Place(candidate.step, "original")
+            place = BranchPoint(candidate.step, "alternative", candidate.alternative)
+            original = BranchPoint(candidate.step, "original")
             if candidate.criticality is None:
                 assert not (by_place[place] and by_place[original])
                 continue

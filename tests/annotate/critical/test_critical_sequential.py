@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.annotate.critical.branching import Place
+from synth.annotate.critical.branching import BranchPoint
+from synth.annotate.critical.comparisons import Budget, Comparison, Finding, compare
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.critical.contests import Budget, Contest, Finding, compare
 from synth.annotate.critical.intervals import criticality, newcombe, wilson
 from synth.annotate.critical.sequential import Design, Futility, characteristics, futile, size, threshold
 from synth.identity import derive_generator
@@ -28,9 +28,9 @@ MOST = 12
 class Coins:
     """Outcomes with given success rates: a source for ``compare`` without trajectories."""
 
-    def __init__(self, rates: dict[Place, float], generator: np.random.Generator) -> None:
+    def __init__(self, rates: dict[BranchPoint, float], generator: np.random.Generator) -> None:
         self.rates = rates
-        self.seen: dict[Place, list[bool]] = defaultdict(list)
+        self.seen: dict[BranchPoint, list[bool]] = defaultdict(list)
         self.per_step: Counter[int] = Counter()
         self.generator = generator
 
@@ -41,22 +41,22 @@ class Coins:
     def spent_at(self, step: int) -> int:
         return self.per_step[step]
 
-    def outcomes(self, place: Place) -> tuple[bool, ...]:
+    def outcomes(self, place: BranchPoint) -> tuple[bool, ...]:
         return tuple(self.seen[place])
 
-    def drawn(self, place: Place) -> int:
+    def drawn(self, place: BranchPoint) -> int:
         return len(self.seen[place])
 
-    def draw(self, place: Place) -> object:
+    def draw(self, place: BranchPoint) -> object:
         self.per_step[place.step] += 1
         self.seen[place].append(bool(self.generator.random() < self.rates[place]))
         return None
 
 
-def contests(steps: int, alternatives: int) -> list[Contest]:
+def comparisons(steps: int, alternatives: int) -> list[Comparison]:
     """All alternatives of a step share its original side."""
     return [
-        Contest(Place(step, "alternative", number), Place(step, "original"))
+        Comparison(BranchPoint(step, "alternative", number), BranchPoint(step, "original"))
         for step in range(steps)
         for number in range(alternatives)
     ]
@@ -125,7 +125,7 @@ def test_luck_alone_is_accepted_in_few_trajectories(base: float) -> None:
     runs = 500
     accepted = 0
     free = Budget(step=10**6, trajectory=10**6)
-    tests = contests(4, 3)
+    tests = comparisons(4, 3)
     rates = {place: base for test in tests for place in (test.better, test.worse)}
     for run in range(runs):
         results = compare(tests, Coins(rates, derive_generator(1, "luck", run)), CONFIG, budget=free, group=False)
@@ -161,7 +161,7 @@ def test_hopeless_candidates_are_given_up_early() -> None:
 
 @pytest.mark.parametrize(("better", "worse"), [(0.9, 0.1), (0.6, 0.4), (0.3, 0.3)])
 def test_the_exact_characteristics_are_those_of_the_machine(better: float, worse: float) -> None:
-    test = contests(1, 1)
+    test = comparisons(1, 1)
     rates = {test[0].better: better, test[0].worse: worse}
     runs, accepted, pairs = 600, 0, 0
     for run in range(runs):
@@ -178,7 +178,7 @@ class TestCompare:
     @pytest.mark.parametrize("other", [True, False])
     def test_an_acceptance_hands_its_level_on(self, other: bool) -> None:
         """Holm: what reached the threshold of the whole level only is accepted once the other candidate is."""
-        tests = contests(2, 1)
+        tests = comparisons(2, 1)
         assert threshold(DESIGN, CONFIG.error) <= DESIGN.statistic(4, 4, 0) < threshold(DESIGN, CONFIG.error / 2)
         outcomes = {
             tests[0].better: [True] * 4 + [True, False] * 40,
@@ -188,7 +188,7 @@ class TestCompare:
         }
 
         class Given(Coins):
-            def draw(self, place: Place) -> object:
+            def draw(self, place: BranchPoint) -> object:
                 self.per_step[place.step] += 1
                 self.seen[place].append(outcomes[place][len(self.seen[place])])
                 return None
@@ -202,7 +202,7 @@ class TestCompare:
         assert (alone.finding, alone.pairs) == (Finding.VERIFIED, 4)
 
     def test_other_alternatives_of_a_verified_step_are_not_needed(self) -> None:
-        tests = contests(1, 3)
+        tests = comparisons(1, 3)
         rates = {tests[0].worse: 0.0} | {test.better: 1.0 for test in tests}
         results = compare(tests, Coins(rates, derive_generator(0)), CONFIG)
         assert [result.finding for result in results] == [Finding.VERIFIED, Finding.NOT_NEEDED, Finding.NOT_NEEDED]
@@ -210,7 +210,7 @@ class TestCompare:
         assert all(result.finding is Finding.VERIFIED for result in every)
 
     def test_the_same_action_at_another_step_is_not_needed(self) -> None:
-        same = [replace(test, action="open it") for test in contests(3, 1)]
+        same = [replace(test, action="open it") for test in comparisons(3, 1)]
         rates = {test.worse: 0.0 for test in same} | {test.better: 1.0 for test in same}
         results = compare(same, Coins(rates, derive_generator(0)), CONFIG)
         assert [result.finding for result in results] == [Finding.VERIFIED, Finding.NOT_NEEDED, Finding.NOT_NEEDED]
@@ -223,7 +223,7 @@ class TestCompare:
         assert [result.finding for result in results] == [Finding.FUTILE, Finding.VERIFIED, Finding.NOT_NEEDED]
 
     def test_alternatives_of_a_step_share_its_original_side(self) -> None:
-        tests = contests(1, 3)
+        tests = comparisons(1, 3)
         coins = Coins({tests[0].worse: 0.0} | {test.better: 0.0 for test in tests}, derive_generator(0))
         results = compare(tests, coins, CONFIG)
         # Nothing that never succeeds is compared with anything.
@@ -235,7 +235,7 @@ class TestCompare:
     @settings(max_examples=60, deadline=None)
     @given(st.integers(0, 40), st.integers(0, 100), st.integers(0, 10**6))
     def test_budgets_are_kept(self, step: int, trajectory: int, seed: int) -> None:
-        tests = contests(3, 2)
+        tests = comparisons(3, 2)
         rates = {place: 0.5 for test in tests for place in (test.better, test.worse)}
         coins = Coins(rates, derive_generator(seed))
         results = compare(tests, coins, CONFIG, budget=Budget(step, trajectory))
@@ -243,18 +243,20 @@ class TestCompare:
         assert all(coins.spent_at(at) <= step for at in range(3))
         assert len(results) == len(tests)
         for result in results:
-            assert result.better <= result.pairs <= coins.drawn(result.contest.better)
+            assert result.better <= result.pairs <= coins.drawn(result.comparison.better)
             if result.finding is Finding.VERIFIED:
                 assert DESIGN.statistic(result.pairs, result.better, result.worse) > 0
 
     def test_sides_without_verdicts_are_abstained_from(self) -> None:
         class Silent(Coins):
-            def outcomes(self, place: Place) -> tuple[bool, ...]:
+            def outcomes(self, place: BranchPoint) -> tuple[bool, ...]:
                 return ()
 
         (result,) = compare(
-            contests(1, 1),
-            Silent(dict.fromkeys([Place(0, "alternative", 0), Place(0, "original")], 0.5), derive_generator(0)),
+            comparisons(1, 1),
+            Silent(
+                dict.fromkeys([BranchPoint(0, "alternative", 0), BranchPoint(0, "original")], 0.5), derive_generator(0)
+            ),
             CONFIG,
         )
         assert result.finding is Finding.ABSTAINED

@@ -13,8 +13,8 @@ from synth.agents.contract import Prompt, Step, Turn
 from synth.agents.loop import Rollout
 from synth.agents.trajectory import to_row
 from synth.annotate.contexts.admit import PageWords
-from synth.annotate.distractors.met import Met, met_pages, walk_pages
 from synth.annotate.distractors.neighbours import Near, near_pages, queries_of
+from synth.annotate.distractors.retrieved import RetrievedPage, retrieved_pages, walk_pages
 from synth.annotate.distractors.rows import distractor_rows
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
@@ -45,14 +45,14 @@ def run(task: Task, calls: Calls, *, role: Role = "policy", number: int = 0) -> 
 def test_opened_pages_are_tier_one_and_pages_that_were_only_returned_tier_two() -> None:
     task = small_tasks()[0]
     one = run(task, [("search", {"query": "Arvel Torrin"}), ("open", {"document": "arvel-torrent"})])
-    met = {item.document_id: item for item in met_pages([one], task.gold_documents)}
+    met = {item.document_id: item for item in retrieved_pages([one], task.gold_documents)}
     assert not set(met) & set(task.gold_documents)
     hits = [hit.document for hit in _ENVIRONMENT.index.search("Arvel Torrin", 3)]
     returned = [_IDS[row] for row in hits if _IDS[row] not in task.gold_documents]
     assert set(met) == {"arvel-torrent", *returned}
     opened = met["arvel-torrent"]
     rank = [_IDS[row] for row in hits].index("arvel-torrent") + 1
-    assert opened == Met("arvel-torrent", 1, "policy", one.id, 1, "Arvel Torrin", rank)
+    assert opened == RetrievedPage("arvel-torrent", 1, "policy", one.id, 1, "Arvel Torrin", rank)
     for name in set(returned) - {"arvel-torrent"}:
         assert (met[name].tier, met[name].step, met[name].query) == (2, 0, "Arvel Torrin")
 
@@ -62,7 +62,7 @@ def test_the_lowest_tier_of_all_runs_counts_and_the_teacher_comes_first() -> Non
     looked = run(task, [("search", {"query": "Arvel Torrent painter"})])
     opened = run(task, [("open", {"document": "arvel-torrent"})], role="teacher")
     again = run(task, [("open", {"document": "arvel-torrent"})], number=1)
-    met = met_pages([looked, again, opened, opened], task.gold_documents)
+    met = retrieved_pages([looked, again, opened, opened], task.gold_documents)
     first = met[0]
     assert (first.document_id, first.tier, first.role, first.trajectory_id) == (
         "arvel-torrent",
@@ -82,13 +82,13 @@ def test_pages_of_the_walk_are_no_distractors() -> None:
     values = small_tasks()[4]
     assert walk_pages(values) == {"ilse-brandt", "orl-academy"}  # 80,000 has no page
     one = run(task, [("search", {"query": "Ilse Brandt"}), ("open", {"document": "ilse-brandt"})])
-    assert not {item.document_id for item in met_pages([one], walk_pages(task))} & walk_pages(task)
+    assert not {item.document_id for item in retrieved_pages([one], walk_pages(task))} & walk_pages(task)
 
 
 def test_calls_that_failed_show_nothing() -> None:
     task = small_tasks()[0]
     failed = run(task, [("open", {"document": "arvel-torrent", "page": 99}), ("search", {"q": "Arvel Torrent"})])
-    assert met_pages([failed], task.gold_documents) == []
+    assert retrieved_pages([failed], task.gold_documents) == []
 
 
 @given(st.permutations([0, 1, 2]))
@@ -99,7 +99,9 @@ def test_the_order_of_runs_does_not_matter(order: list[int]) -> None:
         run(task, [("search", {"query": "Mosk"}), ("open", {"document": "mosk"})], number=0),
         run(task, [("search", {"query": "Velden"}), ("open", {"document": "orl"})], number=1),
     ]
-    assert met_pages([runs[at] for at in order], task.gold_documents) == met_pages(runs, task.gold_documents)
+    assert retrieved_pages([runs[at] for at in order], task.gold_documents) == retrieved_pages(
+        runs, task.gold_documents
+    )
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def test_neighbours_take_turns_over_the_queries() -> None:
 
 
 def _rows(task: Task, names: list[str], **options: Any) -> tuple[list[Any], dict[str, int]]:
-    met = [Met(name, 2, "policy", "trajectory-1", 0, "q", 1) for name in names]
+    met = [RetrievedPage(name, 2, "policy", "trajectory-1", 0, "q", 1) for name in names]
     pages = {name: PageWords(document) for name, document in _BY_ID.items()}
     rows, refused = distractor_rows(
         task,
@@ -151,7 +153,7 @@ def test_gold_and_pages_that_state_a_hop_are_refused() -> None:
     )
     rows, refused = distractor_rows(
         task,
-        [Met("rumour", 1, "policy", "trajectory-1", 0)],
+        [RetrievedPage("rumour", 1, "policy", "trajectory-1", 0)],
         {"rumour": PageWords(told)}.get,
         falsehoods={},
         provenance=PROVENANCE,
@@ -180,4 +182,4 @@ def test_a_run_that_is_not_of_our_form_is_an_error() -> None:
     task = small_tasks()[0]
     broken = run(task, [("search", {"query": "Orl"})]).model_copy(update={"content": ()})
     with pytest.raises(ValueError, match="no words of the user"):
-        met_pages([broken], ())
+        retrieved_pages([broken], ())

@@ -22,7 +22,7 @@ from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE
 
 
-def editor(model: Model) -> tuple[MinimalEdit, Counter[str]]:
+def perturber(model: Model) -> tuple[MinimalEdit, Counter[str]]:
     made, counts = MinimalEdit(model), Counter[str]()
     made.count = lambda name: counts.update([name])
     return made, counts
@@ -43,7 +43,7 @@ def pairs_of(world: PreferenceWorld, row: TrajectoryRow, kind: MinimalEdit, per_
 
 def test_accepted_edits_are_really_worse_and_change_one_thing(world: PreferenceWorld) -> None:
     ways: Counter[str] = Counter()
-    kind, counts = editor(Played(EditorPlayer()))
+    kind, counts = perturber(Played(EditorPlayer()))
     made = [pair for row in world.of("teacher", True) for pair in pairs_of(world, row, kind, per_name=3).rows]
     for pair in made:
         assert perturbation_of(pair) == "minimal_edit"
@@ -73,7 +73,7 @@ def one(world: PreferenceWorld) -> TrajectoryRow:
 
 def test_the_editor_sees_the_way_to_the_step_and_nothing_behind_it(world: PreferenceWorld) -> None:
     row, model = one(world), Played(EditorPlayer())
-    kind, _ = editor(model)
+    kind, _ = perturber(model)
     run = GoodRun(row, world.tasks[row.task_id], world.environment)
     list(kind.propose(run, derive_generator(3, "x")))
     run.close()
@@ -118,7 +118,7 @@ MADE_UP = "Gerta Quarn of Nowhere"
     ],
 )
 def test_what_is_no_minimal_edit_is_dropped_and_counted(world: PreferenceWorld, model: Model, wanted: str) -> None:
-    kind, counts = editor(model)
+    kind, counts = perturber(model)
     made = pairs_of(world, one(world), kind)
     assert made.rows == ()
     assert [rejection.detail for rejection in made.rejected] == ["none of minimal_edit made it worse"]
@@ -136,7 +136,7 @@ def test_what_an_edit_made_up_is_dropped(world: PreferenceWorld) -> None:
             step["arguments"] = {**step["arguments"], name: MADE_UP}
         return Reply(content=json.dumps({"kind": "wrong_entity", "change": "it", **step}))
 
-    kind, counts = editor(Played(FixedPlayer(reply)))
+    kind, counts = perturber(Played(FixedPlayer(reply)))
     assert pairs_of(world, one(world), kind).rows == ()
     assert counts == {"edits_ungrounded": 4}
 
@@ -144,7 +144,7 @@ def test_what_an_edit_made_up_is_dropped(world: PreferenceWorld) -> None:
 def test_an_edit_that_is_right_too_makes_no_pair(world: PreferenceWorld) -> None:
     row = one(world)
     model = Played(edit(answer=f" the {row.answer}"))
-    kind, counts = editor(model)
+    kind, counts = perturber(model)
     made = pairs_of(world, row, kind, per_name=4)
     assert not [pair for pair in made.rows if pair.step == row.turns - 1]
     assert counts["edits_proposed"] + counts["edits_not_minimal"] + counts["edits_ungrounded"] == 4

@@ -18,7 +18,7 @@ from real_mcp_servers import CannotBeHad, program
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.loop import Limits, rollout
 from synth.agents.trajectory import to_row
-from synth.annotate.critical.branching import Branching, Place, Refusal
+from synth.annotate.critical.branching import Branching, BranchPoint, Refusal
 from synth.annotate.critical.config import CriticalConfig
 from synth.environments.contract import ToolCall
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
@@ -137,7 +137,7 @@ def test_git_works_in_a_copy_of_its_own_and_is_branched_from(git: McpEnvironment
     branching = Branching.open(row, TASK, git, CriticalConfig())
     assert isinstance(branching, Branching)
     assert (branching.refused, branching.steps) == (None, 5)
-    done = branching.run(Listed(), Place(2, "alternative", 0), put("git_status", where), 0, names)
+    done = branching.run(Listed(), BranchPoint(2, "alternative", 0), put("git_status", where), 0, names)
     assert "Changes to be committed" in json.dumps([item.model_dump() for item in done.content])
     branching.close()
 
@@ -175,7 +175,7 @@ def test_sqlite_keeps_a_database_per_rollout_and_every_step_is_verified(
     began = time.monotonic()
     for step in range(1, 5):
         rows = put("read_query", {"query": "select count(*) as n from orders"})
-        done = branching.run(Listed(), Place(step, "alternative", 0), rows, 0, names)
+        done = branching.run(Listed(), BranchPoint(step, "alternative", 0), rows, 0, names)
         count = 0 if step == 1 else 2
         assert f"[{{'n': {count}}}]" in json.dumps([item.model_dump() for item in done.content])
     print(f"\nmcp: {(time.monotonic() - began) / 4:.2f} s per continuation, a new server each")

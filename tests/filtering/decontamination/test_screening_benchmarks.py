@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from synth.errors import InputError
-from synth.filtering.decontamination.benchmarks import Benchmarks, BenchmarkScreen, file_digest, read_items
+from synth.filtering.decontamination.benchmarks import BenchmarkFilter, Benchmarks, file_digest, read_items
 from synth.filtering.decontamination.config import Rules
 
 LONG = "Which bridge over the quiet river was closed in the year of the flood?"
@@ -72,10 +72,10 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text(LONG)
     digest = file_digest(str(path), Rules())
-    assert BenchmarkScreen(files={"a.txt": str(path)}, sha256={"a.txt": digest}).overlap(LONG) is not None
+    assert BenchmarkFilter(files={"a.txt": str(path)}, sha256={"a.txt": digest}).overlap(LONG) is not None
     path.write_text(LONG + " Yes.")
     with pytest.raises(InputError, match="was changed"):
-        BenchmarkScreen(files={"a.txt": str(path)}, sha256={"a.txt": digest})
+        BenchmarkFilter(files={"a.txt": str(path)}, sha256={"a.txt": digest})
 
 
 @pytest.mark.parametrize(

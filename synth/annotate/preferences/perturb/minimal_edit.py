@@ -23,7 +23,7 @@ from synth.models.naming import public_name
 from synth.prompting import load_prompt
 from synth.schemas.row import JsonObject, Row
 
-__all__ = ["EDIT_PROMPT", "MinimalEdit", "model_editor"]
+__all__ = ["EDIT_PROMPT", "MinimalEdit", "model_perturber"]
 
 EDIT_PROMPT = ("preferences/minimal_edit", 1)
 """Id and version of the prompt file."""
@@ -52,7 +52,7 @@ class _AnswerEdit(_Edit):
 
 
 class MinimalEdit:
-    """The role ``editor``. ``count(name)`` hears what becomes of each edit: ``edits_proposed``, or ``edits_missing``
+    """The role ``perturber``. ``count(name)`` hears what becomes of each edit: ``edits_proposed``, or ``edits_missing``
     (the model gave none), ``edits_none`` (it says that there is none), ``edits_not_minimal``, ``edits_ungrounded``."""
 
     name = "minimal_edit"
@@ -151,6 +151,6 @@ def _edited(turn: Turn, edit: _CallEdit | _AnswerEdit) -> Turn | None:
 
 
 @versioned(1)
-def model_editor(*, model: Model, **options: Any) -> MinimalEdit:
-    """The role ``editor``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
+def model_perturber(*, model: Model, **options: Any) -> MinimalEdit:
+    """The role ``perturber``, played by ``model``; ``options`` are those of :class:`AskConfig`."""
     return MinimalEdit(model, AskConfig(**options))

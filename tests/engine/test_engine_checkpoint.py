@@ -9,7 +9,7 @@ import pytest
 from engine_toys import Answer, Built, Question, plan
 
 from synth.engine import Engine, LocalExecutor, Plan, StageNode
-from synth.engine.units import Part
+from synth.engine.units import PartRecord
 from synth.errors import SynthError
 from synth.schemas.row import Row
 from synth.stages.contract import Outcome, RowStage, StageConfig
@@ -33,17 +33,17 @@ class LongRows(RowStage[StageConfig, Question]):
     die_after: ClassVar[int | None] = None
 
     def process(self, row: Question) -> Outcome:
-        notebook = self.context.notebook
+        checkpoint = self.context.checkpoint
         texts = []
         for number in range(PARTS):
             key = f"part-{number}"
-            text = notebook.parts.get(key)
+            text = checkpoint.parts.get(key)
             if text is None:
                 if self.die_after is not None and len(self.made) >= self.die_after:
                     raise KeyboardInterrupt
                 text = f"{row.id}, part {number}: {self.context.generator(row.id, number).random():.6f}\n\\ü"
                 self.made.append(f"{row.id}/{key}")
-                notebook.put(key, text)
+                checkpoint.put(key, text)
             texts.append(text)
         answer = Answer(id=row.id, text="".join(texts), draw=0.0, provenance=self.context.provenance)
         return Outcome(kept=(answer,))
@@ -86,11 +86,11 @@ def test_no_part_is_made_twice_and_the_bytes_are_those_of_an_undisturbed_run(tmp
 
 def test_parts_of_another_row_or_content_are_not_given(tmp_path: Path) -> None:
     parts = [
-        Part(("a", "1"), "k", "x"),
-        Part(("a", "2"), "k", "y"),
-        Part(("b", "1"), "k", "z"),
-        Part(("a", "1"), "k", "w"),
+        PartRecord(("a", "1"), "k", "x"),
+        PartRecord(("a", "2"), "k", "y"),
+        PartRecord(("b", "1"), "k", "z"),
+        PartRecord(("a", "1"), "k", "w"),
     ]
-    found = Part.by_row([part.encode() for part in parts])
+    found = PartRecord.by_row([part.encode() for part in parts])
     assert found == {("a", "1"): {"k": "w"}, ("a", "2"): {"k": "y"}, ("b", "1"): {"k": "z"}}
-    assert all(Part.is_part(part.encode()) for part in parts)
+    assert all(PartRecord.is_part(part.encode()) for part in parts)

@@ -29,9 +29,9 @@ LEAN: dict[str, Any] = {
 def test_a_model_proposes_what_the_environment_judges(tmp_path: Path) -> None:
     base: dict[str, Any] = {"tasks": 8, "store": tmp_path / "store"}
     plain = synth.build("world-search", out=tmp_path / "plain", settings=LEAN, **base)
-    with ModelServer({"toy-editor": EditorPlayer()}) as server:
-        role = {"backend": "openai", "model": "toy-editor", "endpoints": [server.url]}
-        built = synth.build("world-search", out=tmp_path / "out", settings={**LEAN, "roles.editor": role}, **base)
+    with ModelServer({"toy-perturber": EditorPlayer()}) as server:
+        role = {"backend": "openai", "model": "toy-perturber", "endpoints": [server.url]}
+        built = synth.build("world-search", out=tmp_path / "out", settings={**LEAN, "roles.perturber": role}, **base)
         asked = len(server.log.records())
         assert server.errors == []
     assert validate(built.path) == []
@@ -40,7 +40,7 @@ def test_a_model_proposes_what_the_environment_judges(tmp_path: Path) -> None:
     pairs = [row for row in synth.load(built.path).rows("preferences") if row.kind is PairKind.PERTURBATION]
     edited = [row for row in pairs if perturbation_of(row) == "minimal_edit"]
     assert edited
-    assert {row.provenance.model for row in edited} == {"toy-editor"}
+    assert {row.provenance.model for row in edited} == {"toy-perturber"}
     assert all(row.provenance.prompt.startswith("preferences/minimal_edit/v1@") for row in edited)
     others = {row.id for row in pairs} - {row.id for row in edited}
     before = {row.id for row in synth.load(plain.path).rows("preferences") if row.kind is PairKind.PERTURBATION}
@@ -50,15 +50,15 @@ def test_a_model_proposes_what_the_environment_judges(tmp_path: Path) -> None:
     counts = stage["numbers"]
     assert counts["edits_accepted"] == len(edited)
     assert counts["edits_proposed"] >= counts["edits_accepted"]
-    assert "| editor | toy-editor |" in (built.path / "README.md").read_text()
+    assert "| perturber | toy-perturber |" in (built.path / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"roles.editor": {}}, "only a model edits turns"),
+        ({"roles.perturber": {}}, "only a model edits turns"),
         (
-            {"roles.editor": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}, "preferences": None},
+            {"roles.perturber": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}, "preferences": None},
             "nobody asks it",
         ),
     ],

@@ -17,13 +17,13 @@ from synth.environments.simulated import is_simulated
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role, TrajectoryRow
 
-__all__ = ["Met", "met_pages", "walk_pages"]
+__all__ = ["RetrievedPage", "retrieved_pages", "walk_pages"]
 
 _ROLES: tuple[Role, ...] = ("teacher", "expert", "policy")
 
 
 @dataclass(frozen=True)
-class Met:
+class RetrievedPage:
     """A page that runs met, and where that happened first."""
 
     document_id: str
@@ -49,7 +49,7 @@ def walk_pages(task: Task) -> frozenset[str]:
     return frozenset(task.gold_documents) | {name for name in ends if name is not None}
 
 
-def met_pages(runs: Sequence[TrajectoryRow], without: Collection[str]) -> list[Met]:
+def retrieved_pages(runs: Sequence[TrajectoryRow], without: Collection[str]) -> list[RetrievedPage]:
     """Every page beside ``without`` that ``runs`` of one task opened or a search returned, once, in its lowest tier.
 
     Tier 1 first; within a tier in the order in which pages were met: the teacher's runs before the policy's.
@@ -57,12 +57,12 @@ def met_pages(runs: Sequence[TrajectoryRow], without: Collection[str]) -> list[M
     Raises:
         ValueError: a run's content is not of the form that rollouts write.
     """
-    opened: dict[str, Met] = {}
-    shown: dict[str, Met] = {}
+    opened: dict[str, RetrievedPage] = {}
+    shown: dict[str, RetrievedPage] = {}
     unique = {run.id: run for run in runs}
     for run in sorted(unique.values(), key=lambda run: (_ROLES.index(run.role), run.rollout, run.id)):
-        returned: dict[str, Met] = {}
-        read: dict[str, Met] = {}
+        returned: dict[str, RetrievedPage] = {}
+        read: dict[str, RetrievedPage] = {}
         for met in _of_run(run):
             found = returned if met.tier == 2 else read
             if met.document_id not in without and met.document_id not in found:
@@ -77,7 +77,7 @@ def met_pages(runs: Sequence[TrajectoryRow], without: Collection[str]) -> list[M
     return [*opened.values(), *(met for name, met in shown.items() if name not in opened)]
 
 
-def _of_run(run: TrajectoryRow) -> Iterator[Met]:
+def _of_run(run: TrajectoryRow) -> Iterator[RetrievedPage]:
     """What one run met of the collection, in order; calls that failed show nothing."""
     _, history = history_of(run)
     for number, step in enumerate(history):
@@ -90,6 +90,6 @@ def _of_run(run: TrajectoryRow) -> Iterator[Met]:
                     if is_simulated(hit.document):
                         continue
                     query = str(call.arguments.get("query", ""))
-                    yield Met(hit.document, 2, run.role, run.id, number, query, rank)
+                    yield RetrievedPage(hit.document, 2, run.role, run.id, number, query, rank)
             elif call.name == "open" and seen.about and not is_simulated(seen.about):
-                yield Met(seen.about, 1, run.role, run.id, number)
+                yield RetrievedPage(seen.about, 1, run.role, run.id, number)

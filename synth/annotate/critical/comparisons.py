@@ -1,4 +1,4 @@
-"""Which of two places is better: sequential tests of many such contests of one trajectory, with one error for all."""
+"""Which of two places is better: sequential tests over one trajectory, with one error for all."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from synth.annotate.critical.branching import Place
+from synth.annotate.critical.branching import BranchPoint
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.sequential import Design, Futility, futile, threshold
 
-__all__ = ["Budget", "Contest", "Finding", "Outcomes", "Result", "compare"]
+__all__ = ["Budget", "Comparison", "Finding", "Outcomes", "Result", "compare"]
 
 
 class Outcomes(Protocol):
-    """Where outcomes come from: a ``Pool`` of continuations."""
+    """Where outcomes come from: a ``ContinuationPool`` of continuations."""
 
     @property
     def spent(self) -> int: ...
 
     def spent_at(self, step: int) -> int: ...
 
-    def outcomes(self, place: Place) -> tuple[bool, ...]:
+    def outcomes(self, place: BranchPoint) -> tuple[bool, ...]:
         """Those drawn so far from ``place`` that are known, in the order of the samples."""
 
-    def drawn(self, place: Place) -> int:
+    def drawn(self, place: BranchPoint) -> int:
         """How many were drawn from ``place``, those without a verdict included."""
 
-    def draw(self, place: Place) -> object:
+    def draw(self, place: BranchPoint) -> object:
         """Draw one more."""
 
 
 class Finding(StrEnum):
-    """How a contest ended."""
+    """How a comparison ended."""
 
     VERIFIED = "verified"
     """The difference is positive; the error is controlled over the whole trajectory."""
@@ -50,26 +50,26 @@ class Finding(StrEnum):
 
 
 @dataclass(frozen=True)
-class Contest:
+class Comparison:
     """Does ``better`` succeed more often than ``worse``?"""
 
-    better: Place
-    worse: Place
+    better: BranchPoint
+    worse: BranchPoint
     action: str = ""
     """What the tried action is. Where it is verified at one step, the same action at another step says nothing new:
     "open that page" stays right as long as it was not done. Empty: like no other."""
 
-    def like(self, other: Contest) -> bool:
+    def like(self, other: Comparison) -> bool:
         """Whether one of the two is not needed when the other is verified."""
         return self.better.step == other.better.step or (self.action != "" and self.action == other.action)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a contest gave. Successes are counted over the first ``pairs`` decided outcomes of each side; on the worse
-    side over those of them that were drawn, for it is not drawn as long as the better one never succeeds."""
+    """What a comparison gave. Successes are counted over the first ``pairs`` decided outcomes of each side; on the
+    worse side over those of them that were drawn, for it is not drawn as long as the better one never succeeds."""
 
-    contest: Contest
+    comparison: Comparison
     finding: Finding
     pairs: int
     better: int
@@ -86,7 +86,7 @@ class Budget:
 
 @dataclass
 class _State:
-    contest: Contest
+    comparison: Comparison
     pairs: int = 0
     better: int = 0
     worse: int = 0
@@ -97,26 +97,26 @@ class _State:
 
 
 def compare(
-    contests: Sequence[Contest],
+    comparisons: Sequence[Comparison],
     pool: Outcomes,
     config: CriticalConfig,
     *,
     budget: Budget | None = None,
     group: bool = True,
 ) -> tuple[Result, ...]:
-    """Test ``contests`` one after the other, in the order given, with Holm's correction over all of them.
+    """Test ``comparisons`` one after the other, in the order given, with Holm's correction over all of them.
 
-    Whatever the order, the data and the budget do, the chance that any contest between equal places is verified is at
-    most ``config.error`` (:mod:`synth.annotate.critical.sequential`). ``group``: once a contest is verified, the others
-    of its step and those of the same action are not needed. ``budget`` counts what is drawn in this call.
+    Whatever the order, the data and the budget do, the chance that any comparison between equal places is verified is
+    at most ``config.error`` (:mod:`synth.annotate.critical.sequential`). ``group``: once a comparison is verified, the
+    others of its step and those of the same action are not needed. ``budget`` counts what is drawn in this call.
     """
     allowed = budget or Budget(config.step_budget, config.trajectory_budget)
     design = Design(config.max_pairs, config.first_look)
-    states = [_State(contest) for contest in contests]
+    states = [_State(comparison) for comparison in comparisons]
     verified: list[_State] = []
     start = pool.spent
     for state in states:
-        if group and any(other.contest.like(state.contest) for other in verified):
+        if group and any(other.comparison.like(state.comparison) for other in verified):
             state.finding = Finding.NOT_NEEDED
             continue
         level = config.error / (len(states) - len(verified))
@@ -125,7 +125,7 @@ def compare(
             verified.append(state)
             _look_back(states, verified, design, config, group)
     return tuple(
-        Result(s.contest, s.finding or Finding.OVER_BUDGET, s.pairs, s.better, s.worse, s.level) for s in states
+        Result(s.comparison, s.finding or Finding.OVER_BUDGET, s.pairs, s.better, s.worse, s.level) for s in states
     )
 
 
@@ -158,22 +158,22 @@ def _pair(state: _State, pool: Outcomes, config: CriticalConfig, allowed: Budget
     is known of the worse side by then (other alternatives share it) counts; the unknown rest counts as failures, which
     only puts giving up off.
     """
-    contest = state.contest
-    ended = _decide(contest.better, state.pairs + 1, pool, config, allowed, start)
+    comparison = state.comparison
+    ended = _decide(comparison.better, state.pairs + 1, pool, config, allowed, start)
     if ended is not None:
         return ended
-    better = sum(pool.outcomes(contest.better)[: state.pairs + 1])
+    better = sum(pool.outcomes(comparison.better)[: state.pairs + 1])
     if better:
-        ended = _decide(contest.worse, state.pairs + 1, pool, config, allowed, start)
+        ended = _decide(comparison.worse, state.pairs + 1, pool, config, allowed, start)
         if ended is not None:
             return ended
     state.pairs += 1
-    state.better, state.worse = better, sum(pool.outcomes(contest.worse)[: state.pairs])
+    state.better, state.worse = better, sum(pool.outcomes(comparison.worse)[: state.pairs])
     return None
 
 
 def _decide(
-    place: Place, wanted: int, pool: Outcomes, config: CriticalConfig, allowed: Budget, start: int
+    place: BranchPoint, wanted: int, pool: Outcomes, config: CriticalConfig, allowed: Budget, start: int
 ) -> Finding | None:
     """Draw until ``wanted`` outcomes of ``place`` are known."""
     while len(pool.outcomes(place)) < wanted:
@@ -195,7 +195,7 @@ def _look_back(
         level = config.error / max(1, len(states) - len(verified))
         for state in states:
             ended = state.finding not in (None, Finding.VERIFIED, Finding.NOT_NEEDED)
-            taken = group and any(o.contest.like(state.contest) for o in verified)
+            taken = group and any(o.comparison.like(state.comparison) for o in verified)
             if ended and not taken and state.better > state.worse and state.peak >= threshold(design, level):
                 state.finding, state.level = Finding.VERIFIED, level
                 verified.append(state)

@@ -12,17 +12,17 @@ from collections.abc import Callable, Mapping
 
 from synth.agents.contract import Policy, Turn
 from synth.annotate.critical.actions import action_key
-from synth.annotate.critical.branching import Branching, Continuation, Generators, Place
+from synth.annotate.critical.branching import Branching, BranchPoint, Continuation, Generators
 from synth.identity import digest
 from synth.schemas.model_turns import ModelTurn
 
-__all__ = ["Pool", "Record"]
+__all__ = ["ContinuationPool", "Record"]
 
 Record = Callable[[str, Continuation], None]
 """``record(key, continuation)``: called once for every continuation that was carried out, as soon as it is finished."""
 
 
-class Pool:
+class ContinuationPool:
     """Draws and keeps the continuations of one trajectory."""
 
     def __init__(
@@ -38,26 +38,26 @@ class Pool:
         self.generator = generator
         self._done = done or {}
         self._record = record
-        self._turns: dict[Place, Turn | None] = {}
-        self._proposals: dict[Place, ModelTurn | None] = {}
-        self._drawn: dict[Place, list[Continuation]] = {}
-        self._decided: dict[Place, list[bool]] = {}
+        self._turns: dict[BranchPoint, Turn | None] = {}
+        self._proposals: dict[BranchPoint, ModelTurn | None] = {}
+        self._drawn: dict[BranchPoint, list[Continuation]] = {}
+        self._decided: dict[BranchPoint, list[bool]] = {}
         self._per_step: Counter[int] = Counter()
 
-    def original(self, step: int) -> Place:
+    def original(self, step: int) -> BranchPoint:
         """The place where step ``step`` is taken as recorded; -1 for the question alone."""
-        place = Place(step, "original")
+        place = BranchPoint(step, "original")
         self._turns[place] = self.branching.history[step].turn if step >= 0 else None
         return place
 
-    def alternative(self, step: int, number: int, turn: Turn, proposal: ModelTurn | None = None) -> Place:
+    def alternative(self, step: int, number: int, turn: Turn, proposal: ModelTurn | None = None) -> BranchPoint:
         """The place where ``turn`` is put at ``step``. A number stands for one action only. ``proposal`` says where it
         comes from, when a model proposed it.
 
         Raises:
             ValueError: another action has this number already.
         """
-        place = Place(step, "alternative", number)
+        place = BranchPoint(step, "alternative", number)
         known = self._turns.get(place)
         if known is not None and action_key(known) != action_key(turn):
             raise ValueError(f"{place} is another action already")
@@ -65,7 +65,7 @@ class Pool:
         self._proposals.setdefault(place, proposal)
         return place
 
-    def draw(self, place: Place) -> Continuation:
+    def draw(self, place: BranchPoint) -> Continuation:
         """The next continuation from ``place``."""
         turn = self._turns[place]
         drawn = self._drawn.setdefault(place, [])
@@ -82,16 +82,16 @@ class Pool:
             self._decided.setdefault(place, []).append(found.success)
         return found
 
-    def outcomes(self, place: Place) -> tuple[bool, ...]:
+    def outcomes(self, place: BranchPoint) -> tuple[bool, ...]:
         """Outcomes drawn so far from ``place``, in the order of the samples, abstentions left out."""
         return tuple(self._decided.get(place, ()))
 
-    def tally(self, place: Place) -> tuple[int, int]:
+    def tally(self, place: BranchPoint) -> tuple[int, int]:
         """Successes, and outcomes that are known."""
         known = self.outcomes(place)
         return sum(known), len(known)
 
-    def drawn(self, place: Place) -> int:
+    def drawn(self, place: BranchPoint) -> int:
         return len(self._drawn.get(place, ()))
 
     @property
@@ -102,10 +102,10 @@ class Pool:
     def spent_at(self, step: int) -> int:
         return self._per_step[step]
 
-    def turn(self, place: Place) -> Turn | None:
+    def turn(self, place: BranchPoint) -> Turn | None:
         return self._turns[place]
 
-    def originals(self) -> tuple[Place, ...]:
+    def originals(self) -> tuple[BranchPoint, ...]:
         """Original-side places that something was drawn from, by step."""
         return tuple(sorted(place for place, drawn in self._drawn.items() if place.side == "original" and drawn))
 
@@ -113,6 +113,6 @@ class Pool:
         """All that was drawn, by place and sample."""
         return tuple(one for place in sorted(self._drawn) for one in self._drawn[place])
 
-    def _key(self, place: Place, turn: Turn | None, sample: int) -> str:
+    def _key(self, place: BranchPoint, turn: Turn | None, sample: int) -> str:
         action = "" if turn is None else digest("action", turn.model_dump(mode="json"))[:12]
         return f"{self.branching.row.id}/{place.step}/{place.side}/{place.alternative}/{action}/{sample}"
