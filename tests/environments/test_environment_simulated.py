@@ -15,7 +15,7 @@ from synth.agents.loop import Rollout, replay
 from synth.agents.trajectory import facts_of, history_of, to_row
 from synth.annotate.critical.branching import Branching, Refused
 from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.distractors.retrieved import met_pages
+from synth.annotate.distractors.retrieved import retrieved_pages
 from synth.annotate.evidence.assessment import Effect
 from synth.annotate.evidence.calls import judge_call
 from synth.annotate.evidence.view import EvidenceView, collected
@@ -256,7 +256,7 @@ def test_no_label_and_no_distractor_takes_written_pages_for_the_collection() -> 
     end = findings_of(task, history)[-1]
     assert (end.seen_answer, len(end.missing)) == (False, len(task.walk.hops))
     assert collected(history[1].results[0].content).strip() == ""
-    assert met_pages([row], ()) == []
+    assert retrieved_pages([row], ()) == []
     # The same words on pages of the collection are evidence.
     documents = small_documents()
     real = SearchEnvironment(WordIndex(documents), ListTable(documents))
