@@ -30,7 +30,8 @@ from synth.schemas.rejections import Reason
 def commands() -> Iterator[str]:
     yield "# Commands"
     group: Any = typer.main.get_command(app)
-    for name, command in group.commands.items():
+    for name in group.commands:
+        command = group.get_command(None, name)
         yield f"\n## synth {name}\n\n{command.help or ''}\n"
         rows = []
         for parameter in command.params:

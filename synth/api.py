@@ -7,34 +7,32 @@ dataset = synth.load(result.path)
 
 from __future__ import annotations
 
-import os
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from synth.errors import BuildError
+import yaml
+
+from synth.dataset.files import REPORT_FILE
+from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
 from synth.places import refuse_remote
+from synth.registry import find
 
 if TYPE_CHECKING:
     from synth.dataset.mixing import Mixed
     from synth.dataset.reader import Dataset
-    from synth.engine import Engine, StageStatus
     from synth.export.exporting import Exported
     from synth.pipelines.annotate import Annotated
+    from synth.pipelines.building import Prepared
     from synth.pipelines.importing import Imported
-    from synth.pipelines.pilot import Pilot
     from synth.publish import Pushed
     from synth.publish.rehydration import Rehydrated
-    from synth.recipe.model import Recipe
-    from synth.schemas.reports import BuildReport, StageReport
-    from synth.store.calls_format import Account
 
 __all__ = [
     "BuildRequest",
     "BuildResult",
     "Outlook",
-    "Prepared",
     "annotate",
     "build",
     "export",
@@ -46,155 +44,6 @@ __all__ = [
     "rehydrate",
 ]
 
-ProgressName = Literal["auto", "quiet"]
-
-
-@dataclass(frozen=True)
-class BuildRequest:
-    """What a user asks for: a recipe, what to change in it, and where things go. None = as the recipe says."""
-
-    dataset: str | None = None
-    """A builtin dataset, or with ``recipe`` the name to give it."""
-    recipe: Path | str | None = None
-    """A recipe file."""
-    source: Path | str | None = None
-    """Folder or file of documents."""
-    tasks: int | None = None
-    """Exactly how many tasks."""
-    tasks_file: Path | str | None = None
-    """The user's own questions and answers."""
-    seed: int | None = None
-    out: Path | str | None = None
-    """Default ``out/<dataset>``."""
-    store: Path | str | None = None
-    """Default: the user's cache folder."""
-    workers: int = 1
-    executor: str = "local"
-    in_flight: int = 512
-    """How many rows wait for a model at once; how many calls an endpoint gets is its role's ``concurrency``."""
-    max_cost: float | None = None
-    """What all model calls of this dataset in this store may cost at most, over all runs, in the currency of the
-    recipe's prices. The worst case of a call is reserved before it is sent, so the cap is never exceeded."""
-    max_tokens: int | None = None
-    """The same for their tokens, prompt and completion together."""
-    ledger: Path | str | None = None
-    """A file that gets a line for every unit of work that begins: what the fault tests count."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Dotted recipe key -> value, laid over everything else."""
-
-    def __post_init__(self) -> None:
-        for name in ("recipe", "source", "tasks_file", "out", "store", "ledger"):
-            refuse_remote(getattr(self, name), name)
-
-
-@dataclass(frozen=True)
-class BuildResult:
-    path: Path
-    report: BuildReport
-    reused: bool
-    """True when the store held all of it and nothing was run."""
-    account: Account | None = None
-    """What the dataset's model calls have used in this store, over all runs; None where it never made any."""
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What a build would do."""
-
-    recipe: Recipe
-    stages: tuple[StageStatus, ...]
-    account: Account | None = None
-    """What the dataset's model calls have used in this store so far; None where it never made any."""
-    pilot: Pilot | None = None
-    """What the rest will take, from a few rows of each stage that calls a model; None when no pilot was run."""
-
-
-class Prepared:
-    """A build that is planned and checked, not run."""
-
-    def __init__(self, recipe: Recipe, engine: Engine, out: Path) -> None:
-        self.recipe = recipe
-        self.engine = engine
-        self.out = out
-        self._remembered: set[str] = set()
-        """Keys that the store has the hashes of."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Labels of the stage runs, each after those whose tables it reads."""
-        return tuple(node.label for node in self.engine.plan.nodes)
-
-    @property
-    def account(self) -> Account | None:
-        """What the dataset's model calls have used in this store so far; None where it never made any."""
-        from synth.store.calls_format import CALLS_FILE
-
-        models = self.engine.models
-        if models is None or not (models.opened or (self.engine.store.root / CALLS_FILE).exists()):
-            return None
-        account = models.hub.account()
-        return account if account.calls else None
-
-    def outlook(self, pilot: int | None = None) -> Outlook:
-        """What a build would do. With ``pilot``, stages that call models first run over the rows of so many tasks, as
-        the build would: its calls are those that the build then finds in the store.
-
-        Raises:
-            SynthError: the pilot could not run.
-        """
-        from synth.pipelines.pilot import run_pilot
-
-        found = None if pilot is None else run_pilot(self.engine, self.recipe.tasks, pilot)
-        return Outlook(self.recipe, self.engine.status(), self.account, found)
-
-    def run_stage(self, label: str) -> StageReport:
-        """Run one stage, or find its complete shards in the store.
-
-        Raises:
-            InputError: a variable that is to hold a model's key is not set.
-            BuildError: no document of the source can be used, or no run of the teacher succeeded: there is nothing to
-                go on with.
-        """
-        from synth.dataset.key_hashes import remember
-        from synth.recipe.roles import check_keys, keys_of
-
-        check_keys(self.recipe.roles, os.environ)
-        if keys := keys_of(self.recipe.roles, os.environ) - self._remembered:
-            remember(self.engine.store.root, keys)
-            self._remembered |= keys
-        report = self.engine.run_stage(label)
-        if label in ("documents", "read") and not report.kept:
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.rejected.items()))
-            raise BuildError(
-                f"no document of {report.rows_in:,} can be used: {reasons or 'the source is empty'}",
-                where="source",
-                mend="look at the files, or set source.pattern to those that hold text",
-            )
-        if label == "teacher":
-            from synth.pipelines.finishing import check_teacher
-
-            check_teacher(self.recipe, self.engine)
-        return report
-
-    def run(self) -> BuildResult:
-        """Run what is missing, write the dataset, move it to its place."""
-        with self.engine:
-            for label in self.labels:
-                self.run_stage(label)
-            return self.finish()
-
-    def finish(self) -> BuildResult:
-        """Write the dataset from finished stages and move it in.
-
-        Raises:
-            SynthError: a stage has not run, or the output folder can't be written.
-        """
-        from synth.pipelines import finish
-
-        report = finish(self.recipe, self.engine, self.out)
-        reused = all(s.reused_shards == s.shards for s in report.stages)
-        return BuildResult(self.out, report, reused, self.account)
-
 
 def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepared:
     """Check a request down to the source's content, and plan it.
@@ -203,53 +52,9 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
         InputError: something that the user gave can't be used.
         StoreError: the store or the output folder can't be used.
     """
-    from synth.engine import Engine, Quiet, progress_for
-    from synth.engine.options import executor_named, models_for
-    from synth.pipelines import plan
-    from synth.store import Store, check_destination
+    from synth.pipelines.building import prepare as prepare_build
 
-    recipe = resolve(request)
-    executor = executor_named(request.executor, request.workers)
-    out = Path(request.out) if request.out is not None else Path("out") / recipe.name
-    check_destination(out)
-    store = Store(
-        Path(request.store) if request.store is not None else default_store(),
-        ledger=Path(request.ledger) if request.ledger is not None else None,
-    )
-    planned = plan(recipe)
-    shown = Quiet() if progress == "quiet" else progress_for()
-    models = models_for(
-        planned, store, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
-    )
-    engine = Engine(planned, store, executor, shown, models=models)
-    return Prepared(recipe, engine, out)
-
-
-def resolve(request: BuildRequest) -> Recipe:
-    """The recipe that a request comes to.
-
-    Raises:
-        InputError: as :func:`synth.recipe.load.load_recipe`.
-    """
-    from synth.recipe.load import load_recipe
-    from synth.recipe.requests import settings_of
-
-    settings = settings_of(
-        dataset=request.dataset,
-        source=request.source,
-        tasks=request.tasks,
-        tasks_file=request.tasks_file,
-        seed=request.seed,
-        settings=request.settings,
-    )
-    return load_recipe(request.dataset, file=request.recipe, settings=settings)
-
-
-def default_store() -> Path:
-    """``synth`` in the user's cache folder."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("synth")
+    return prepare_build(request, progress=progress)
 
 
 def build(dataset: str | None = None, *, progress: ProgressName = "quiet", **options: Any) -> BuildResult:
@@ -314,7 +119,6 @@ def export(
     """
     from synth.export.exporting import export_dataset
     from synth.export.selection import parse_selection
-    from synth.registry import find
 
     return export_dataset(
         load(path),
@@ -358,7 +162,6 @@ def import_file(
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
     from synth.pipelines.importing import import_file as import_
-    from synth.registry import find
 
     return import_(
         Path(file),
@@ -387,7 +190,6 @@ def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated
     Raises:
         SynthError: its line says what, where and how to mend it.
     """
-    from synth.dataset.files import REPORT_FILE
     from synth.publish.rehydration import rehydrate as put_back
 
     refuse_remote(copy, "rehydrate")
@@ -395,10 +197,6 @@ def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated
     dataset, place = load(path), Path(copy)
     if (place / REPORT_FILE).is_file():
         return put_back(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)
-    import tempfile
-
-    import yaml
-
     with tempfile.TemporaryDirectory(prefix="synth-rehydrate-") as scratch:
         recipe = Path(scratch) / "recipe.yaml"
         # Of its recipe, only how files are read: a dataset must not say what is imported or started here.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from synth.cli.columns import filled, table
 from synth.engine.progress import duration, money, short
+from synth.pipelines.pilot import CONFIDENCE
+from synth.store.calls_format import from_nano
 
 if TYPE_CHECKING:
     from synth.pipelines.pilot import Estimate, Pilot
@@ -17,7 +21,6 @@ def account_json(account: Account | None) -> dict[str, Any] | None:
     """What an account has used; money as in the recipe's prices."""
     if account is None:
         return None
-    from synth.store.calls_format import from_nano
 
     return {
         "account": account.account,
@@ -34,7 +37,6 @@ def account_json(account: Account | None) -> dict[str, Any] | None:
 
 def account_text(account: Account) -> str:
     """One line: what the dataset's calls have used over all runs."""
-    from synth.store.calls_format import from_nano
 
     words = [f"{account.delivered:,} model calls over all runs in this store"]
     words += [f"{short(account.prompt_tokens)} prompt and {short(account.completion_tokens)} completion tokens"]
@@ -58,17 +60,12 @@ def overruns_text(account: Account) -> str:
 
 def pilot_json(pilot: Pilot) -> dict[str, Any]:
     """The estimates as JSON."""
-    from dataclasses import asdict
-
-    from synth.pipelines.pilot import CONFIDENCE
 
     return {"confidence": CONFIDENCE, **asdict(pilot), "seconds": pilot.seconds}
 
 
 def pilot_text(pilot: Pilot) -> str:
     """A table: what each stage will take, intervals below; then success by role, and the whole."""
-    from synth.cli.text import filled, table
-    from synth.pipelines.pilot import CONFIDENCE
 
     rows: list[tuple[str, ...]] = [("calls models", "rows", "calls", "prompt tokens", "completion", "cost", "time")]
     for stage in pilot.stages:

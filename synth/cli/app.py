@@ -1,4 +1,4 @@
-"""``synth``: one module per group of commands; heavy imports stay inside the commands."""
+"""``synth``: one module per group of commands, imported when one of them is run."""
 
 from __future__ import annotations
 
@@ -8,20 +8,132 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping
+from importlib import import_module
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
 
 from synth import distribution
-from synth.cli import build, export, look, push, recipes, report, rights, serve, upkeep
 from synth.errors import Interrupted, SynthError
 from synth.places import refuse_remote
 
-__all__ = ["app", "main", "run"]
+__all__ = ["COMMANDS", "app", "main", "run"]
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "build": (
+        "synth.cli.build:build",
+        "Build a dataset. The same command after any interruption goes on where it stopped.",
+    ),
+    "plan": (
+        "synth.cli.build:plan",
+        "Say what a build would run, how large it is, and what the store holds already.",
+    ),
+    "list": (
+        "synth.cli.recipes:list_datasets",
+        "List the datasets that ship with synth, and what there is to choose from.",
+    ),
+    "init": (
+        "synth.cli.recipes:init",
+        "Write a commented recipe to change.",
+    ),
+    "recipe": (
+        "synth.cli.recipes:recipe",
+        "Print the JSON Schema of recipes, or a recipe with every default filled in.",
+    ),
+    "validate": (
+        "synth.cli.prove:validate",
+        "Prove every row again: layout, schemas, ADP rules, evidence, splits, and that the card tells the truth.",
+    ),
+    "scan": (
+        "synth.cli.prove:scan",
+        "Look for personal data and secrets in every column: e-mail, telephone, accounts, cards, addresses, keys.",
+    ),
+    "stats": (
+        "synth.cli.look:stats",
+        "Rows, yields per stage, success by role and hops, lengths.",
+    ),
+    "show": (
+        "synth.cli.look:show",
+        "Show one trajectory, task, step, branch, pair or document as a person can read it.",
+    ),
+    "export": (
+        "synth.cli.export:export",
+        "Write a dataset in the format of a trainer or of another project, and say what it could not hold.",
+    ),
+    "import": (
+        "synth.cli.export:import_",
+        "Turn trajectories that somebody else recorded into a dataset.",
+    ),
+    "mix": (
+        "synth.cli.export:mix",
+        "Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along.",
+    ),
+    "push": (
+        "synth.cli.push:push",
+        "Validate a dataset and publish it on the Hugging Face Hub, in one commit. Needs `hf auth login` or HF_TOKEN.",
+    ),
+    "redact": (
+        "synth.cli.rights:redact",
+        "Write a dataset without the text of documents that state no licence: what `synth push --public` publishes.",
+    ),
+    "rehydrate": (
+        "synth.cli.rights:rehydrate",
+        "Put redacted text back into a dataset, by id and hash, from your own copy of its documents.",
+    ),
+    "report": (
+        "synth.cli.report:report",
+        "Write a page that shows a dataset: plots, tables, rows to search and read. It needs no network.",
+    ),
+    "serve-reward": (
+        "synth.cli.serve:serve_reward",
+        "Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it.",
+    ),
+    "serve-env": (
+        "synth.cli.serve:serve_env",
+        "Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it.",
+    ),
+    "deploy": (
+        "synth.cli.upkeep:deploy",
+        "Build on a schedule, through Prefect, for as long as this command runs.",
+    ),
+    "doctor": (
+        "synth.cli.upkeep:doctor",
+        "Say what is installed, what works, and what an extra would add. Exits with 1 when something needed is broken.",
+    ),
+    "store": (
+        "synth.cli.upkeep:store",
+        "List what the store holds, or prune it. What a running build uses is never touched, nor what models replied.",
+    ),
+}
+"""Name -> where it is, and the line that `synth --help` shows: the first of its docstring."""
+
+
+class _Commands(TyperGroup):
+    """Imports the module of the command that is asked for, and of no other."""
+
+    def __init__(self, **settings: Any) -> None:
+        lines = {name: TyperCommand(name, help=line) for name, (_, line) in COMMANDS.items()}
+        super().__init__(**{**settings, "commands": lines})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[cmd_name][0].partition(":")
+        found = CommandInfo(name=cmd_name, callback=getattr(import_module(module), function))
+        return get_command_from_info(found, pretty_exceptions_short=True, rich_markup_mode=None)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        TyperGroup(commands=dict(self.commands)).format_commands(ctx, formatter)
+
 
 app = typer.Typer(
+    cls=_Commands,
     name="synth",
     help="Make data for post-training agents: tasks, rollouts, trajectories, each row with its proof.",
     no_args_is_help=True,
@@ -46,29 +158,6 @@ def _top(
     ] = False,
 ) -> None:
     pass
-
-
-app.command("build")(build.build)
-app.command("plan")(build.plan)
-app.command("list")(recipes.list_datasets)
-app.command("init")(recipes.init)
-app.command("recipe")(recipes.recipe)
-app.command("validate")(look.validate)
-app.command("scan")(look.scan)
-app.command("stats")(look.stats)
-app.command("show")(look.show)
-app.command("export")(export.export)
-app.command("import")(export.import_)
-app.command("mix")(export.mix)
-app.command("push")(push.push)
-app.command("redact")(rights.redact)
-app.command("rehydrate")(rights.rehydrate)
-app.command("report")(report.report)
-app.command("serve-reward")(serve.serve_reward)
-app.command("serve-env")(serve.serve_env)
-app.command("deploy")(upkeep.deploy)
-app.command("doctor")(upkeep.doctor)
-app.command("store")(upkeep.store)
 
 
 def main(arguments: list[str] | None = None) -> None:

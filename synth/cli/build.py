@@ -9,6 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from synth import api
+from synth.api import BuildRequest
+from synth.cli.account import account_json
 from synth.cli.options import (
     Dataset,
     ExecutorName,
@@ -27,6 +30,10 @@ from synth.cli.options import (
     TasksOption,
     WorkersOption,
 )
+from synth.cli.text import build_summary, empty_sft_text, outlook_json, outlook_text
+from synth.flows import run_request
+from synth.recipe.load import parse_setting
+from synth.store.failpoints import activate
 
 __all__ = ["build", "plan", "request_of"]
 
@@ -50,7 +57,6 @@ def build(
     as_json: JsonOption = False,
 ) -> None:
     """Build a dataset. The same command after any interruption goes on where it stopped."""
-    from synth import api
 
     request = request_of(
         dataset,
@@ -69,21 +75,15 @@ def build(
         max_tokens=max_tokens,
     )
     if flow:
-        from synth.flows import run_request
-
         result = run_request(request)
     else:
         result = api.prepare(request, progress="quiet" if as_json else "auto").run()
     if as_json:
-        from synth.cli.account import account_json
-        from synth.cli.text import empty_sft_text
-
         if line := empty_sft_text(result.report):
             print(f"synth: {line}", file=sys.stderr)
         said = {"path": str(result.path), "report": json.loads(result.report.to_json())}
         print(json.dumps({**said, "account": account_json(result.account)}, indent=2))
         return
-    from synth.cli.text import build_summary
 
     print(build_summary(result))
 
@@ -112,7 +112,6 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say what a build would run, how large it is, and what the store holds already."""
-    from synth import api
 
     request = request_of(
         dataset,
@@ -130,7 +129,6 @@ def plan(
         max_cost=max_cost,
         max_tokens=max_tokens,
     )
-    from synth.cli.text import outlook_json, outlook_text
 
     prepared = api.prepare(request, progress="quiet" if pilot is None or as_json else "auto")
     with prepared.engine:
@@ -155,9 +153,6 @@ def request_of(
     max_cost: float | None = None,
     max_tokens: int | None = None,
 ) -> Any:
-    from synth.api import BuildRequest
-    from synth.recipe.load import parse_setting
-    from synth.store.failpoints import activate
 
     activate(os.environ.get("SYNTH_FAILPOINT"))
     return BuildRequest(

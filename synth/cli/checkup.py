@@ -13,6 +13,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from synth.distribution import install
+from synth.errors import SynthError
+from synth.pipelines.building import default_store
+from synth.prompting import list_prompts
+from synth.recipe.load import builtin_names, load_recipe
+from synth.store import Store
 
 __all__ = ["Finding", "checkup"]
 
@@ -89,9 +94,6 @@ def _version(module: str) -> str:
 
 
 def _files() -> Iterator[Finding]:
-    from synth.errors import SynthError
-    from synth.prompting import list_prompts
-    from synth.recipe.load import builtin_names, load_recipe
 
     try:
         names = builtin_names()
@@ -105,9 +107,6 @@ def _files() -> Iterator[Finding]:
 
 
 def _store() -> Iterator[Finding]:
-    from synth.api import default_store
-    from synth.errors import SynthError
-    from synth.store import Store
 
     place = Path(os.environ.get("SYNTH_STORE") or default_store())
     try:

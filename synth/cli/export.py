@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from synth.api import export as export_dataset
+from synth.api import import_file
+from synth.api import mix as mix_datasets
 from synth.cli.options import JsonOption
 from synth.errors import InputError
 
@@ -47,7 +50,6 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write a dataset in the format of a trainer or of another project, and say what it could not hold."""
-    from synth.api import export as export_dataset
 
     done = export_dataset(
         folder, to, out, select=select or (), thoughts=not no_thoughts, tokenizer=tokenizer, max_length=max_length
@@ -112,7 +114,6 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Turn trajectories that somebody else recorded into a dataset."""
-    from synth.api import import_file
 
     if (out is None) is not check:
         raise InputError("give --out DIR, or --check to look only", where="synth import", mend="one of both")
@@ -182,7 +183,6 @@ def mix(
     as_json: JsonOption = False,
 ) -> None:
     """Several datasets as one, by weights: tasks are drawn, and all that derives from them comes along."""
-    from synth.api import mix as mix_datasets
 
     weights: dict[Path | str, float] = {}
     for text in parts:

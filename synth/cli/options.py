@@ -11,6 +11,7 @@ import typer
 
 __all__ = [
     "Dataset",
+    "DatasetFolder",
     "ExecutorName",
     "ExecutorOption",
     "InFlightOption",
@@ -40,6 +41,7 @@ class ExecutorName(StrEnum):
 Dataset = Annotated[
     str | None, typer.Argument(metavar="[DATASET]", help="A builtin dataset (`synth list`); with --recipe, its name.")
 ]
+DatasetFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that `synth build` printed.")]
 RecipeOption = Annotated[Path | None, typer.Option("--recipe", metavar="FILE", help="A recipe of your own (YAML).")]
 SourceOption = Annotated[
     Path | None,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from synth.cli.look import DatasetFolder
-from synth.cli.options import JsonOption
+from synth import api
+from synth.cli.options import DatasetFolder, JsonOption
 from synth.errors import InputError
+from synth.flows import serve_push
 
 if TYPE_CHECKING:
     from synth.publish.push import Pushed
@@ -42,13 +43,10 @@ def push(
 ) -> None:
     """Validate a dataset and publish it on the Hugging Face Hub, in one commit. Needs `hf auth login` or HF_TOKEN."""
     if cron is not None:
-        from synth.flows import serve_push
-
         if dry_run or as_json:
             raise InputError("a schedule only publishes", where="--cron", mend="leave out --dry-run and --json")
         serve_push(folder, repo, cron, public=public, revision=revision, timezone=timezone, announce=_say)
         return
-    from synth import api
 
     done = api.push(folder, repo, public=public, revision=revision, dry_run=dry_run, announce=_say)
     print(json.dumps(dataclasses.asdict(done), indent=2) if as_json else _text(done))

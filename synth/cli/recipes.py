@@ -10,14 +10,16 @@ import typer
 
 from synth.cli.options import Dataset, JsonOption, RecipeOption, SetOption
 from synth.errors import InputError
+from synth.recipe.load import builtin_names, load_recipe, parse_setting
+from synth.recipe.model import Recipe
+from synth.recipe.template import commented_recipe, short_recipe
+from synth.registry import TABLES, choices
 
 __all__ = ["init", "list_datasets", "recipe"]
 
 
 def list_datasets(as_json: JsonOption = False) -> None:
     """List the datasets that ship with synth, and what there is to choose from."""
-    from synth.recipe.load import builtin_names, load_recipe
-    from synth.registry import TABLES, choices
 
     recipes = [load_recipe(name) for name in builtin_names()]
     if as_json:
@@ -47,7 +49,6 @@ def init(
     full: Annotated[bool, typer.Option("--full", help="Write every key with its default and its meaning.")] = False,
 ) -> None:
     """Write a commented recipe to change."""
-    from synth.recipe.template import commented_recipe, short_recipe
 
     text = (commented_recipe if full else short_recipe)(dataset)
     try:
@@ -68,9 +69,6 @@ def recipe(
 ) -> None:
     """Print the JSON Schema of recipes, or a recipe with every default filled in."""
     import yaml
-
-    from synth.recipe.load import load_recipe, parse_setting
-    from synth.recipe.model import Recipe
 
     if schema:
         print(json.dumps(Recipe.model_json_schema(), indent=2))

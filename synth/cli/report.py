@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from synth.cli.look import DatasetFolder
+from synth.cli.options import DatasetFolder
+from synth.dataset.report import write_report
 
 __all__ = ["report"]
 
@@ -20,7 +21,6 @@ def report(
     ] = 600,
 ) -> None:
     """Write a page that shows a dataset: plots, tables, rows to search and read. It needs no network."""
-    from synth.dataset.report import write_report
 
     written = write_report(folder, out, whole=whole)
     beside = "" if written.data is None else f", with {written.data} beside it"

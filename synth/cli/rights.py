@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from synth.cli.look import DatasetFolder
+from synth import api
+from synth.cli.options import DatasetFolder
+from synth.publish.redaction import redact as write
 
 __all__ = ["redact", "rehydrate"]
 
@@ -17,7 +19,6 @@ NewFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="A new fol
 
 def redact(folder: DatasetFolder, out: NewFolder) -> None:
     """Write a dataset without the text of documents that state no licence: what `synth push --public` publishes."""
-    from synth.publish.redaction import redact as write
 
     about = write(folder, out).redacted
     if about is not None:
@@ -35,7 +36,6 @@ def rehydrate(
     out: NewFolder,
 ) -> None:
     """Put redacted text back into a dataset, by id and hash, from your own copy of its documents."""
-    from synth import api
 
     done = api.rehydrate(folder, copy, out)
     print(f"{out}: {done.documents:,} texts are there again")

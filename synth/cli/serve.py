@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from synth.annotate.rewards import read_truth
+from synth.annotate.rewards.server import RewardServer
+from synth.dataset.reader import load
 from synth.distribution import install
+from synth.episodes.http import EpisodeServer
+from synth.episodes.sessions import Sessions
 from synth.errors import InputError
+from synth.inputs import parse_yaml, read_text
+from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
+from synth.serving.http import loopback, serve
 
 if TYPE_CHECKING:
     from synth.environments.contract import Environment
@@ -70,8 +78,6 @@ def serve_env(
     calls: Annotated[int, typer.Option("--calls", min=1, help="Tool calls of one session, at most.")] = 200,
 ) -> None:
     """Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it."""
-    from synth.episodes.sessions import Sessions
-    from synth.serving.http import loopback, serve
 
     if over is not Over.HTTP and find_spec("mcp") is None:
         raise InputError("the library mcp is not installed", where=f"--over {over}", mend=install("mcp"))
@@ -84,8 +90,6 @@ def serve_env(
         print(line, flush=True)
 
     if over is Over.HTTP:
-        from synth.episodes.http import EpisodeServer
-
         if task is not None:
             raise InputError("goes with --over mcp; over HTTP each /reset names its task", where="--task")
         server = EpisodeServer(host, port, made, allow_hosts=allow_hosts or ())
@@ -102,8 +106,6 @@ def serve_env(
 
 
 def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Environment, TaskSource]:
-    from synth.dataset.reader import load
-    from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
 
     dataset = load(folder)
     if environment is None:
@@ -112,7 +114,6 @@ def _open(folder: Path, environment: Path | None, *, trust: bool) -> tuple[Envir
 
 
 def _options(path: Path) -> dict[str, Any]:
-    from synth.inputs import parse_yaml, read_text
 
     value = parse_yaml(read_text(path, mend="give a YAML file with `kind`"), str(path), mend="mend the line")
     if not isinstance(value, dict) or "kind" not in value or not all(isinstance(key, str) for key in value):
@@ -144,8 +145,6 @@ def serve_reward(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8177,
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
-    from synth.annotate.rewards.server import RewardServer
-    from synth.serving.http import loopback, serve
 
     server = RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
     if not loopback(host):
@@ -156,8 +155,6 @@ def serve_reward(
 def _truths(folder: Path | None) -> dict[str, GroundTruth]:
     if folder is None:
         return {}
-    from synth.annotate.rewards import read_truth
-    from synth.dataset.reader import load
 
     dataset = load(folder)
     found: dict[str, GroundTruth] = {}

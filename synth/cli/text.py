@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
+import shlex
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from synth.cli.account import account_json, account_text, overruns_text, pilot_json, pilot_text
+from synth.cli.columns import filled, table
+from synth.filtering.dedup.estimate import filter_bytes, table_bytes
+from synth.pipelines.words import lexicon_of
+from synth.recipe.roles import ACTORS
+from synth.store.calls_format import from_nano
 
 if TYPE_CHECKING:
     from synth.api import BuildResult, Outlook
@@ -18,11 +26,9 @@ __all__ = [
     "build_summary",
     "calls_text",
     "empty_sft_text",
-    "filled",
     "outlook_json",
     "outlook_text",
     "store_text",
-    "table",
 ]
 
 
@@ -42,8 +48,6 @@ def build_summary(result: BuildResult) -> str:
         lines.append(f"  {role} success {100 * good / total:.1f} % of {total:,} trajectories")
     lines += [f"  {line}" for line in [empty_sft_text(report)] if line]
     if result.account is not None:
-        from synth.cli.account import account_text, overruns_text
-
         lines.append(f"  {account_text(result.account)}")
         lines += [f"  {overruns_text(result.account)}"] if result.account.overruns else []
     state = "is up to date" if result.reused else "is finished"
@@ -73,8 +77,6 @@ def empty_sft_text(report: BuildReport) -> str:
 
 
 def _quoted(path: Path) -> str:
-    import shlex
-
     return shlex.quote(str(path))
 
 
@@ -84,7 +86,6 @@ def _quote(word: str) -> str:
 
 def outlook_json(outlook: Outlook) -> dict[str, Any]:
     """``synth plan --json``."""
-    from synth.cli.account import account_json, pilot_json
 
     return {
         "dataset": outlook.recipe.name,
@@ -135,7 +136,6 @@ def outlook_text(outlook: Outlook) -> str:
                 ", ".join(f"{name} {count:,}" for name, count in status.rows.items()),
             )
         )
-    from synth.recipe.roles import ACTORS
 
     wanted = "all given tasks" if recipe.tasks is None else f"exactly {recipe.tasks:,} tasks"
     roles = ", ".join(
@@ -158,7 +158,6 @@ def outlook_text(outlook: Outlook) -> str:
 
 def _relations_text(recipe: Recipe) -> list[str]:
     """What was derived of the relations of the user's facts: how questions and pages will speak of them."""
-    from synth.pipelines.words import lexicon_of
 
     lexicon = lexicon_of(recipe)
     if lexicon is None:
@@ -186,7 +185,6 @@ _LOOKED_AT = {
 
 def _duplicates_text(recipe: Recipe, labels: Sequence[str]) -> list[str]:
     """What looking for duplicates takes at each level at which the plan does so, and would take with 10^7 rows."""
-    from synth.filtering.dedup.estimate import filter_bytes, table_bytes
 
     if recipe.dedup is None:
         return []
@@ -211,7 +209,6 @@ def _duplicates_text(recipe: Recipe, labels: Sequence[str]) -> list[str]:
 
 def _rows_of(recipe: Recipe, level: str) -> int | None:
     """Rows of a level's largest table, as far as the recipe says: runs of one role are compared with each other."""
-    from synth.recipe.roles import ACTORS
 
     if level != "trajectories" or recipe.tasks is None:
         return None
@@ -224,7 +221,6 @@ def _size(size: int) -> str:
 
 def _calls_text(outlook: Outlook) -> list[str]:
     """What is known of model calls."""
-    from synth.cli.account import account_text, pilot_text
 
     bound = [status for status in outlook.stages if status.models]
     if not bound:
@@ -244,31 +240,8 @@ def _calls_text(outlook: Outlook) -> list[str]:
     ]
 
 
-WIDTH = 100
-"""Columns of a terminal that plans fit into."""
-
-
-def filled(text: str) -> list[str]:
-    """The text as lines of at most ``WIDTH`` columns."""
-    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def table(rows: Sequence[tuple[str, ...]], *, wrapped: bool = False) -> list[str]:
-    """Lines with aligned columns; the first row is the head. With ``wrapped``, the last column goes on below itself
-    where a line would be longer than ``WIDTH``."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    if wrapped:
-        widths[-1] = max(20, WIDTH - sum(widths[:-1]) - 2 * len(widths[:-1]))
-        pairs = [(row, textwrap.wrap(row[-1], widths[-1], break_on_hyphens=False) or [""]) for row in rows]
-        blank = ("",) * (len(widths) - 1)
-        rows = [(*(blank if n else row[:-1]), line) for row, parts in pairs for n, line in enumerate(parts)]
-    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
 def store_text(root: Path, entries: Sequence[StoreEntry]) -> str:
     """``synth store list``."""
-    import time
-
     if not entries:
         return f"{root}: empty"
     rows = [("stage", "fingerprint", "shards", "size", "last used", "datasets")]
@@ -291,8 +264,6 @@ def store_text(root: Path, entries: Sequence[StoreEntry]) -> str:
 
 def calls_text(calls: CallsSummary) -> list[str]:
     """The store of calls in ``synth store list``: a line for the file, and one per account."""
-    from synth.cli.account import overruns_text
-    from synth.store.calls_format import from_nano
 
     lines = [
         f"{calls.path.name}: {calls.replies:,} replies ({calls.served:,} served again), {calls.bytes / 1e6:.1f} MB"

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from synth.cli.build import request_of
+from synth.cli.checkup import checkup
 from synth.cli.options import (
     Dataset,
     ExecutorName,
@@ -28,7 +30,12 @@ from synth.cli.options import (
     TasksOption,
     WorkersOption,
 )
+from synth.cli.text import calls_text, store_text
 from synth.errors import InputError
+from synth.flows import serve_request
+from synth.pipelines.building import default_store
+from synth.store import Store
+from synth.store.calls_format import CALLS_FILE, summarize
 
 __all__ = ["deploy", "doctor", "store"]
 
@@ -54,10 +61,6 @@ def store(
     as_json: JsonOption = False,
 ) -> None:
     """List what the store holds, or prune it. What a running build uses is never touched, nor what models replied."""
-    from synth.api import default_store
-    from synth.cli.text import calls_text, store_text
-    from synth.store import Store
-    from synth.store.calls_format import CALLS_FILE, summarize
 
     if verb is StoreVerb.PRUNE and unused_for is None and dataset is None and not everything:
         raise InputError(
@@ -97,7 +100,6 @@ def _plain(entry: Any) -> dict[str, Any]:
 
 def doctor(as_json: JsonOption = False) -> None:
     """Say what is installed, what works, and what an extra would add. Exits with 1 when something needed is broken."""
-    from synth.cli.checkup import checkup
 
     findings = checkup()
     if as_json:
@@ -128,8 +130,6 @@ def deploy(
     settings: SetOption = None,
 ) -> None:
     """Build on a schedule, through Prefect, for as long as this command runs."""
-    from synth.cli.build import request_of
-    from synth.flows import serve_request
 
     request = request_of(
         dataset,

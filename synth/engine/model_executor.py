@@ -6,8 +6,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from synth.engine.multiplex import BuildLoop, Multiplexer
 from synth.engine.progress import CallsNow, money, short
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import SynthError
@@ -15,9 +16,6 @@ from synth.models.contract import BudgetReached, EndpointDown, Models
 from synth.models.statistics import HubStatistics
 from synth.schemas.reports import RunUse
 from synth.store.calls_format import Account, from_nano
-
-if TYPE_CHECKING:
-    from synth.engine.multiplex import BuildLoop
 
 __all__ = ["GRACE", "Hub", "ModelExecutor"]
 
@@ -132,8 +130,6 @@ class ModelExecutor:
             SynthError: one line for the user; what was finished is kept.
             Exception: a bug, with a note that says where.
         """
-        from synth.engine.multiplex import BuildLoop, Multiplexer
-
         if not tasks:
             return
         if self._loop is None:

@@ -1,22 +1,72 @@
-"""One shard of a row stage in the making: its journal, what of it is finished, what is left to do."""
+"""The work of a stage run, and one shard of a row stage in the making: its journal, what is finished, what is left."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from synth.engine.units import PartRecord, RowRecord, content_hash, read_units
 from synth.engine.usage import CallUse
-from synth.stages.contract import RowContext, RowStage
+from synth.errors import SynthError
+from synth.models.contract import Models
+from synth.schemas.provenance import Provenance
+from synth.stages.contract import Implementation, RowContext, RowStage, Stage, StageConfig
 from synth.store.files import store_errors
 from synth.store.journal import Journal
+from synth.store.ledger import Ledger, LedgerEntry
 from synth.store.shards import Manifest, check_shard
+from synth.store.store import StageFolder
+from synth.store.tables import StoredInputs
 
-if TYPE_CHECKING:
-    from synth.engine.work import ShardTask, Work
+__all__ = ["PendingRow", "RowShard", "ShardTask", "StageWork"]
 
-__all__ = ["PendingRow", "RowShard"]
+
+@dataclass(frozen=True)
+class ShardTask:
+    """Units ``start`` to ``stop - 1``: rows, candidates, or one shard of a batch stage."""
+
+    start: int
+    stop: int
+
+    @property
+    def units(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class StageWork:
+    """One stage run, ready to be done. Small when pickled."""
+
+    label: str
+    stage: type[Stage[Any]]
+    config: StageConfig
+    seed: int
+    provenance: Provenance
+    inputs: StoredInputs
+    folder: StageFolder
+    ledger: Ledger | None = None
+    models: Models | None = None
+    """All models of the build, for work that stays in this process; None for a stage that needs none."""
+    filters: tuple[Implementation, ...] = ()
+    """Who looks at what a stage of candidates kept."""
+
+    def note(self, event: Any, task: ShardTask, row: str | None = None) -> None:
+        """A line for the ledger, where there is one."""
+        if self.ledger is not None:
+            self.ledger.write(LedgerEntry(event, self.folder.name, task.start, row))
+
+    @contextmanager
+    def named(self, place: str) -> Iterator[None]:
+        """Errors of the user pass; a bug passes with a note that says where it happened."""
+        try:
+            yield
+        except SynthError:
+            raise
+        except Exception as error:
+            error.add_note(f"in stage {self.label!r} ({self.stage.name} version {self.stage.version}), {place}")
+            raise
 
 
 @dataclass(frozen=True)
@@ -43,7 +93,7 @@ class RowShard:
 
     def __init__(
         self,
-        work: Work,
+        work: StageWork,
         task: ShardTask,
         *,
         committed: Mapping[int, Sequence[int]] | None = None,

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from synth.engine.acceptance import Acceptance, load_view, too_few
+from synth.engine.executors.contract import Executor
+from synth.engine.fingerprint import Fingerprint
 from synth.engine.model_executor import ModelExecutor
-from synth.engine.plan import StageNode
+from synth.engine.plan import Plan, StageNode
 from synth.engine.progress import Progress
 from synth.engine.units import REJECTED, UNITS, exact
 from synth.engine.usage import is_model_bound, model_uses
@@ -24,13 +26,26 @@ from synth.stages.contract import CandidateStage, RowStage, ShardStage, Stage, i
 from synth.store.failpoints import failpoint
 from synth.store.files import remove_folder, store_errors
 from synth.store.shards import Manifest, check_shard, read_manifest
-from synth.store.store import StageFolder
+from synth.store.store import StageFolder, Store
 from synth.store.tables import StoredInputs, StoredTable
 
-if TYPE_CHECKING:
-    from synth.engine.run import Engine
-
 __all__ = ["StageRun", "StageStatus", "capped"]
+
+
+class Surroundings(Protocol):
+    """What a stage run knows of the engine that it belongs to."""
+
+    plan: Plan
+    store: Store
+    executor: Executor
+    progress: Progress
+    models: ModelExecutor | None
+
+    def fingerprint(self, label: str) -> Fingerprint: ...
+
+    def view(self, label: str) -> StageView: ...
+
+    def table(self, label: str, name: str) -> StoredTable: ...
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ class _Counting:
 class StageRun:
     """One stage run of an engine: what of it stands in the store, and how to make the rest."""
 
-    def __init__(self, engine: Engine, node: StageNode) -> None:
+    def __init__(self, engine: Surroundings, node: StageNode) -> None:
         self._engine = engine
         self.node = node
         self.stage: type[Stage[Any]] = node.stage

@@ -6,56 +6,35 @@ the stage and the store, and no other shard.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from synth.engine.rowshard import PendingRow, RowShard
+from synth.engine.rowshard import PendingRow, RowShard, ShardTask, StageWork
 from synth.engine.units import REJECTED, Counts, RowRecord, exact, key_hash, write_units
 from synth.engine.usage import MeteredModels, use_numbers
-from synth.errors import SynthError
 from synth.identity import derive_generator
-from synth.models.contract import CallFailed, FailureKind, Models
-from synth.schemas.provenance import Provenance
+from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.stages.contract import (
     Batch,
     CandidateStage,
     Context,
-    Implementation,
     Outcome,
     RowContext,
     RowStage,
     ShardStage,
     Stage,
-    StageConfig,
     TableStage,
 )
 from synth.store.failpoints import failpoint
-from synth.store.ledger import Ledger, LedgerEntry
 from synth.store.shards import ShardWriter, check_shard
-from synth.store.store import StageFolder
-from synth.store.tables import StoredInputs
 
 __all__ = ["ConservationError", "Observer", "ShardTask", "Work", "covering"]
 
 
 class ConservationError(AssertionError):
     """Rows in are not rows kept plus rows rejected: a bug in a stage or in the engine."""
-
-
-@dataclass(frozen=True)
-class ShardTask:
-    """Units ``start`` to ``stop - 1``: rows, candidates, or one shard of a batch stage."""
-
-    start: int
-    stop: int
-
-    @property
-    def units(self) -> int:
-        return self.stop - self.start
 
 
 class Observer(Protocol):
@@ -65,22 +44,8 @@ class Observer(Protocol):
         """``count`` more units are finished. Raises whatever must end the work here."""
 
 
-@dataclass(frozen=True)
-class Work:
-    """One stage run, ready to be done shard by shard. Small when pickled."""
-
-    label: str
-    stage: type[Stage[Any]]
-    config: StageConfig
-    seed: int
-    provenance: Provenance
-    inputs: StoredInputs
-    folder: StageFolder
-    ledger: Ledger | None = None
-    models: Models | None = None
-    """All models of the build, for work that stays in this process; None for a stage that needs none."""
-    filters: tuple[Implementation, ...] = ()
-    """Who looks at what a stage of candidates kept."""
+class Work(StageWork):
+    """Does it, shard by shard."""
 
     def open(self) -> Stage[Any]:
         """A stage object, with whatever heavy things it opens."""
@@ -230,22 +195,6 @@ class Work:
                 f"stage {self.label!r} ({self.stage.name}), shard {task.start}: {counts.rows_in} in, "
                 f"{counts.kept} kept, {sum(counts.rejected.values())} rejected: nothing may vanish or count twice"
             )
-
-    def note(self, event: Any, task: ShardTask, row: str | None = None) -> None:
-        """A line for the ledger, where there is one."""
-        if self.ledger is not None:
-            self.ledger.write(LedgerEntry(event, self.folder.name, task.start, row))
-
-    @contextmanager
-    def named(self, place: str) -> Iterator[None]:
-        """Errors of the user pass; a bug passes with a note that says where it happened."""
-        try:
-            yield
-        except SynthError:
-            raise
-        except Exception as error:
-            error.add_note(f"in stage {self.label!r} ({self.stage.name} version {self.stage.version}), {place}")
-            raise
 
 
 def covering(stage: type[Stage[Any]], task: ShardTask, stops: Sequence[int]) -> list[int]:

@@ -34,6 +34,7 @@ from synth.environments.shown import End, Facts, Hit, Hits, Listed, Relations, T
 from synth.environments.triples import GRAPH_TOOLS, render, written
 from synth.graph.graph import Graph
 from synth.identity import versioned
+from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Verdict
 from synth.text.forms import normalize
@@ -337,8 +338,6 @@ class GraphWalk(EnvironmentKeys):
 def open_graph(*, inputs: Resources, **options: Any) -> GraphEnvironment:
     """The environment over the arrays ``graph`` and ``names`` and the table ``entities`` of a build; ``options`` go to
     :class:`GraphEnvironment`."""
-    from synth.retrieval.bm25 import Bm25Index
-
     graph, names = Graph.from_arrays(inputs.arrays("graph")), Bm25Index(inputs.arrays("names"))
     return GraphEnvironment(graph, inputs.table("entities"), names, **options)
 

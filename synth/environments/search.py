@@ -36,6 +36,7 @@ from synth.environments.simulated import SimulatedResults, Simulation, Simulator
 from synth.identity import versioned
 from synth.models.asking import AskConfig
 from synth.models.contract import Model
+from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.noise import Noise, noisy
 from synth.retrieval.snippets import best_passage
 from synth.schemas.documents import Document
@@ -375,8 +376,6 @@ class Search(EnvironmentKeys):
 def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
     """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
     :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
-    from synth.retrieval.bm25 import Bm25Index
-
     if options.get("noise") is not None:
         noise = options["noise"] = Noise.model_validate(options["noise"])
         if noise.by == "index" and noise.start != noise.end:

@@ -14,6 +14,7 @@ from synth.environments.contract import STATEFUL, Environment, EnvironmentSpec, 
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.registry import find
+from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document
 from synth.schemas.row import Row
@@ -74,7 +75,6 @@ class _Inputs:
         return self._documents
 
     def arrays(self, name: str) -> Mapping[str, Any]:
-        from synth.retrieval.bm25 import Bm25Index
 
         if name != "index":
             raise InputError(

@@ -10,8 +10,10 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
+from synth.dataset.reader import load
 from synth.episodes.sessions import NoSession, Sessions, Trouble
 from synth.errors import InputError
+from synth.pipelines.reopen import reopen
 from synth.schemas.trajectories import Verdict
 
 __all__ = ["Episodes", "LocalEpisodes", "RemoteEpisodes", "open_episodes"]
@@ -65,8 +67,6 @@ def open_episodes(where: str | Path, *, trust: bool = False) -> Episodes:
     text = str(where)
     if text.startswith(("http://", "https://")):
         return RemoteEpisodes(text)
-    from synth.dataset.reader import load
-    from synth.pipelines.reopen import reopen
 
     environment, tasks = reopen(load(Path(where)), trust=trust)
     return LocalEpisodes(Sessions(environment, tasks, most=10_000))

@@ -83,8 +83,8 @@ def efficacy(
     from efficacy_lab.plan import Purpose, load_plan
     from efficacy_lab.table import table_of
     from efficacy_lab.work import Trainer
-    from synth.api import default_store
     from synth.errors import InputError
+    from synth.pipelines.building import default_store
     from synth.recipe.load import load_recipe, parse_setting
 
     found = load_plan(plan)

@@ -23,7 +23,7 @@ import yaml
 from synth.engine.fingerprint import hashed_config
 from synth.engine.plan import Plan, StageNode
 from synth.identity import canonical_json, digest
-from synth.pipelines import plan
+from synth.pipelines.planner import plan
 from synth.recipe.load import load_recipe
 
 HERE = Path(__file__).parent

@@ -10,7 +10,7 @@ import pytest
 import synth
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.pipelines import plan
+from synth.pipelines.planner import plan
 from synth.pipelines.steps import STEPS
 from synth.recipe.load import load_recipe
 from synth.recipe.model import Recipe

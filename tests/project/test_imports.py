@@ -7,9 +7,12 @@ import importlib
 import json
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+
+from synth.cli.app import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
@@ -171,3 +174,62 @@ def test_recipes_load_where_no_extra_is_installed() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("world-search mcp-tools\nenvironment mcp: the library mcp is not installed.")
+
+
+def imports_of(path: Path, modules: set[str]) -> Iterator[tuple[str, bool]]:
+    """Modules of ours that a file imports, anywhere and for types alone too, and whether a function does."""
+    tree = ast.parse(path.read_text("utf-8"))
+    inside = {
+        id(child)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for child in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in modules else node.module for name in full]
+        else:
+            continue
+        for name in dict.fromkeys(names):
+            if name in modules:
+                yield name, id(node) in inside
+
+
+def graph_of(root: Path) -> dict[str, list[tuple[str, bool]]]:
+    files = {".".join(path.relative_to(root).with_suffix("").parts): path for path in (root / "synth").rglob("*.py")}
+    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    return {name: list(imports_of(path, {*files})) for name, path in files.items()}
+
+
+def cycles(graph: Mapping[str, Sequence[tuple[str, bool]]]) -> list[tuple[str, str]]:
+    """Pairs of files that import each other."""
+    edges = {(one, other) for one, found in graph.items() for other, _ in found if other != one}
+    return sorted((one, other) for one, other in edges if one < other and (other, one) in edges)
+
+
+def test_no_two_files_import_each_other(tmp_path: Path) -> None:
+    assert cycles(graph_of(ROOT)) == []
+    (tmp_path / "synth").mkdir()
+    (tmp_path / "synth" / "a.py").write_text("def f():\n    from synth import b\n")
+    (tmp_path / "synth" / "b.py").write_text("import typing\nif typing.TYPE_CHECKING:\n    import synth.a\n")
+    assert cycles(graph_of(tmp_path)) == [("synth.a", "synth.b")]
+
+
+def test_few_functions_import_what_is_ours() -> None:
+    """Where start-up would be slow (the API), or what it needs may not be installed."""
+    late = [(name, other) for name, found in graph_of(ROOT).items() for other, inside in found if inside]
+    assert len(late) <= 20, late
+
+
+def test_help_lists_commands_without_importing_them() -> None:
+    for function, line in COMMANDS.values():
+        module, _, name = function.partition(":")
+        said = str(getattr(importlib.import_module(module), name).__doc__)
+        assert line == " ".join(said.split("\n\n")[0].split())
+    code = "import sys; from synth.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\nprint(*sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert not {function.partition(":")[0] for function, _ in COMMANDS.values()} & {*told.splitlines()[-1].split()}
+    assert not {"pydantic", "pyarrow", "numpy"} & {*told.splitlines()[-1].split()}

@@ -31,7 +31,7 @@ def test_commands_parse_and_their_keys_exist(line: str, tmp_path: Path) -> None:
     words = [
         str(Path(word).expanduser()) if word.startswith("~") else word for word in shlex.split(line, comments=True)
     ]
-    command = COMMANDS.commands[words[1]]
+    command = COMMANDS.get_command(None, words[1])
     context = command.make_context(words[1], list(words[2:]))
     changes = context.params.get("changes") or ()
     name = context.params.get("dataset")

@@ -18,6 +18,9 @@ from synth.identity import versioned
 from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
+from synth.sources.world.lexicon import lexicon
+from synth.tasks.world.words import world_words
+from synth.text.words import stem
 
 __all__ = ["scripted_options", "scripted_policy", "world_lexicon"]
 
@@ -58,9 +61,6 @@ def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:
 @cache
 def world_lexicon() -> dict[str, frozenset[str]]:
     """Word -> relations, from the sentences of the world's pages and from the phrases of its questions."""
-    from synth.sources.world.lexicon import lexicon
-    from synth.tasks.world.words import world_words
-    from synth.text.words import stem
 
     found: dict[str, set[str]] = {}
     for source in (lexicon(), world_words().by_word):

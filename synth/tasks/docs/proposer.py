@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.identity import digest
 from synth.lexicon.reading import document_words
+from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Edge, Entity
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
@@ -361,7 +362,6 @@ def _value(value: str, kind: str) -> Node:
 def _rows(rows: Any, kind: type[Any]) -> list[Any]:
     if isinstance(rows, list):
         return rows
-    from synth.schemas.arrow import from_arrow
 
     return list(from_arrow(rows.arrow if hasattr(rows, "arrow") else rows, kind))
 

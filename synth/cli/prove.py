@@ -1,0 +1,95 @@
+"""``synth validate`` and ``synth scan``: prove a finished dataset, and look for what must not be published."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from synth.cli.options import DatasetFolder, JsonOption
+from synth.dataset.audit import audit, render_audit
+from synth.dataset.rules.coverage import coverage
+from synth.dataset.rules.derived import derived_problems
+from synth.dataset.rules.validate import validate as check
+from synth.errors import DatasetError, InputError
+from synth.publish.leaks import scan as look
+
+__all__ = ["scan", "validate"]
+
+
+def scan(folder: DatasetFolder, as_json: JsonOption = False) -> None:
+    """Look for personal data and secrets in every column: e-mail, telephone, accounts, cards, addresses, keys."""
+
+    found = look(folder)
+    if as_json:
+        print(json.dumps(found.model_dump(mode="json"), indent=2))
+    for one in () if as_json else found.held:
+        name = f"{one.config}.{one.column}" if one.column else one.config
+        unit = "rows" if one.column else "lines"
+        print(f"{name}: {one.kind.value} in {one.rows:,} {unit}, the first is {unit[:-1]} {one.row} of {one.file}")
+    if found.held:
+        raise typer.Exit(DatasetError.exit_code)
+    if not as_json:
+        print(f"{folder}: {found.rows:,} rows hold no personal data and no secret of a known form")
+
+
+def validate(
+    folder: DatasetFolder,
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep",
+            help="Also ask every task again, by brute force, from the facts and documents of the dataset alone.",
+        ),
+    ] = False,
+    benchmark: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="With --deep: a benchmark that no task may overlap with; give each one that the recipe names.",
+            metavar="FILE",
+        ),
+    ] = None,
+    show_coverage: Annotated[
+        bool,
+        typer.Option("--coverage", help="List every column: what proves it, or that it is carried and not proven."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Prove every row again: layout, schemas, ADP rules, evidence, splits, and that the card tells the truth."""
+
+    if benchmark and not deep:
+        raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")
+    if show_coverage:
+        for table, column, what in coverage():
+            print(f"{table}.{column}: {what}")
+        return
+    problems = check(folder) + (derived_problems(folder) if deep else [])
+    audited = audit(folder, benchmarks=benchmark or ()) if deep else None
+    if as_json:
+        listed = [{"file": p.file, "row": p.row, "what": p.what} for p in problems]
+        print(
+            json.dumps({"problems": listed, "audit": audited.model_dump(mode="json")} if audited else listed, indent=2)
+        )
+    else:
+        for problem in problems:
+            print(problem)
+        if audited is not None:
+            for violation in audited.violations:
+                print(violation)
+            Console(highlight=False).print(render_audit(audited))
+    violations = audited.total if audited is not None else 0
+    if problems or violations:
+        found = [_number(len(problems), "problem")] if problems or not deep else []
+        found += [_number(violations, "violation")] if deep else []
+        print(f"synth: {folder}: {', '.join(found)}", file=sys.stderr)
+        raise typer.Exit(DatasetError.exit_code)
+    if not as_json:
+        print(f"{folder}: every row holds")
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

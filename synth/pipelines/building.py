@@ -1,0 +1,148 @@
+"""From a request to a finished dataset: plan it, run its stages, write it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from synth.dataset.key_hashes import remember
+from synth.engine import Engine, Quiet, progress_for
+from synth.engine.options import executor_named, models_for
+from synth.errors import BuildError
+from synth.pipelines.finishing import check_teacher, finish
+from synth.pipelines.pilot import run_pilot
+from synth.pipelines.planner import plan
+from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
+from synth.recipe.load import load_recipe
+from synth.recipe.model import Recipe
+from synth.recipe.requests import settings_of
+from synth.recipe.roles import check_keys, keys_of
+from synth.schemas.reports import StageReport
+from synth.store import Store, check_destination
+from synth.store.calls_format import CALLS_FILE, Account
+
+__all__ = ["Prepared", "default_store", "prepare", "resolve"]
+
+
+class Prepared:
+    """A build that is planned and checked, not run."""
+
+    def __init__(self, recipe: Recipe, engine: Engine, out: Path) -> None:
+        self.recipe = recipe
+        self.engine = engine
+        self.out = out
+        self._remembered: set[str] = set()
+        """Keys that the store has the hashes of."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the stage runs, each after those whose tables it reads."""
+        return tuple(node.label for node in self.engine.plan.nodes)
+
+    @property
+    def account(self) -> Account | None:
+        """What the dataset's model calls have used in this store so far; None where it never made any."""
+        models = self.engine.models
+        if models is None or not (models.opened or (self.engine.store.root / CALLS_FILE).exists()):
+            return None
+        account = models.hub.account()
+        return account if account.calls else None
+
+    def outlook(self, pilot: int | None = None) -> Outlook:
+        """What a build would do. With ``pilot``, stages that call models first run over the rows of so many tasks, as
+        the build would: its calls are those that the build then finds in the store.
+
+        Raises:
+            SynthError: the pilot could not run.
+        """
+        found = None if pilot is None else run_pilot(self.engine, self.recipe.tasks, pilot)
+        return Outlook(self.recipe, self.engine.status(), self.account, found)
+
+    def run_stage(self, label: str) -> StageReport:
+        """Run one stage, or find its complete shards in the store.
+
+        Raises:
+            InputError: a variable that is to hold a model's key is not set.
+            BuildError: no document of the source can be used, or no run of the teacher succeeded: there is nothing to
+                go on with.
+        """
+        check_keys(self.recipe.roles, os.environ)
+        if keys := keys_of(self.recipe.roles, os.environ) - self._remembered:
+            remember(self.engine.store.root, keys)
+            self._remembered |= keys
+        report = self.engine.run_stage(label)
+        if label in ("documents", "read") and not report.kept:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.rejected.items()))
+            raise BuildError(
+                f"no document of {report.rows_in:,} can be used: {reasons or 'the source is empty'}",
+                where="source",
+                mend="look at the files, or set source.pattern to those that hold text",
+            )
+        if label == "teacher":
+            check_teacher(self.recipe, self.engine)
+        return report
+
+    def run(self) -> BuildResult:
+        """Run what is missing, write the dataset, move it to its place."""
+        with self.engine:
+            for label in self.labels:
+                self.run_stage(label)
+            return self.finish()
+
+    def finish(self) -> BuildResult:
+        """Write the dataset from finished stages and move it in.
+
+        Raises:
+            SynthError: a stage has not run, or the output folder can't be written.
+        """
+        report = finish(self.recipe, self.engine, self.out)
+        reused = all(s.reused_shards == s.shards for s in report.stages)
+        return BuildResult(self.out, report, reused, self.account)
+
+
+def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepared:
+    """Check a request down to the source's content, and plan it.
+
+    Raises:
+        InputError: something that the user gave can't be used.
+        StoreError: the store or the output folder can't be used.
+    """
+    recipe = resolve(request)
+    executor = executor_named(request.executor, request.workers)
+    out = Path(request.out) if request.out is not None else Path("out") / recipe.name
+    check_destination(out)
+    store = Store(
+        Path(request.store) if request.store is not None else default_store(),
+        ledger=Path(request.ledger) if request.ledger is not None else None,
+    )
+    planned = plan(recipe)
+    shown = Quiet() if progress == "quiet" else progress_for()
+    models = models_for(
+        planned, store, in_flight=request.in_flight, max_cost=request.max_cost, max_tokens=request.max_tokens
+    )
+    engine = Engine(planned, store, executor, shown, models=models)
+    return Prepared(recipe, engine, out)
+
+
+def resolve(request: BuildRequest) -> Recipe:
+    """The recipe that a request comes to.
+
+    Raises:
+        InputError: as :func:`synth.recipe.load.load_recipe`.
+    """
+    settings = settings_of(
+        dataset=request.dataset,
+        source=request.source,
+        tasks=request.tasks,
+        tasks_file=request.tasks_file,
+        seed=request.seed,
+        settings=request.settings,
+    )
+    return load_recipe(request.dataset, file=request.recipe, settings=settings)
+
+
+def default_store() -> Path:
+    """``synth`` in the user's cache folder."""
+    return user_cache_path("synth")

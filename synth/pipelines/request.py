@@ -1,0 +1,81 @@
+"""What a build is asked for, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from synth.places import refuse_remote
+
+if TYPE_CHECKING:
+    from synth.engine import StageStatus
+    from synth.pipelines.pilot import Pilot
+    from synth.recipe.model import Recipe
+    from synth.schemas.reports import BuildReport
+    from synth.store.calls_format import Account
+
+__all__ = ["BuildRequest", "BuildResult", "Outlook", "ProgressName"]
+
+ProgressName = Literal["auto", "quiet"]
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """What a user asks for: a recipe, what to change in it, and where things go. None = as the recipe says."""
+
+    dataset: str | None = None
+    """A builtin dataset, or with ``recipe`` the name to give it."""
+    recipe: Path | str | None = None
+    """A recipe file."""
+    source: Path | str | None = None
+    """Folder or file of documents."""
+    tasks: int | None = None
+    """Exactly how many tasks."""
+    tasks_file: Path | str | None = None
+    """The user's own questions and answers."""
+    seed: int | None = None
+    out: Path | str | None = None
+    """Default ``out/<dataset>``."""
+    store: Path | str | None = None
+    """Default: the user's cache folder."""
+    workers: int = 1
+    executor: str = "local"
+    in_flight: int = 512
+    """How many rows wait for a model at once; how many calls an endpoint gets is its role's ``concurrency``."""
+    max_cost: float | None = None
+    """What all model calls of this dataset in this store may cost at most, over all runs, in the currency of the
+    recipe's prices. The worst case of a call is reserved before it is sent, so the cap is never exceeded."""
+    max_tokens: int | None = None
+    """The same for their tokens, prompt and completion together."""
+    ledger: Path | str | None = None
+    """A file that gets a line for every unit of work that begins: what the fault tests count."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Dotted recipe key -> value, laid over everything else."""
+
+    def __post_init__(self) -> None:
+        for name in ("recipe", "source", "tasks_file", "out", "store", "ledger"):
+            refuse_remote(getattr(self, name), name)
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    path: Path
+    report: BuildReport
+    reused: bool
+    """True when the store held all of it and nothing was run."""
+    account: Account | None = None
+    """What the dataset's model calls have used in this store, over all runs; None where it never made any."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a build would do."""
+
+    recipe: Recipe
+    stages: tuple[StageStatus, ...]
+    account: Account | None = None
+    """What the dataset's model calls have used in this store so far; None where it never made any."""
+    pilot: Pilot | None = None
+    """What the rest will take, from a few rows of each stage that calls a model; None when no pilot was run."""
