@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -202,7 +204,7 @@ def test_facts_of_tables_and_lines_are_asked_for_by_their_names() -> None:
         assert "page “Tools”" in address
         assert "“Open”" in opened
         assert "“Forge”" in opened
-    doubled = Page(page.lines, page.elements, page.raw, page.facts * 2)
+    doubled = replace(page, facts=page.facts * 2)
     with pytest.raises(Dropped, match="from another"):
         question_of(SiteDefinition(), doubled, page.facts[0], rng())
 

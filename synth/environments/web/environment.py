@@ -24,10 +24,11 @@ from synth.environments.contract import (
     EnvironmentSpec,
     Snapshot,
     ToolCall,
-    ToolError,
     ToolResult,
     ToolSchema,
-    validate_arguments,
+    refusal,
+    shown_name,
+    unknown_tool,
 )
 from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
@@ -35,6 +36,7 @@ from synth.environments.web.application import ApplicationFailed, Held, folder_d
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call, web_tools
 from synth.environments.web.definition import SiteStart, WebConfig, WebPages, load_site, read_config
+from synth.environments.web.outline import Outline, render
 from synth.environments.web.server import Folder, SiteServer
 from synth.environments.web.session import Seen
 from synth.environments.web.storage import (
@@ -93,7 +95,7 @@ class WebEnvironment(Environment):
         )
         """Hash of the pages, of what is known of them, and of all that changes what they show."""
         self._tools = web_tools(self.address)
-        self._by_name = {tool.name: tool for tool in self._tools}
+        self.by_name = {tool.name: tool for tool in self._tools}
         self._server: SiteServer | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -122,9 +124,6 @@ class WebEnvironment(Environment):
     def browser(self) -> Browser:
         """The browser of this process; it starts with the first episode that needs it."""
         return shared_browser(self._executable, sandbox=self._sandbox)
-
-    def tool(self, name: str) -> ToolSchema | None:
-        return self._by_name.get(name)
 
     def start(self, task: Task) -> SiteStart:
         """
@@ -191,17 +190,13 @@ class WebEpisode(ReplayedEpisode):
         self._pictured = True
 
     def refusal(self, call: ToolCall) -> ToolResult | None:
-        tool = self.environment.tool(call.name)
-        if tool is None:
-            names = ", ".join(schema.name for schema in self.environment.tools())
-            shown = call.name if len(call.name) <= 60 and call.name.isprintable() else "of this name"
-            return _result(call, f"There is no tool {shown}. The tools are: {names}.", "unknown_tool")
-        problem = validate_arguments(tool, call.arguments)
-        if problem is not None:
-            return _result(call, f"Wrong arguments for {call.name}: {problem[:500]}.", "bad_arguments")
-        if self.seen is None and call.name != "open":
-            return _result(call, f"No page is open. Begin with open: {self.environment.address}/.", "refused")
-        return None
+        tools = self.environment.by_name
+        if call.name not in tools:
+            return unknown_tool(call, tools, shown_name(call.name))
+        wrong = refusal(call, tools, 500)
+        if wrong is None and self.seen is None and call.name != "open":
+            return call.answered(f"No page is open. Begin with open: {self.environment.address}/.", "refused")
+        return wrong
 
     def mark(self, result: ToolResult) -> str:
         return digest("web-observation", result.content, result.error, self.state_hash())
@@ -234,12 +229,12 @@ class WebEpisode(ReplayedEpisode):
         try:
             read_call(call.name, call.arguments, tree, here, address)
         except Refused as error:
-            return _result(call, error.words, error.error)
+            return call.answered(error.words, error.error)
         return None
 
     def answer(self, call: ToolCall) -> ToolResult:
         if self._gone is not None:
-            return _result(call, f"The tool failed: {self._gone}.", "failure")
+            return call.answered(f"The tool failed: {self._gone}.", "failure")
         try:
             session = self._held.begin()
             part = int(call.arguments.get("part", 1))
@@ -262,26 +257,22 @@ class WebEpisode(ReplayedEpisode):
         except BrowserGone as error:
             return self._lose(call, str(error))
         if refused is not None:
-            return _result(call, refused.words, refused.error)
+            return call.answered(refused.words, refused.error)
         assert seen is not None
         return self._shown(call, seen, 1)
 
     def _lose(self, call: ToolCall, why: str) -> ToolResult:
         self._held.drop()
         self._gone, self._seen = why, None
-        return _result(call, f"The tool failed: {why}.", "failure")
+        return call.answered(f"The tool failed: {why}.", "failure")
 
     def _shown(self, call: ToolCall, seen: Seen, part: int) -> ToolResult:
         parts = seen.tree.parts(self.environment.config.max_chars)
         if part > len(parts):
             words = f"There is no part {part}: the page has {len(parts)}."
-            return _result(call, words, "not_found")
-        lines = [*seen.notes, f"Page: {seen.title}", f"Address: {seen.address}"]
-        if len(parts) > 1:
-            more = "; read shows the others" if part == 1 else ""
-            lines.append(f"Part {part} of {len(parts)}{more}.")
-        lines += ["", parts[part - 1] or "(The page is empty.)"]
-        return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines), page=seen.page)
+            return call.answered(words, "not_found")
+        shown = Outline(seen.notes, seen.title, seen.address, part, len(parts), parts[part - 1])
+        return call.answered(render(shown), page=seen.page)
 
     def _look_for_orders(self, seen: Seen) -> None:
         whole = "\n".join((seen.raw_title, *seen.notes, *seen.tree.raw))
@@ -364,7 +355,3 @@ def open_web(*, inputs: Any = None, **options: Any) -> WebEnvironment:
 
 
 WEB = EnvironmentSpec(kind="web", keys=WebPages, open=open_web, prompt="agents/web", rl_prompt="rl/web", stateful=True)
-
-
-def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:
-    return ToolResult(call_id=call.id, name=call.name, content=words, error=error)

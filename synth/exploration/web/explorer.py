@@ -217,9 +217,7 @@ class WebAttempt:
             answer = self.fact[2]
         else:
             self.question = request_of(self.definition, goal.changes, actions, self.run.pages, self.rng)
-            lines = (line.strip() for page in self.run.pages for line in page.lines)
-            said = [line for line in lines if line.startswith('status "')]
-            answer = said[-1].removeprefix('status "').removesuffix('"') if said else "Done."
+            answer = next((page.status for page in reversed(self.run.pages) if page.status), "Done.")
         plan = self._plan(actions, goal, answer)
         start, place = self.candidate.start, f"{self.environment.address}/{self.candidate.start}"
         gold = [f"{place}/{one.at}/{_key(one, self.environment)}" for one in goal.changes]
