@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -67,10 +67,14 @@ class ToolSchema(Row):
     ) -> ToolSchema:
         """A tool that takes these arguments, each with its JSON Schema, and no others."""
         required = [argument for argument in arguments if argument not in optional]
-        parameters: JsonObject = {"type": "object", "properties": dict(arguments), "additionalProperties": False}
-        return cls(
-            name=name, description=description, parameters=parameters | ({"required": required} if required else {})
-        )
+        # What is missing is told before what is too much: the first of these keys that is broken counts.
+        parameters: JsonObject = {"type": "object", "properties": dict(arguments)}
+        parameters |= {**({"required": required} if required else {}), "additionalProperties": False}
+        return cls(name=name, description=description, parameters=parameters)
+
+    def words(self) -> Iterator[str]:
+        """What the schema says of its arguments, and the values that it lists as the only ones that they take."""
+        yield from _schema_words(self.parameters)
 
     def function(self) -> dict[str, Json]:
         """``{"type": "function", "function": {...}}``, the form that chat APIs and trainers take."""
@@ -78,6 +82,19 @@ class ToolSchema(Row):
             "type": "function",
             "function": {"name": self.name, "description": self.description, "parameters": self.parameters},
         }
+
+
+def _schema_words(schema: object) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        return
+    about, choices, properties = schema.get("description"), schema.get("enum"), schema.get("properties")
+    if isinstance(about, str):
+        yield about
+    yield from (value for value in (choices if isinstance(choices, list) else ()) if isinstance(value, str))
+    if isinstance(properties, dict):
+        yield from properties
+    for below in (*(properties.values() if isinstance(properties, dict) else ()), schema.get("items")):
+        yield from _schema_words(below)
 
 
 class ToolCall(Row):

@@ -45,7 +45,6 @@ from synth.schemas.trajectories import Verdict
 __all__ = [
     "SEARCH",
     "SIMULATED_SEARCH",
-    "DocumentIds",
     "DocumentTable",
     "FoundDocument",
     "Search",
@@ -86,9 +85,6 @@ class DocumentTable(Protocol):
     def row(self, number: int) -> Any:
         """Row ``number`` as a ``Document``."""
 
-
-DocumentIds = Identifiers
-"""Row number of a document id."""
 
 _BY_NAME = {tool.name: tool for tool in SEARCH_TOOLS}
 
@@ -138,7 +134,7 @@ class SearchEnvironment(Environment):
         self.noise = noise
         self._places = places or {}
         self.simulator = simulator
-        self.ids = DocumentIds(documents.arrow.column("id"))
+        self.ids = Identifiers(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
         self._borders: dict[str, list[tuple[int, int]]] = {}
 

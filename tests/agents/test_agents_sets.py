@@ -13,8 +13,8 @@ from set_tasks import set_tasks, set_world
 
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.scripted.backend import scripted_policy
 from synth.agents.scripted.operations import span_holds
+from synth.agents.scripted.players import scripted_policy
 from synth.agents.scripted.reading import clue_hops, read_task
 from synth.agents.scripted.state import state_of
 from synth.environments.search import SearchEnvironment

@@ -12,9 +12,8 @@ from synth.environments.web.storage import Change
 from synth.environments.web.tree import Page, parse, read_page
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Dropped
-from synth.exploration.web.actions import Action, instruction, resolve
 from synth.exploration.web.explorer import _straight
-from synth.exploration.web.walking import Taken
+from synth.exploration.web.walking import Action, Taken, instruction, resolve
 from synth.exploration.web.wording import question_of, request_of
 from synth.identity import derive_generator
 

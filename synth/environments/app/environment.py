@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from synth.environments.answers import check_task
+from synth.environments.answers import check_state, differing_lines
 from synth.environments.app.build import World, build_world, tables_of
 from synth.environments.app.checking import check_definition
 from synth.environments.app.database import Database
@@ -341,24 +341,16 @@ class AppEpisode(Episode):
             goal = Goal(state=self._hash([]), answer="required")
         else:
             goal = Goal.model_validate(given)
-        entries = self.difference()
-        tables = self.environment.tables
+        entries, tables, wrong = self.difference(), self.environment.tables, None
         if self._hash(entries) != goal.state:
             extra, missing = differing(entries, list(goal.changes))
             broken = [str(entry.values["rule"]) for entry in extra if entry.table_name == VIOLATIONS]
             if broken:
                 return Verdict(correct=False, rule="policy", evidence=f"The policy was violated: {', '.join(broken)}.")
-            said = [f"missing: {line}" for line in entries_in_words(missing, tables)]
-            said += [f"not wanted: {line}" for line in entries_in_words(extra, tables)]
-            return Verdict(
-                correct=False, rule="state", evidence=first_lines(said) or "The state is of another beginning."
-            )
-        if goal.answer == "required":
-            return check_task(self.task, answer)
-        done = changes_in_words(self.changes(), tables)
-        return Verdict(
-            correct=True, rule="state", evidence=first_lines(done) or "Nothing was changed, as it should be."
-        )
+            wrong = differing_lines(entries_in_words(missing, tables), entries_in_words(extra, tables))
+            wrong = wrong or "The state is of another beginning."
+        done = first_lines(changes_in_words(self.changes(), tables)) or "Nothing was changed, as it should be."
+        return check_state(self.task, answer, wrong, done, asks=goal.answer == "required")
 
     def close(self) -> None:
         self._release()

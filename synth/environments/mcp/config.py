@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
+from synth.inputs import checked
 
 __all__ = ["VERSION", "WORKSPACE", "McpConfig", "McpServer", "McpServers", "program_of", "read_config"]
 
@@ -125,12 +126,7 @@ def read_config(options: Mapping[str, Any]) -> McpConfig:
     Raises:
         InputError: a key is wrong, or something that it names is not there.
     """
-    try:
-        config = McpConfig.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in ("environment", *first["loc"]))
-        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
+    config = checked(McpConfig, dict(options), "environment")
     for key, server in config.servers.items():
         where = f"environment.servers.{key}"
         if server.command and shutil.which(program_of(server, "")[0]) is None:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from synth.environments.answers import check_task
+from synth.environments.answers import check_state, check_task
 from synth.environments.contract import (
     Environment,
     ToolCall,
@@ -238,12 +238,10 @@ class McpEpisode(ReplayedEpisode):
                 return Verdict(correct=None, rule="abstained", evidence=f"{probe.tool} can't be asked any more.")
             if not fits(result, probe):
                 other.append(f"{probe.tool} {canonical_json(probe.arguments)}: {difference(result, probe)}")
-        if other:
-            wanted = f" Wanted: {'; '.join(goal.changes)}." if goal.changes else " Nothing was to be changed."
-            return Verdict(correct=False, rule="state", evidence=f"{'; '.join(other[:3])}.{wanted}")
-        if goal.answer == "required":
-            return check_task(self.task, answer)
-        return Verdict(correct=True, rule="state", evidence="; ".join(goal.changes) or "Nothing was changed.")
+        changes = "; ".join(goal.changes)
+        wanted = f"Wanted: {changes}." if changes else "Nothing was to be changed."
+        wrong = f"{'; '.join(other[:3])}. {wanted}" if other else None
+        return check_state(self.task, answer, wrong, changes or "Nothing was changed.", asks=goal.answer == "required")
 
     def lost(self) -> str | None:
         """A server that has to show whether the task is done is gone: it ended, is silent, or did not start.

@@ -5,16 +5,16 @@ A folder without one is a site too: then requests are worded from the names of w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
-from synth.inputs import parse_yaml, read_text
+from synth.inputs import checked, parse_yaml, read_text
 from synth.schemas.row import JsonObject
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "WebConfig",
     "WebPages",
     "load_site",
-    "read_config",
 ]
 
 Argument = Annotated[str, Field(min_length=1, max_length=16_384)]
@@ -142,12 +141,7 @@ def load_site(site: str) -> tuple[Path, SiteDefinition]:
     if not path.exists():
         return folder, SiteDefinition()
     loaded = parse_yaml(read_text(path, mend="write it as UTF-8 YAML"), SITE_FILE, mend="mend the line")
-    try:
-        return folder, SiteDefinition.model_validate(loaded if loaded is not None else {})
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in (SITE_FILE, *first["loc"]))
-        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
+    return folder, checked(SiteDefinition, loaded if loaded is not None else {}, SITE_FILE)
 
 
 class WebConfig(BaseModel):
@@ -195,20 +189,6 @@ class WebConfig(BaseModel):
         if not self.command and not self.replay_safe:
             raise ValueError("replay_safe: false goes with a command: pages of a folder can always be opened again")
         return self
-
-
-def read_config(options: Mapping[str, Any]) -> WebConfig:
-    """The options of a recipe.
-
-    Raises:
-        InputError: a key is wrong.
-    """
-    try:
-        return WebConfig.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in ("environment", *first["loc"]))
-        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
 
 
 class WebPages(EnvironmentKeys):

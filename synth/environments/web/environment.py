@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from synth.environments.answers import check_task
+from synth.environments.answers import check_state, check_task, differing_lines
 from synth.environments.contract import (
     Environment,
     EnvironmentSpec,
@@ -35,7 +35,7 @@ from synth.environments.suspicion import READ, hidden_characters, orders_in
 from synth.environments.web.application import ApplicationFailed, Held, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call, web_tools
-from synth.environments.web.definition import SiteStart, WebConfig, WebPages, load_site, read_config
+from synth.environments.web.definition import SiteStart, WebConfig, WebPages, load_site
 from synth.environments.web.outline import Outline, render
 from synth.environments.web.server import Folder, SiteServer
 from synth.environments.web.session import Seen
@@ -53,6 +53,7 @@ from synth.environments.web.storage import (
 )
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned
+from synth.inputs import checked
 from synth.schemas.plans import Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
@@ -73,7 +74,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     def __init__(self, config: WebConfig) -> None:
         """
@@ -327,16 +328,12 @@ class WebEpisode(ReplayedEpisode):
         if given is None:
             return check_task(self.task, answer)
         goal = WebGoal.model_validate(given)
-        changes = self.changes()
+        changes, wrong = self.changes(), None
         if self.state_hash() != goal.state:
-            extra, missing = differing(changes, goal.changes)
-            said = [f"missing: {line}" for line in changes_in_words(missing)]
-            said += [f"not wanted: {line}" for line in changes_in_words(extra)]
-            return Verdict(correct=False, rule="state", evidence=first_lines(said) or "The site keeps something else.")
-        if goal.answer == "required":
-            return check_task(self.task, answer)
-        evidence = first_lines(changes_in_words(changes)) or "Nothing was changed, as it should be."
-        return Verdict(correct=True, rule="state", evidence=evidence)
+            extra, missing = map(changes_in_words, differing(changes, goal.changes))
+            wrong = differing_lines(missing, extra) or "The site keeps something else."
+        done = first_lines(changes_in_words(changes)) or "Nothing was changed, as it should be."
+        return check_state(self.task, answer, wrong, done, asks=goal.answer == "required")
 
     def close(self) -> None:
         self._held.drop(wait=True)
@@ -351,7 +348,7 @@ def open_web(*, inputs: Any = None, **options: Any) -> WebEnvironment:
     Raises:
         InputError: an option is wrong, or there is no browser or no such site.
     """
-    return WebEnvironment(read_config(options))
+    return WebEnvironment(checked(WebConfig, options, "environment"))
 
 
 WEB = EnvironmentSpec(kind="web", keys=WebPages, open=open_web, prompt="agents/web", rl_prompt="rl/web", stateful=True)

@@ -16,8 +16,7 @@ from synth.environments.app.words import PageNote, money, one_line
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.phrases import Said, said_in
 from synth.exploration.app.requests import AppRequests, Form, Values
-from synth.exploration.grounding import word_in
-from synth.exploration.pipeline import Dropped
+from synth.exploration.pipeline import Dropped, word_in
 from synth.schemas.plans import Given, PlannedCall
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task

@@ -20,7 +20,7 @@ from synth.environments.web.storage import Change
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
 from synth.exploration.pipeline import Dropped
 from synth.exploration.walks import choose
-from synth.exploration.web.actions import Action
+from synth.exploration.web.walking import Action
 from synth.lexicon.reading import phrases
 from synth.schemas.rejections import Reason
 from synth.text.inflection import capital
