@@ -6,38 +6,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from synth.lexicon.reading import phrases
 from synth.text.words import words
 
 __all__ = ["KINDS", "REFERENCE_LEXICON", "left_out", "looks_like", "sought_kind", "values_in"]
 
 _FIELD = re.compile(r"(?:[-•] )?(?P<label>[A-Z][\w -]{1,30}):\s*(?:\| )?(?P<value>\S.*)")
 
-_GROUPS = {
-    "added": "new added introduced introduces introduce available first",
-    "deprecated": "deprecated deprecates",
-    "removed": "removed removal removes due announced",
-    "source": "source file path code",
-    "availability": "availability available platforms platform",
-    "raises": "raises raise raised exception error",
-    "returns": "returns return returned instance instances object get",
-    "parent": "subclass subclasses subclassed parent extended extends base bases derived",
-    "instead": "recommended recommends instead replacement place use superseded",
-    "see": "see notes point points recommend listed refer refers referred readers",
-    "default": "default defaults signature parameter value",
-    "mentions": "mentions mentioned names brings description documentation",
-    "references": "column references referenced points join reach reached",
-    "unit": "unit units taken specified",
-    "set": "set setting only can",
-    "cross": "cross-referenced cross-reference refers section cited cites remark pointer",
-    "list": "list lists listed table includes include",
-    "audit": "audit auditing event",
-    "contents": "chapter contents listed title contains",
-}
+_GROUPS = phrases("reference_words")
 
 REFERENCE_LEXICON: Mapping[str, tuple[str, ...]] = {
-    word: tuple(name for name, words in _GROUPS.items() if word in words.split())
+    word: tuple(name for name, words in _GROUPS.items() if word in words)
     for words in _GROUPS.values()
-    for word in words.split()
+    for word in words
 }
 
 KINDS: Mapping[str, re.Pattern[str]] = {
