@@ -21,30 +21,7 @@ REFERENCE_LEXICON: Mapping[str, tuple[str, ...]] = {
     for word in words
 }
 
-KINDS: Mapping[str, re.Pattern[str]] = {
-    "module": re.compile(r"^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*$"),
-    "function": re.compile(r"^[\w.]+\(\)$|^[a-z_][a-z0-9_.]*_[a-z0-9_]+$"),
-    "coroutine": re.compile(r"^[\w.]+\(\)$"),
-    "method": re.compile(r"^[\w.]+\(\)$"),
-    "exception": re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Timeout)$"),
-    "class": re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*[a-z]\w*$"),
-    "decorator": re.compile(r"^@?[\w.]+(?:\(\))?$"),
-    "page": re.compile(r"^[^()]*\s[^()]*$"),
-    "chapter": re.compile(r"^[^()]*\s[^()]*$"),
-    "section": re.compile(r"^[^()]*\s[^()]*$"),
-    "attribute": re.compile(r"^[\w.]+$"),
-    "constant": re.compile(r"^(?:[\w.]+\.)?[A-Z_]+$"),
-    "term": re.compile(r"^[a-z][a-z -]+$"),
-    "command": re.compile(r"^[A-Z]{2,}(?: [A-Z]{2,})*$|^[a-z][a-z0-9-]+(?:\(\d\))?$"),
-    "program": re.compile(r"^[a-z][\w.-]+(?:\(\d\))?$"),
-    "catalog": re.compile(r"^[a-z]+(?:_[a-z0-9]+)+$"),
-    "view": re.compile(r"^[a-z]+(?:_[a-z0-9]+)*$"),
-    "parameter": re.compile(r"^[a-z]+(?:[_.][a-z0-9]+)+$|^[a-z]{3,}$"),
-    "package": re.compile(r"^[a-z0-9][a-z0-9.+-]+$"),
-    "list": re.compile(r"^(?:Table [\d.]+ )?(?:List|list) of \w|^[^()]*\s[^()]*$"),
-    "option": re.compile(r"^--?\w[\w-]*$"),
-    "variable": re.compile(r"^[A-Z][A-Z0-9_]+$"),
-}
+KINDS: Mapping[str, re.Pattern[str]] = {kind: re.compile(form) for kind, (form,) in phrases("reference_kinds").items()}
 """How a link to a thing of each kind reads."""
 
 _ENTRIES = frozenset(("function", "coroutine", "method", "exception", "class", "decorator", "attribute", "constant"))
@@ -55,21 +32,7 @@ _NOUN = (
 )
 _NOUNS = re.compile(rf"\b{_NOUN}")
 _ASKED = re.compile(rf"\b(?:which|what|other|another|single|one|an?|one of the) (?:other )?{_NOUN}", re.IGNORECASE)
-_VALUES = (
-    (re.compile(r"\bversions?\b"), re.compile(r"\b\d+(?:\.\d+)+\b|(?<=version )\d+\b")),
-    (re.compile(r"\b(?:source|file|path)\b"), re.compile(r"(?<![\w/])[\w.-]+(?:/[\w.-]+)+")),
-    (re.compile(r"\b(?:platforms?|availab\w+)\b"), re.compile(r"(?<=Availability: )[^.]+")),
-    (
-        re.compile(r"\bdefault\b"),
-        re.compile(r"(?<==)[^,()\s]+|(?:(?<=default is )|(?<=default value is )|(?<=default setting is ))[\w.-]+\w"),
-    ),
-    (re.compile(r"\bunit\b"), re.compile(r"(?<=taken as )\w+")),
-    (
-        re.compile(r"\bset$|\bset\b.*\bonly\b|\b(?:[Ww]hen|[Ww]here)\b.*\bset\b"),
-        re.compile(r"(?<=can only be set )[^;,]+?(?=\.(?:\s|$)|[;,])"),
-    ),
-    (re.compile(r"\baudit\w*\b"), re.compile(r"\b[\w]+(?:\.[\w]+)+\b")),
-)
+_VALUES = tuple((re.compile(asked), re.compile(form)) for asked, (form,) in phrases("reference_values").items())
 
 
 def sought_kind(question: str, cue: str) -> str:
