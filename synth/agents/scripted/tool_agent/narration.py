@@ -16,7 +16,7 @@ from synth.agents.plan_view import stands_in
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolResult, ToolSchema
 from synth.environments.observed import observe
-from synth.environments.web.outline import Outline
+from synth.environments.outline import Outline
 from synth.lexicon.reading import phrases
 
 __all__ = [
