@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from synth.environments import pages, triples
+from synth.environments import outline, pages, triples
 from synth.environments.shown import Shown, Text
-from synth.environments.web import outline
 
 __all__ = ["observe"]
 

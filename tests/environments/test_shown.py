@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.environments import pages, triples
+from synth.environments import outline, pages, triples
 from synth.environments.observed import observe
+from synth.environments.outline import Block, Outline
 from synth.environments.shown import (
     End,
     Facts,
@@ -24,9 +25,6 @@ from synth.environments.shown import (
     Text,
     Triple,
 )
-from synth.environments.web import outline
-from synth.environments.web.outline import Outline
-from synth.environments.web.tree import Block
 
 _LINES = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp")), max_size=20)
 _WORDS = _LINES.map(lambda text: " ".join(text.split()))

@@ -75,25 +75,30 @@ class McpServer(BaseModel):
         return self
 
 
-class McpConfig(BaseModel):
-    """The environment ``mcp``: servers, and what is borne from them."""
+class ServerLimits(BaseModel):
+    """What is borne from servers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    servers: dict[str, McpServer] = Field(min_length=1, max_length=32)
-    """By a short name of yours. With several, a tool is called ``<name>__<tool>``."""
-    tools: tuple[Name, ...] = ()
-    """The only tools that agents get, by the names that agents see; empty = all."""
     replay_safe: bool = False
     """True: the same calls may be made again, on a fresh server, and do no harm (nothing is sent, bought or deleted
-    outside it). Only then are there snapshots, branches and critical steps, and only where the answers come out equal.
-    """
+    outside it). Only then are there tasks, snapshots, branches and critical steps, and only where the answers come out
+    equal."""
     call_seconds: float = Field(default=60.0, gt=0, le=3600)
     """How long a call may take; a server that takes longer is given up for the rest of the rollout."""
     start_seconds: float = Field(default=30.0, gt=0, le=3600)
     """How long a server may take until it has told its tools."""
     max_chars: int = Field(default=20_000, ge=200)
     """Code points of a result that an agent is shown; what is left out is counted behind them."""
+
+
+class McpConfig(ServerLimits):
+    """The environment ``mcp``: its servers, and what is borne from them."""
+
+    servers: dict[str, McpServer] = Field(min_length=1, max_length=32)
+    """By a short name of yours. With several, a tool is called ``<name>__<tool>``."""
+    tools: tuple[Name, ...] = ()
+    """The only tools that agents get, by the names that agents see; empty = all."""
     max_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
     """Bytes of one message of a server; a longer one breaks the connection."""
     max_schema_bytes: int = Field(default=32 * 1024, ge=256)
@@ -140,16 +145,7 @@ def read_config(options: Mapping[str, Any]) -> McpConfig:
     return config
 
 
-class McpServers(EnvironmentKeys):
+class McpServers(ServerLimits, EnvironmentKeys):
     """The environment: the servers that are the source, new ones for every run."""
 
     kind: Literal["mcp"]
-    replay_safe: bool = False
-    """True: the same calls may be made many times and do no harm outside the server. Tasks are proved by that, so
-    without it there are none."""
-    call_seconds: float = Field(default=60.0, gt=0, le=3600)
-    """How long a call may take."""
-    start_seconds: float = Field(default=30.0, gt=0, le=3600)
-    """How long a server may take until it has told its tools."""
-    max_chars: int = Field(default=20_000, ge=200)
-    """Code points of a result that an agent is shown."""

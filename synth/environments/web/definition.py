@@ -144,10 +144,29 @@ def load_site(site: str) -> tuple[Path, SiteDefinition]:
     return folder, checked(SiteDefinition, loaded if loaded is not None else {}, SITE_FILE)
 
 
-class WebConfig(BaseModel):
-    """The environment ``web``: a folder of pages, or a local application, in a real browser."""
+class Window(BaseModel):
+    """The browser, and what is kept of the pages that it shows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    executable: str | None = None
+    """Chromium's program; None = the first of chromium-headless-shell (the fastest), chromium, chromium-browser,
+    google-chrome that is there."""
+    sandbox: bool | None = None
+    """Chromium's own sandbox; None = on, except for root, as whom it does not start with it."""
+    viewport: tuple[Pixels, Pixels] = (1000, 700)
+    """Width and height of the window in pixels."""
+    html: bool = True
+    """Keep the markup of every page shown, in the web observations."""
+    screenshots: bool = False
+    """Keep a picture of the window of every page shown, in the web observations as ``data:image/png;base64,...`` (some
+    50 kB each)."""
+    max_chars: int = Field(default=8_000, ge=500)
+    """Characters of an accessibility tree that are shown at once; a longer one comes in parts."""
+
+
+class WebConfig(Window):
+    """The environment ``web``: a folder of pages, or a local application, in a real browser."""
 
     site: str = Field(default="library", min_length=1)
     """A shipped site, or a folder of pages (with a ``site.yaml``, if there is more to know)."""
@@ -160,23 +179,10 @@ class WebConfig(BaseModel):
     a task, and agents can't open it."""
     replay_safe: bool = True
     """Of a command: False = calls must not be made again, so there are no branches and no critical steps."""
-    executable: str | None = None
-    """Chromium's program; None = the first of chromium-headless-shell (the fastest), chromium, chromium-browser,
-    google-chrome that is there."""
-    sandbox: bool | None = None
-    """Chromium's own sandbox; None = on, except for root, as whom it does not start with it."""
-    viewport: tuple[Pixels, Pixels] = (1000, 700)
-    """Width and height of the window in pixels."""
-    html: bool = True
-    """Keep the markup of every page shown, in the web observations."""
-    screenshots: bool = False
-    """Keep a picture of the window of every page shown, in the web observations as ``data:image/png;base64,...``."""
     now: str = Field(default="2026-03-02T09:00:00Z", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
     """The time on the site's clock when a rollout begins (UTC); each call takes a second of it."""
     seed: int = 0
     """Seed of ``Math.random`` and the like in the pages."""
-    max_chars: int = Field(default=8_000, ge=500)
-    """Characters of an accessibility tree that are shown at once; a longer one comes in parts."""
     element_seconds: float = Field(default=3.0, gt=0, le=60)
     """How long an element may take to become usable."""
     call_seconds: float = Field(default=30.0, gt=0, le=600)
@@ -191,19 +197,7 @@ class WebConfig(BaseModel):
         return self
 
 
-class WebPages(EnvironmentKeys):
+class WebPages(Window, EnvironmentKeys):
     """The environment: the site that is the source, in a fresh browser context for every run."""
 
     kind: Literal["web"]
-    viewport: tuple[int, int] = (1000, 700)
-    """Width and height of the window in pixels."""
-    html: bool = True
-    """Keep the markup of every page shown."""
-    screenshots: bool = False
-    """Keep a picture of every page shown, in the rows themselves (some 50 kB each)."""
-    executable: str | None = None
-    """Chromium's program; empty = the one that is found."""
-    sandbox: bool | None = None
-    """Chromium's own sandbox; empty = on, except for root."""
-    max_chars: int = Field(default=8_000, ge=500)
-    """Characters of a page's outline that are shown at once; a longer one comes in parts."""

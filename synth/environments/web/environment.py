@@ -30,13 +30,13 @@ from synth.environments.contract import (
     shown_name,
     unknown_tool,
 )
+from synth.environments.outline import Outline, render
 from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
 from synth.environments.web.application import ApplicationFailed, Held, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call, web_tools
 from synth.environments.web.definition import SiteStart, WebConfig, WebPages, load_site
-from synth.environments.web.outline import Outline, render
 from synth.environments.web.server import Folder, SiteServer
 from synth.environments.web.session import Seen
 from synth.environments.web.storage import (

@@ -16,9 +16,10 @@ from typing import Any
 
 import yaml
 
+from synth.environments.outline import Block
 from synth.environments.suspicion import clean
 
-__all__ = ["CHOICES", "TEXT_BOXES", "Block", "Element", "Node", "Page", "parse", "read_page"]
+__all__ = ["CHOICES", "TEXT_BOXES", "Element", "Node", "Page", "parse", "read_page"]
 
 TEXT_BOXES = frozenset(("textbox", "searchbox", "spinbutton"))
 CHOICES = frozenset(("combobox", "listbox"))
@@ -33,7 +34,6 @@ _SAYS_NOTHING = frozenset("generic rowgroup group document none presentation par
 _ITEMS = frozenset("listitem cell gridcell row columnheader rowheader term definition img".split())
 _KEY = re.compile(r'(?P<role>[\w-]+)(?: (?P<name>"(?:[^"\\]|\\.)*"))?(?P<marks>(?: \[[^\]]*\])*)$')
 _MARK = re.compile(r"\[([^\]=]+)(?:=([^\]]*))?\]")
-_BLOCK = re.compile(r'(?P<role>[\w-]+)(?: (?P<level>\d+))? "(?P<name>.*)"')
 _TOLD = re.compile(r"(?P<term>[A-Z][^:.?!|]{1,40}): (?P<value>\S.{0,119})")
 """A line that states something of what the heading above it names."""
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -77,26 +77,6 @@ class Element:
     """The line of the observation that shows it, without indent."""
     near: str = ""
     """What stands in the same item of a list or row of a table, or the heading above it."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """A part of the page that has a name and can't be used: a heading, a status, a region."""
-
-    role: str
-    name: str
-    level: str = ""
-    """Of a heading."""
-
-    def line(self) -> str:
-        """As the outline writes it."""
-        return f'{self.role}{f" {self.level}" if self.level else ""} "{self.name}"'
-
-    @classmethod
-    def read(cls, line: str) -> Block | None:
-        """The block that ``line`` writes; None where it writes none."""
-        found = _BLOCK.fullmatch(line)
-        return None if found is None else cls(found["role"], found["name"], found["level"] or "")
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Coverage, Explored, pick
+from synth.lexicon.reading import phrases
 from synth.schemas.details import details_with
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
@@ -37,19 +38,7 @@ __all__ = [
 
 _SENDS = frozenset(("button", "menuitem", "tab"))
 _MOST_OPTIONS = 12
-_TYPED = (
-    (re.compile(r"e-?mail", re.I), ("r.tate@example.net", "robin@harrowmail.example")),
-    (re.compile(r"phone|mobile|\btel", re.I), ("0555 7301", "0555 7442")),
-    (re.compile(r"\bdate\b|\bday\b|birthday", re.I), ("2026-03-14", "2026-04-02")),
-    (re.compile(r"\btime\b|o.clock", re.I), ("10:30", "14:00")),
-    (re.compile(r"post ?code|\bzip\b", re.I), ("20417", "73550")),
-    (re.compile(r"street|address", re.I), ("12 Mill Lane", "4 Harbour Street")),
-    (re.compile(r"\bcity\b|\btown\b", re.I), ("Northgate", "Harrow")),
-    (re.compile(r"\bauthor\b|\bname\b|\bcontact\b|\bwho\b", re.I), ("Robin Tate", "Ida Whitcombe")),
-    (re.compile(r"amount|price|number|how many|quantity|count|\bage\b", re.I), ("2", "5")),
-)
-"""What is typed into a text box of a site that does not say it, by the name of the box: nobody, or for examples."""
-_ANYTHING = ("Call the plumber", "Water the plants", "Bring the ladder back")
+_TYPED = tuple((re.compile(name, re.I), values) for name, values in phrases("typed_values").items())
 
 
 @dataclass(frozen=True)
@@ -139,7 +128,7 @@ class SiteProposer:
             return tuple(dict.fromkeys(named))[-_MOST_OPTIONS:]
         if element.role == "spinbutton":
             return ("2", "3")
-        return next((values for name, values in _TYPED if name.search(element.name)), _ANYTHING)
+        return next(values for name, values in _TYPED if name.search(element.name))
 
     def _actions(self, element: Element, page: Page) -> Iterator[tuple[Action, float]]:
         if element.role in TEXT_BOXES:

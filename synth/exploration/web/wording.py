@@ -33,12 +33,8 @@ _WORDS = phrases("web_requests")
 _NO_NOUN = re.compile(
     r"\d|\?|\b(?:at|by|on|in|for|to|from|with|of|is|are|has|when|where|who|how|what)\b", re.IGNORECASE
 )
-_DAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday daily weekdays weekends open opens closed closes".split()
-)
-"""Terms that state something of a time, and are no property of what they stand with."""
-_ONE = ("address", "status", "class", "access", "business", "news", "process", "progress", "basis", "bus", "campus")
-"""Nouns in -s of which there is one."""
+_DAYS = phrases("word_lists")["of_time"]
+_ONE = phrases("word_lists")["singular_in_s"]
 
 _BARE = 0.5
 """Share of the questions that are asked as they are, as most people do."""

@@ -27,6 +27,7 @@ from synth.agents.scripted.seen import Search, SeenDocument
 from synth.agents.scripted.state import Value
 from synth.agents.scripted.turn_planner import Call, Need, SetQuestions
 from synth.environments.shown import Hit, Passage, passages_of
+from synth.lexicon.reading import phrases
 from synth.text.lists import listed
 from synth.text.words import fold
 
@@ -35,12 +36,7 @@ __all__ = ["PageReader", "Query", "search_call"]
 Query = tuple[str, int | None]
 """Words to search for, and how many results (None = as many as it gives)."""
 
-_IDLE = frozenset(
-    """documentation documented description described module function class method exception page chapter section listed
-    mentioned mentions referred refers found find provided provides belongs introduction module's notes point points
-    called version available several single""".split()
-)
-"""Words that speak of documents and not of what is in them: finding them leads nowhere."""
+_IDLE = frozenset(phrases("word_lists")["of_documents"])
 
 
 def search_call(query: str, k: int | None) -> Call:

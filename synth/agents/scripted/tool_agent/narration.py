@@ -16,7 +16,8 @@ from synth.agents.plan_view import stands_in
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolResult, ToolSchema
 from synth.environments.observed import observe
-from synth.environments.web.outline import Outline
+from synth.environments.outline import Outline
+from synth.lexicon.reading import phrases
 
 __all__ = [
     "GroundedNarration",
@@ -37,10 +38,7 @@ _MOST = 5
 """Values of a call that a thought names."""
 _ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_SMALL = frozenset(
-    "the and for with that this from has have are was were you your not can will may who what which when where one two "
-    "all any its his her their them they other into than then there here please would like could i'm i'd".split()
-)
+_SMALL = frozenset(phrases("word_lists")["small"])
 _NAMED = re.compile(r"“[^”]+”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d")
 _DETAIL = re.compile(
     r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"

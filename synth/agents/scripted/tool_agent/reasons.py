@@ -24,7 +24,7 @@ from synth.agents.scripted.tool_agent.narration import (
 )
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.observed import observe
-from synth.environments.web.outline import Outline
+from synth.environments.outline import Outline
 from synth.schemas.plans import Policed, UserFact
 from synth.schemas.tasks import Task
 from synth.text.lists import listed

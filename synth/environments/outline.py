@@ -7,12 +7,32 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from synth.environments.shown import Hit, Passage, Shown, Text
-from synth.environments.web.tree import Block
 
-__all__ = ["Outline", "read", "render"]
+__all__ = ["Block", "Outline", "read", "render"]
 
+_BLOCK = re.compile(r'(?P<role>[\w-]+)(?: (?P<level>\d+))? "(?P<name>.*)"')
 _EMPTY = "(The page is empty.)"
 _PART = re.compile(r"Part (\d+) of (\d+)(?:; read shows the others)?\.")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of the page that has a name and can't be used: a heading, a status, a region."""
+
+    role: str
+    name: str
+    level: str = ""
+    """Of a heading."""
+
+    def line(self) -> str:
+        """As the outline writes it."""
+        return f'{self.role}{f" {self.level}" if self.level else ""} "{self.name}"'
+
+    @classmethod
+    def read(cls, line: str) -> Block | None:
+        """The block that ``line`` writes; None where it writes none."""
+        found = _BLOCK.fullmatch(line)
+        return None if found is None else cls(found["role"], found["name"], found["level"] or "")
 
 
 @dataclass(frozen=True)
