@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from types import FrameType
 from typing import Annotated, Any
@@ -114,6 +115,13 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
 """Name -> where it is, and the line that `synth --help` shows: the first of its docstring."""
 
 
+@cache
+def _command(name: str) -> Any:
+    module, _, function = COMMANDS[name][0].partition(":")
+    found = CommandInfo(name=name, callback=getattr(import_module(module), function))
+    return get_command_from_info(found, pretty_exceptions_short=True, rich_markup_mode=None)
+
+
 class _Commands(TyperGroup):
     """Imports the module of the command that is asked for, and of no other."""
 
@@ -122,11 +130,7 @@ class _Commands(TyperGroup):
         super().__init__(**{**settings, "commands": lines})
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, function = COMMANDS[cmd_name][0].partition(":")
-        found = CommandInfo(name=cmd_name, callback=getattr(import_module(module), function))
-        return get_command_from_info(found, pretty_exceptions_short=True, rich_markup_mode=None)
+        return _command(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         TyperGroup(commands=dict(self.commands)).format_commands(ctx, formatter)

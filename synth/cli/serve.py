@@ -19,7 +19,8 @@ from synth.episodes.sessions import Sessions
 from synth.errors import InputError
 from synth.inputs import parse_yaml, read_text
 from synth.pipelines.reopen import DatasetTasks, open_environment, reopen
-from synth.serving.http import loopback, serve
+from synth.serving.bounds import loopback
+from synth.serving.http import serve
 
 if TYPE_CHECKING:
     from synth.environments.contract import Environment
