@@ -1,20 +1,25 @@
-"""What runs a plan, from the options of a build: executors by name, and the models' side of it under its caps."""
+"""What a build runs on, by the names that commands have for it: executors, and models with their account and caps."""
 
 from __future__ import annotations
+
+from decimal import Decimal
 
 from synth.engine.executors.contract import Executor
 from synth.engine.executors.local import LocalExecutor
 from synth.engine.executors.processes import ProcessesExecutor
 from synth.engine.executors.ray import RayExecutor
-from synth.engine.hub import StoreHub
 from synth.engine.model_executor import ModelExecutor
 from synth.engine.plan import Plan
 from synth.errors import InputError
+from synth.models.client import ModelHub
 from synth.models.contract import Price
 from synth.stages.contract import implementations
 from synth.store import Store
+from synth.store.calls import CallStore
+from synth.store.calls_format import CALLS_FILE, nano_units
 
-__all__ = ["executor_named", "models_for"]
+__all__ = ["StoreHub", "executor_named", "models_for"]
+
 
 _EXECUTORS = {"local": LocalExecutor, "processes": ProcessesExecutor, "ray": RayExecutor}
 
@@ -59,3 +64,31 @@ def models_for(
         max_cost=max_cost,
         max_tokens=max_tokens,
     )
+
+
+class StoreHub(ModelHub):
+    """A hub over the calls of ``store``, which it closes with itself.
+
+    Args:
+        account: What the calls are booked under: the dataset's name.
+        max_cost: What the account may have cost at most, over all runs; None = no cap.
+        max_tokens: Prompt and completion tokens that it may have used at most.
+
+    Raises:
+        StoreError: the store of calls can't be opened.
+    """
+
+    def __init__(
+        self, store: Store, account: str, *, max_cost: Decimal | float | None = None, max_tokens: int | None = None
+    ) -> None:
+        calls = CallStore(store.root / CALLS_FILE)
+        cap = None if max_cost is None else nano_units(max_cost)
+        super().__init__(calls, account=account, max_cost=cap, max_tokens=max_tokens)
+        self._own_calls: CallStore | None = calls
+
+    def close(self) -> None:
+        """Close connections and the store of calls. May be called twice."""
+        super().close()
+        calls, self._own_calls = self._own_calls, None
+        if calls is not None:
+            calls.close()

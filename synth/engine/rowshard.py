@@ -12,7 +12,8 @@ from synth.engine.usage import CallUse
 from synth.errors import SynthError
 from synth.models.contract import Models
 from synth.schemas.provenance import Provenance
-from synth.stages.contract import Implementation, RowContext, RowStage, Stage, StageConfig
+from synth.stages.context import RowContext
+from synth.stages.contract import Implementation, RowStage, Stage, StageConfig
 from synth.store.files import store_errors
 from synth.store.journal import Journal
 from synth.store.ledger import Ledger, LedgerEntry

@@ -107,7 +107,7 @@ _PART = b"PART\n"
 
 @dataclass(frozen=True)
 class PartRecord:
-    """A finished part of a row that is not finished yet (``synth.stages.contract.Checkpoint``)."""
+    """A finished part of a row that is not finished yet (``synth.stages.context.Checkpoint``)."""
 
     row: tuple[str, str]
     """Key and content hash of the row."""

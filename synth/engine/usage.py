@@ -14,7 +14,8 @@ from typing import Any
 from synth.models.contract import ChatReply, ChatRequest, Model, Models, Price, Runtime, Sampling, Usage
 from synth.models.prices import PriceTable
 from synth.schemas.reports import ModelUse
-from synth.stages.contract import Implementation, RowContext, StageConfig, implementations
+from synth.stages.context import RowContext
+from synth.stages.contract import Implementation, StageConfig, implementations
 from synth.store.calls_format import from_nano
 
 __all__ = [

@@ -16,12 +16,12 @@ from synth.engine.usage import MeteredModels, use_numbers
 from synth.identity import derive_generator
 from synth.models.contract import CallFailed, FailureKind
 from synth.schemas.rejections import Reason, Rejection
+from synth.stages.context import RowContext
 from synth.stages.contract import (
     Batch,
     CandidateStage,
     Context,
     Outcome,
-    RowContext,
     RowStage,
     ShardStage,
     Stage,

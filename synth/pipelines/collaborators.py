@@ -24,8 +24,9 @@ from synth.pipelines.explored import made_of
 from synth.pipelines.words import language_of
 from synth.prompting import load_prompt
 from synth.recipe.dedup import encoder_options
-from synth.recipe.model import Critical, Recipe, Role
-from synth.recipe.roles import RoleName, assistant_of, job_of, policy_of
+from synth.recipe.model import Recipe
+from synth.recipe.parts import Critical
+from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of
 from synth.registry import factory_of, find
 from synth.stages.contract import Implementation
 from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, WRITE, WRITE_REQUEST

@@ -19,9 +19,8 @@ from synth.engine.usage import is_model_bound
 from synth.errors import BuildError
 from synth.models.naming import public_name
 from synth.pipelines.collaborators import benchmark_names
-from synth.pipelines.doubled import duplicate_notes, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
-from synth.pipelines.published_graph import graph_tables
+from synth.pipelines.published import duplicate_notes, graph_tables, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
 from synth.recipe.questions import ReverseQuestions

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from synth.agents.imported import import_trajectory, question_of
 from synth.annotate.labels.label import label
@@ -29,7 +29,7 @@ from synth.filtering.decontamination.benchmarks import Benchmarks, given_benchma
 from synth.filtering.dedup.levels import RUNS
 from synth.filtering.dedup.text import text_hash
 from synth.identity import digest
-from synth.pipelines.recorded import Tasks, read_tasks, refused, role_of_runs, runs_report
+from synth.pipelines.recorded import ImportReport, Tasks, read_tasks, refused, role_of_runs, runs_report
 from synth.pipelines.run_files import NoJson, Spool, hash_of, objects_in, run_files
 from synth.schemas.adp import Trajectory, error_lines
 from synth.schemas.arrow import to_arrow, trajectory_of
@@ -42,7 +42,7 @@ from synth.schemas.tasks import Task
 from synth.schemas.trajectories import RECORDED, TrajectoryRow
 from synth.store import check_destination, staged
 
-__all__ = ["IMPORT_FILE", "ImportReport", "Imported", "import_file"]
+__all__ = ["IMPORT_FILE", "Imported", "import_file"]
 
 IMPORT_FILE = "import.json"
 """The file by which a folder is known as an import, which a new import may replace."""
@@ -67,37 +67,6 @@ _EVERY = 1000
 """Progress is told once per so many objects."""
 _EXAMPLES = 1000
 """Causes are counted apart up to so many; what comes later counts as other ones."""
-
-
-class ImportReport(BaseModel):
-    """What became of every object: ``trajectories`` + ``rejected`` = ``objects``."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    format: str
-    """Name of the format."""
-    file: str
-    """Name of the file or folder, without its folder."""
-    sha256: str
-    """Of its content."""
-    schema_version: str
-    """Version of the tables that were written."""
-    objects: int
-    """Objects in the files."""
-    trajectories: int
-    """Those that became rows of ``trajectories``."""
-    rejected: dict[str, int]
-    """Those that did not, by reason; what exactly stands in the table ``rejected``."""
-    causes: dict[str, int] = {}
-    """The same in words, places left out."""
-    examples: dict[str, str] = {}
-    """Cause -> where it was met first."""
-    judged: dict[str, int]
-    """Runs that are ``right``, ``wrong`` and ``unjudged``."""
-    tasks: int
-    """Tasks that a run was made on, where questions were given."""
-    benchmarks: dict[str, str] = {}
-    """Benchmarks that no run overlaps with: name of the file -> sha256."""
 
 
 @dataclass(frozen=True)

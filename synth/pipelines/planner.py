@@ -16,7 +16,8 @@ from synth.engine import Plan, StageNode
 from synth.errors import InputError
 from synth.pipelines.collaborators import accepting_of, task_filters
 from synth.pipelines.steps import STEPS, Run
-from synth.recipe.model import Recipe, StageItem
+from synth.recipe.model import Recipe
+from synth.recipe.parts import StageItem
 from synth.registry import STAGES, choices, find
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Stage, StageConfig

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from pydantic import BaseModel, ConfigDict
+
 from synth.agents.imported import import_trajectory, question_of
 from synth.agents.trajectory import history_of
 from synth.distribution import version
@@ -27,6 +29,7 @@ from synth.tasks.given import GivenQuestion, answer_kind_of, read_given
 
 __all__ = [
     "STAGE",
+    "ImportReport",
     "Recorded",
     "Tasks",
     "read_rows",
@@ -40,6 +43,37 @@ __all__ = [
 STAGE = "annotate"
 Recorded: TypeAlias = TrajectoryRow | Trajectory | Mapping[str, Any]
 """A row of ours (with its own verdict), an ADP trajectory, or one as JSON gives it."""
+
+
+class ImportReport(BaseModel):
+    """What became of every object: ``trajectories`` + ``rejected`` = ``objects``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    format: str
+    """Name of the format."""
+    file: str
+    """Name of the file or folder, without its folder."""
+    sha256: str
+    """Of its content."""
+    schema_version: str
+    """Version of the tables that were written."""
+    objects: int
+    """Objects in the files."""
+    trajectories: int
+    """Those that became rows of ``trajectories``."""
+    rejected: dict[str, int]
+    """Those that did not, by reason; what exactly stands in the table ``rejected``."""
+    causes: dict[str, int] = {}
+    """The same in words, places left out."""
+    examples: dict[str, str] = {}
+    """Cause -> where it was met first."""
+    judged: dict[str, int]
+    """Runs that are ``right``, ``wrong`` and ``unjudged``."""
+    tasks: int
+    """Tasks that a run was made on, where questions were given."""
+    benchmarks: dict[str, str] = {}
+    """Benchmarks that no run overlaps with: name of the file -> sha256."""
 
 
 class Tasks:

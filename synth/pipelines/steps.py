@@ -34,7 +34,8 @@ from synth.pipelines.collaborators import (
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
-from synth.recipe.model import Pairs, Recipe
+from synth.recipe.model import Recipe
+from synth.recipe.parts import Pairs
 from synth.recipe.roles import RoleName, assistant_of
 from synth.registry import SHAPES, factory_of, find
 from synth.stages.contract import Stage

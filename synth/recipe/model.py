@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from synth.agents.loop import Limits
 from synth.agents.management import Management
 from synth.agents.summaries import Summaries
-from synth.annotate.critical.config import CriticalConfig
-from synth.annotate.preferences.select import Selection
 from synth.environments.app.environment import Application
 from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
@@ -20,6 +17,7 @@ from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
+from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, RecipePart, StageItem
 from synth.recipe.questions import DocsQuestions, GivenQuestions, ReverseQuestions, WorldQuestions
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.recipe.sources import (
@@ -34,20 +32,9 @@ from synth.recipe.sources import (
 )
 from synth.recipe.unions import union_of
 from synth.registry import find, names
-from synth.retrieval.vectors import IndexKind
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 
-__all__ = [
-    "Contexts",
-    "CurriculumTarget",
-    "Difficulty",
-    "Distractors",
-    "Pairs",
-    "Ratings",
-    "Recipe",
-    "Role",
-    "StageItem",
-]
+__all__ = ["Recipe"]
 
 
 if TYPE_CHECKING:
@@ -61,147 +48,7 @@ else:
     Place = union_of("environments", "search")
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Critical(_Part):
-    """The search for critical steps."""
-
-    expert: str = "scripted"
-    """Who proposes other actions: `synth list` shows the choices. A model does where ``roles.expert`` names one."""
-    scorer: str = "evidence"
-    """Who scores actions; a model does where ``roles.prm`` names one."""
-    successes: bool = True
-    """Also search successful runs, for actions that would have spoilt them."""
-    share: float = Field(default=1.0, gt=0, le=1)
-    """Share of the policy's runs that is searched: a search costs dozens of rollouts."""
-    search: CriticalConfig = CriticalConfig()
-    """Thresholds, tests and budgets."""
-
-
-class Pairs(_Part):
-    """Preference pairs."""
-
-    kinds_per_run: int = Field(default=4, ge=1, le=20)
-    """How many kinds of error are tried on one good run."""
-    per_perturbation: int = Field(default=1, ge=0, le=10)
-    """Pairs per good run and kind of error that is put into it; 0 leaves them out."""
-    trajectories_per_task: int = Field(default=1, ge=0, le=10)
-    """Pairs of whole runs per task; 0 leaves them out."""
-    trajectory_ratio: float = Field(default=1.5, ge=1)
-    """In a pair of whole runs, the longer side has at most so many times the turns of the shorter."""
-    repairs: int = Field(default=8, ge=0, le=64)
-    """Of applications: how many repairs the policy proposes for a step by which it failed on a safety twin, until one
-    passes the four checks; 0 leaves repair pairs out."""
-    selection: Selection = Selection()
-    """Which pairs are marked as ``selected``."""
-
-
-class Ratings(_Part):
-    """What is said of whole runs beside the rules. None of it changes whether a run counts as a success."""
-
-    answers: bool = True
-    """Also ask the judge whether an answer that no rule took for right means the same as the right one. Needs
-    ``roles.judge``: without a model there are the rules only."""
-    graded: bool = True
-    """Draw runs with a chance proportional to their rating (OS-Genesis, arXiv 2412.19723) in place of a yes or no: the
-    rating says which were ``drawn``, and ``synth export --select drawn=true`` takes those."""
-
-
-class CurriculumTarget(_Part):
-    low: float = Field(ge=0, lt=1)
-    """Least success rate of the policy."""
-    high: float = Field(gt=0, le=1)
-    """The rate that it stays below (1: at most)."""
-    share: float = Field(gt=0, le=1)
-    """Share of the curriculum."""
-
-
-class Difficulty(_Part):
-    """How hard the tasks are, and which of them the curriculum holds. Needs the role ``policy``."""
-
-    closed_book: int = Field(default=4, ge=1, le=100)
-    """How often the policy is asked each question without its tools."""
-    folds: int = Field(default=5, ge=2, le=50)
-    """Each part of the tasks is predicted by a model of the others."""
-    targets: tuple[CurriculumTarget, ...] = ()
-    """Shares of the curriculum by the policy's success: ``[{low: 0.2, high: 0.4, share: 0.3}]`` (DARC); empty = every
-    task, from easy to hard."""
-    tasks: int | None = Field(default=None, ge=1)
-    """Exactly how many tasks the curriculum has; empty = all, or with targets as many as let each have its share."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Difficulty:
-        if any(target.low >= target.high for target in self.targets):
-            raise ValueError("difficulty.targets: low must be less than high")
-        if sum(target.share for target in self.targets) > 1 + 1e-9:
-            raise ValueError("difficulty.targets: the shares sum to more than 1")
-        if any(one.high > other.low for one, other in pairwise(sorted(self.targets, key=lambda item: item.low))):
-            raise ValueError("difficulty.targets: two targets overlap")
-        return self
-
-
-class Distractors(_Part):
-    """Pages that lead astray from a task: what runs met and did not need, and neighbours of the evidence."""
-
-    encoder: str = "hashed"
-    """Encodes pages for neighbours by vectors: ``hashed`` sees words and spelling and needs nothing,
-    ``sentence-transformers`` is any such model (extra ``embed``)."""
-    model: str | None = None
-    """Of ``sentence-transformers``: the model's name on the Hub, or its folder."""
-    revision: str | None = None
-    """Of ``sentence-transformers``: commit of the model on the Hub."""
-    index: IndexKind = "exact"
-    """How the nearest vectors are found: ``exact`` compares with all, ``faiss-hnsw`` (extra ``embed``) is faster over
-    many pages and misses some."""
-    bm25: int = Field(default=4, ge=0, le=100)
-    """Neighbours by words per task at most."""
-    embedding: int = Field(default=4, ge=0, le=100)
-    """Neighbours by vectors per task at most."""
-
-    @model_validator(mode="after")
-    def _model(self) -> Distractors:
-        if (self.encoder == "sentence-transformers") != (self.model is not None):
-            raise ValueError("distractors.model names the model of the encoder sentence-transformers, and only of that")
-        return self
-
-
-class Contexts(_Part):
-    """Long contexts for tasks that are solved by reading; made where distractors are."""
-
-    budgets: tuple[Annotated[int, Field(ge=500, le=400_000)], ...] = (8_192, 32_768, 131_072)
-    """Tokens of the whole user message; a row per task and budget."""
-    tasks: int | None = Field(default=50, ge=1)
-    """Contexts are made of the first so many tasks (one of 131,072 tokens has 0.6 MB); empty = of all."""
-    tokenizer: str | None = None
-    """A file of the library ``tokenizers`` (tokenizer.json of a model) that counts; empty = a counter that needs no
-    download."""
-
-    @model_validator(mode="after")
-    def _distinct(self) -> Contexts:
-        if not self.budgets or len(set(self.budgets)) < len(self.budgets):
-            raise ValueError("contexts.budgets must name at least one number of tokens, each once")
-        return self
-
-
-class StageItem(_Part):
-    """A stage that the recipe lists itself."""
-
-    stage: str
-    """Its name: `synth list` shows the choices."""
-    label: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")
-    """What plans and reports call it; empty = by its name."""
-    role: RoleName | None = None
-    """Whose trajectories and steps it reads and writes; empty = it runs once for each role, where it reads such."""
-    config: dict[str, Any] = {}
-    """Its own keys."""
-    reads: dict[str, str] = {}
-    """What it reads -> ``label`` or ``label:table`` of the stage that writes it; what is not named here comes from the
-    nearest stage before it that writes such a table."""
-
-
-class Recipe(_Part):
+class Recipe(RecipePart):
     """What a dataset is made of."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,95}$")

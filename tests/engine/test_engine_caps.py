@@ -12,7 +12,7 @@ from stand_ins.call_log import intents
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, reconcile
 
 from synth.engine import Engine, LocalExecutor, ModelExecutor
-from synth.engine.hub import StoreHub
+from synth.engine.options import StoreHub
 from synth.errors import InputError
 from synth.identity import derive_generator
 from synth.models.contract import BudgetReached

@@ -22,7 +22,7 @@ from engine_toys import PagesConfig, build_and_forget, plan
 from model_toys import FakeHub, agent, chat_build, chat_plan
 
 from synth.engine import Hub
-from synth.engine.hub import StoreHub
+from synth.engine.options import StoreHub
 from synth.errors import SynthError
 from synth.models.client import BoundModel
 from synth.models.contract import ChatReply, ChatRequest

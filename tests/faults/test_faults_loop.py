@@ -12,7 +12,7 @@ from model_toys import FakeHub, agent, chat_build, chat_plan, replies, sent
 from stand_ins.call_log import intents, served
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions, reconcile, sent_again
 
-from synth.engine.hub import StoreHub
+from synth.engine.options import StoreHub
 from synth.identity import derive_generator
 from synth.store import Store
 from synth.store.calls import CallStore, IntentState
