@@ -1,4 +1,4 @@
-"""One attempt at a call: reserved, sent, booked and stored, in this order; nothing is sent before the store knows of it."""
+"""One attempt at a call: reserved, sent, booked and stored, in this order."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class BoundModel(Model):
 
 
 class Attempts:
-    """Those of one hub, booked in ``calls`` under ``account``."""
+    """All attempts of one hub, booked in ``calls`` under ``account``."""
 
     def __init__(self, calls: CallStore, account: str, home: Home) -> None:
         self._calls = calls
@@ -149,11 +149,9 @@ class Attempts:
         reason = None if is_result(reply) else _why_not(reply)
         body = to_store(response.body)
         served = await self._book(model, ident, bound, usage, body, reason)
-        return (
-            plausible(reply, request, bound)
-            if served is None or served == body
-            else stored_reply(served, request, bound)
-        )
+        if served is None or served == body:
+            return plausible(reply, request, bound)
+        return stored_reply(served, request, bound)
 
     async def _lost(
         self,
