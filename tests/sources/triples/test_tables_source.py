@@ -129,7 +129,7 @@ def test_tables_of_a_folder_lead_to_each_other_by_keys_and_names(tmp_path: Path)
     (tmp_path / "rainfall.tsv").write_text("city\train_mm\nOrrin\t600\nTarn\t450\n")
     facts = stated(opened(tmp_path, tables={"countries": {"references": {"neighbours": "countries"}}}))
     assert {("Lurn", "capital", "Orrin"), ("Vell", "country", "Lurn"), ("Orrin", "rain", "600 mm")} <= facts
-    assert {found for subject, relation, found in facts if (subject, relation) == ("Lurn", "neighbour")} == {
+    assert {found for subject, relation, found in facts if (subject, relation) == ("Lurn", "neighbours")} == {
         "Dorm",
         "Perr",
     }
