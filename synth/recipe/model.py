@@ -26,6 +26,7 @@ from synth.recipe.sources import (
     McpSource,
     RecordsSource,
     SourceSpec,
+    TablesSource,
     TriplesSource,
     WebSource,
     WorldSource,
@@ -38,7 +39,7 @@ __all__ = ["Recipe"]
 
 
 if TYPE_CHECKING:
-    Source = WorldSource | TriplesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource
+    Source = WorldSource | TriplesSource | TablesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource
     Questions = WorldQuestions | DocsQuestions | GivenQuestions | ReverseQuestions
     Place = Search | GraphWalk | Application | McpServers | WebPages
 else:
@@ -129,8 +130,8 @@ class Recipe(RecipePart):
     def _fits(self) -> Recipe:
         if self.questions.kind == "world" and not self.source_spec.is_graph:
             raise ValueError(
-                "questions of kind world need a graph of facts: a source of kind world or triples. For documents take "
-                "`synth build docs-search`"
+                "questions of kind world need a graph of facts: a source of kind world, triples or tables. For "
+                "documents take `synth build docs-search`"
             )
         self._check_explored()
         if self.questions.kind == "docs" and self.source_spec.is_graph:
