@@ -22,7 +22,7 @@ def next_time(cron: str, timezone: str = "UTC") -> datetime:
     """When ``cron`` (five fields, or ``@daily`` and the like) comes next in ``timezone`` (an IANA name).
 
     Raises:
-        InputError: it is no cron line, it names a time that never comes, or nobody knows the zone.
+        InputError: it is no cron line, it names a time that never comes, or the time zone is unknown.
     """
     import asyncio
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError

@@ -151,7 +151,7 @@ def import_file(
         file: JSON Lines, one object per line; one JSON file that is an object, or a list of them; or a folder of such.
         from_: Name of the format (``synth.registry.choices("importers")``); ``auto`` tells it by each object's keys.
         out: A folder; an earlier import in it is replaced. None = look only: what would be taken, and why not the rest.
-        tasks_file: Questions with gold answers: then our rules judge runs that nobody did.
+        tasks_file: Questions with gold answers: then our rules judge runs that have no verdict.
         all_correct: Treat runs without a verdict as correct.
         licence: SPDX id of what the observations quote, where the file does not say it.
         benchmarks: Files that no run's question or answer may overlap with: such runs are rejected.

@@ -83,7 +83,7 @@ class Progress(Protocol):
         """These stage runs there are, in this order."""
 
     def begin(self, label: str, units: int | None, reused: int) -> None:
-        """A stage run has work to do: ``units`` more (None = nobody knows yet), ``reused`` are finished already."""
+        """A stage run has work to do: ``units`` more (None = not known yet), ``reused`` are finished already."""
 
     def advance(self, label: str, units: int) -> None:
         """``units`` more of it are finished."""

@@ -289,7 +289,7 @@ class StageRun:
         for task in tasks:
             if task.start not in found:
                 raise SynthError(
-                    f"shard {task.start} was not written, and nobody said why", where=f"stage {self.node.label!r}"
+                    f"shard {task.start} was not written, and no error was reported", where=f"stage {self.node.label!r}"
                 )
 
     def _make_candidates(self) -> tuple[StageView, int]:

@@ -93,7 +93,7 @@ def run_pilot(engine: Engine, wanted: int | None, tasks: int) -> Pilot:
     """Build ``tasks`` tasks as far as the last stage that calls a model, and extrapolate.
 
     Args:
-        engine: Of the whole build; used, not run (but for its tasks, where nobody said how many there are).
+        engine: Of the whole build; used, not run (but for its tasks, where the recipe gives no number).
         wanted: Tasks of the whole build; None = all that are given.
         tasks: Tasks of the pilot; no more than ``wanted`` are made.
 
@@ -138,7 +138,7 @@ def _success(role: str, runs: int, good: int, tasks: int) -> Success:
 
 
 def _given(engine: Engine) -> int:
-    """How many tasks there are, when nobody said how many are wanted: looks at all of them, and calls no model."""
+    """How many tasks there are when the recipe gives no number: looks at all of them, and calls no model."""
     (label,) = (node.label for node in engine.plan.nodes if issubclass(node.stage, CandidateStage))
     return engine.run_stage(label).kept
 

@@ -134,19 +134,19 @@ def _inputs(
             label, wrote = found
             yield name, label if wrote in (name, None) else f"{label}:{wrote}"
         elif name in required:
-            raise _nobody_writes(run, table)
+            raise _unwritten(run, table)
 
 
 def _gathered(run: Run, kind: type[Stage[Any]], writers: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
     """Of what a stage gathers, the tables of all runs before it whose rows none of them writes again."""
     for table in kind.gathers:
         if not writers.get(table):
-            raise _nobody_writes(run, table)
+            raise _unwritten(run, table)
         for number, label in enumerate(writers[table]):
             yield f"{table}@{number}", f"{label}:{table}"
 
 
-def _nobody_writes(run: Run, table: str) -> InputError:
+def _unwritten(run: Run, table: str) -> InputError:
     return InputError(
         f"{run.label} reads {table.replace('@', ' of ')}, which no stage before it writes",
         where="stages",

@@ -139,7 +139,7 @@ class Recipe(RecipePart):
         if self.tasks is None and self.questions.kind != "given":
             raise ValueError("tasks says how many tasks to make, and is missing")
         if not any(role in self.roles for role in ACTORS):
-            raise ValueError("roles names nobody who acts: give teacher, policy or both")
+            raise ValueError("roles: give teacher, policy or both; nothing else acts")
         for role, who in self.roles.items():
             check_role(role, who, plans=self.source_spec.is_explored)
         self._check_simulator()
@@ -208,7 +208,7 @@ class Recipe(RecipePart):
             or self.critical is None
             or not {"teacher", "policy"} <= set(self.roles)
         ):
-            raise ValueError("roles.perturber: nobody asks it: no pairs are made of spoilt turns")
+            raise ValueError("roles.perturber has no effect: no pairs of perturbed turns are made")
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
@@ -252,7 +252,7 @@ class Recipe(RecipePart):
     def _check_judge(self, *, paired: bool) -> None:
         """
         Raises:
-            ValueError: a judge who has nothing to judge, or a verdict that nobody gives.
+            ValueError: a judge with nothing to judge, or a required verdict without a judge.
         """
         if "judge" in self.roles:
             if self.roles["judge"].model is None or ":" in self.roles["judge"].backend:
@@ -262,10 +262,10 @@ class Recipe(RecipePart):
                     "roles.judge: there are neither pairs nor ratings to judge: give preferences or ratings"
                 )
         elif self.preferences is not None and self.preferences.selection.judge == "require":
-            raise ValueError("preferences.selection.judge: nobody judges; name a model under roles.judge")
+            raise ValueError("preferences.selection.judge: require needs a judge; name a model under roles.judge")
 
     def _check_helpers(self) -> None:
-        """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""
+        """A role or key without effect is a mistake in the recipe."""
         writes = "writer" in self.roles and self.questions.kind != "given"
         extracts = getattr(self.source, "extract", "none") == "model"
         checks = self.task_reviews.closed_book + self.task_reviews.alternatives + self.task_reviews.answerable
@@ -274,12 +274,12 @@ class Recipe(RecipePart):
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
         if "writer" in self.roles and not writes and not extracts:
-            raise ValueError("roles.writer: nobody asks it: questions that are given stay as they are")
+            raise ValueError("roles.writer has no effect with questions.kind: given")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
             why = "all of task_reviews are 0"
             if self.source_spec.is_explored:
                 why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"
-            raise ValueError(f"roles.checker: nobody asks it: {why}")
+            raise ValueError(f"roles.checker has no effect: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:
             raise ValueError("writing: needs somebody who writes; give roles.writer")
         if self.task_reviews != CheckKeys() and "checker" not in self.roles:

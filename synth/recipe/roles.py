@@ -72,7 +72,7 @@ _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
     "limits": ACTORS,
 }
 _ONLY_MODELS: tuple[RoleName, ...] = ("writer", "checker")
-"""Assistants without an embedded stand-in of their own: what they do is done by nobody where they are left out."""
+"""Assistants without an embedded stand-in: without them, their job is not done."""
 
 PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "patience", "serve")
 """Keys of a role that stay on this machine: where the model is and on which terms. No row depends on them."""

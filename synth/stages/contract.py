@@ -209,7 +209,9 @@ class Context:
         """Make a collaborator; one that needs a model gets it, bound, by the name ``model``."""
         if implementation.model is not None:
             if self.models is None:
-                raise ValueError(f"{implementation.kind} needs the model {implementation.model}, and nobody gave any")
+                raise ValueError(
+                    f"{implementation.kind} needs the model {implementation.model}, and the build has no models"
+                )
             bound = self.models.bind(implementation.model, implementation.sampling, implementation.runtime)
             collaborators["model"] = bound
         return implementation.make(**collaborators)

@@ -38,7 +38,7 @@ class RequestWriting(WritingKeys, StageConfig):
     writer: Implementation
     """Who words requests anew."""
     reader: Implementation | None = None
-    """Who compares both wordings; None = nobody."""
+    """Who compares both wordings; None = no one."""
     prompt: str
     """``<stage>/<name>/v<N>@<sha256>`` of the writer's prompt file."""
     reader_prompt: str | None = None

@@ -25,7 +25,7 @@ class JudgeRunsConfig(StageConfig):
     rater: Implementation
     """Who rates runs."""
     answers: Implementation | None = None
-    """Who compares answers that no rule took for right with the right one; None = nobody does."""
+    """Who compares answers that no rule took for right with the right one; None = no one."""
     graded: bool = True
     """Whether rated runs are sampled, each with a chance proportional to its reward: ``parts`` then say the ``chance``
     and whether it was ``drawn``."""

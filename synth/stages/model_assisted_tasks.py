@@ -43,11 +43,11 @@ class Writing(WritingKeys, StageConfig):
     writer: Implementation
     """Who words questions anew."""
     reader: Implementation | None = None
-    """Who compares both wordings; None = nobody."""
+    """Who compares both wordings; None = no one."""
     prompt: str
     """``<stage>/<name>/v<N>@<sha256>`` of the writer's prompt file."""
     describer: Implementation | None = None
-    """Who describes an entity instead of naming it; None = nobody."""
+    """Who describes an entity instead of naming it; None = no one."""
     describer_prompt: str | None = None
     """The describer's prompt file."""
     reader_prompt: str | None = None

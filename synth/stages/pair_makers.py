@@ -154,7 +154,7 @@ class PerturbedPairsConfig(StageConfig):
     per_perturbation: int = Field(default=1, ge=1, le=10)
     """Pairs per good run and kind of error at most."""
     perturber: Implementation | None = None
-    """Who proposes minimal edits of right turns, for every good run beside the kinds that are drawn. None = nobody."""
+    """Who proposes minimal edits of right turns, for every good run beside the kinds that are drawn. None = no one."""
 
 
 class PerturbedPairs(PairMaker[PerturbedPairsConfig]):

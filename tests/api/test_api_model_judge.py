@@ -215,7 +215,7 @@ def test_a_biased_or_babbling_judge_agrees_with_nothing(
 @pytest.mark.parametrize(
     ("settings", "line"),
     [
-        ({"preferences.selection": {"judge": "require"}}, "nobody judges; name a model under roles.judge"),
+        ({"preferences.selection": {"judge": "require"}}, "require needs a judge; name a model under roles.judge"),
         ({"roles.judge": {}}, "a model judges"),
         (
             {"preferences": None, "roles.judge": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},

@@ -59,7 +59,7 @@ def test_a_model_proposes_what_the_environment_judges(tmp_path: Path, world_stor
         ({"roles.perturber": {}}, "only a model edits turns"),
         (
             {"roles.perturber": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}, "preferences": None},
-            "nobody asks it",
+            "has no effect",
         ),
     ],
 )

@@ -194,7 +194,7 @@ def test_a_plan_counts_the_calls_of_the_writer(
         ({"task_reviews.closed_book": 2}, "task_reviews: these ask about pages"),
         (
             {"roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
-            "roles.checker: nobody asks it: it reads what roles.writer wrote",
+            "roles.checker has no effect: it reads what roles.writer wrote",
         ),
         ({"writing.share": 0.5}, "writing: needs somebody who writes; give roles.writer"),
         (

@@ -310,7 +310,7 @@ def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_n
                 "roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},
                 "task_reviews": {"closed_book": 0, "alternatives": 0, "answerable": 0},
             },
-            "nobody asks it: all of task_reviews are 0",
+            "has no effect: all of task_reviews are 0",
         ),
         (
             {
