@@ -25,7 +25,7 @@ from synth.annotate.labels.label import label
 from synth.annotate.preferences.perturbation import perturbation_pairs
 from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
-from synth.annotate.preferences.verified import verified_step, verified_step_success
+from synth.annotate.preferences.verified import verified_pairs
 from synth.dataset.configs import config_named
 from synth.dataset.layout import write_dataset
 from synth.environments.contract import Environment
@@ -227,8 +227,7 @@ class _Work:
         if found is not None:
             continuations = [continuation_row(one, row, self._provenance) for one in found.continuations]
             self.continuations += continuations
-            make = verified_step_success if row.success else verified_step
-            self._keep(make(row, steps, continuations, provenance=self._provenance, stage=STAGE))
+            self._keep(verified_pairs(row, steps, continuations, provenance=self._provenance, stage=STAGE))
         if self._environment is not None and row.verdict.correct is True:
             self._keep(
                 perturbation_pairs(

@@ -18,7 +18,7 @@ from synth.annotate.preferences.perturbation import PERTURBATIONS, perturbation_
 from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
 from synth.annotate.preferences.sides import Pairs
 from synth.annotate.preferences.trajectory import trajectory_pairs
-from synth.annotate.preferences.verified import verified_step, verified_step_success
+from synth.annotate.preferences.verified import verified_pairs
 from synth.environments.contract import Environment
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
@@ -112,11 +112,8 @@ class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
 
     def _of(self, run: TrajectoryRow) -> Pairs:
         steps, tried = self._steps.rows(run.id), self._continuations.rows(run.id)
-        provenance = self.context.provenance
-        if run.success:
-            return verified_step_success(run, steps, tried, provenance=provenance, stage=self.name)
         own = True if self.config.modelled_expert else None
-        return verified_step(run, steps, tried, provenance=provenance, stage=self.name, own_words=own)
+        return verified_pairs(run, steps, tried, provenance=self.context.provenance, stage=self.name, own_words=own)
 
 
 class TrajectoryPairsConfig(StageConfig):

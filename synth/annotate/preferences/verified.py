@@ -16,19 +16,19 @@ from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PairK
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
 
-__all__ = ["off_path", "verified_step", "verified_step_success"]
+__all__ = ["off_path", "verified_pairs"]
 
 
-def verified_step(
+def verified_pairs(
     trajectory: TrajectoryRow,
     steps: Sequence[StepRow],
     continuations: Iterable[ContinuationRow],
     *,
     provenance: Provenance,
-    stage: str = "preferences",
+    stage: str = "verified_pairs",
     own_words: bool | None = None,
 ) -> Pairs:
-    """One pair per verified step of a failed run: chosen = the alternative, rejected = the recorded action.
+    """One pair per verified step of a run.
 
     Args:
         steps: All steps of the trajectory; those whose criticality is verified become pairs.
@@ -36,55 +36,9 @@ def verified_step(
         own_words: Whether a model proposed the alternatives; None = whoever made the run did.
 
     Raises:
-        ValueError: the trajectory succeeded, or a verified step has no continuation of its alternative.
+        ValueError: a verified step has no continuation of its alternative.
     """
-    if trajectory.success:
-        raise ValueError(f"{trajectory.id} succeeded: its pairs are those of verified_step_success")
-    return _pairs(trajectory, steps, continuations, PairKind.VERIFIED_STEP, provenance, stage, own_words)
-
-
-def verified_step_success(
-    trajectory: TrajectoryRow,
-    steps: Sequence[StepRow],
-    continuations: Iterable[ContinuationRow],
-    *,
-    provenance: Provenance,
-    stage: str = "preferences",
-) -> Pairs:
-    """One pair per verified step of a successful run: chosen = the recorded action, rejected = the alternative.
-
-    Arguments as in :func:`verified_step`; here the chosen side is the run's own.
-
-    Raises:
-        ValueError: the trajectory failed, or a verified step has no continuation of its alternative.
-    """
-    if not trajectory.success:
-        raise ValueError(f"{trajectory.id} failed: its pairs are those of verified_step")
-    return _pairs(trajectory, steps, continuations, PairKind.VERIFIED_STEP_SUCCESS, provenance, stage)
-
-
-def off_path(steps: Iterable[StepRow], step: int) -> bool:
-    """Whether the run was already off the path before ``step``: the first error is earlier (by its label or by
-    branching), and no step between has corrected it."""
-    before = sorted((row for row in steps if row.step < step), key=lambda row: row.step)
-    off = False
-    for row in before:
-        if row.first_error or row.first_error_branching:
-            off = True
-        elif row.label_reason is LabelReason.CORRECTED:
-            off = False
-    return off
-
-
-def _pairs(
-    trajectory: TrajectoryRow,
-    steps: Sequence[StepRow],
-    continuations: Iterable[ContinuationRow],
-    kind: PairKind,
-    provenance: Provenance,
-    stage: str,
-    own_words: bool | None = None,
-) -> Pairs:
+    kind = PairKind.VERIFIED_STEP_SUCCESS if trajectory.success else PairKind.VERIFIED_STEP
     own = sorted((row for row in steps if row.trajectory_id == trajectory.id), key=lambda row: row.step)
     verified = [row for row in own if _better(row, kind)]
     tried: dict[tuple[int, int], ContinuationRow] = {}
@@ -106,6 +60,19 @@ def _pairs(
         else:
             rows.append(made)
     return Pairs(tuple(rows), tuple(rejected))
+
+
+def off_path(steps: Iterable[StepRow], step: int) -> bool:
+    """Whether the run was already off the path before ``step``: the first error is earlier (by its label or by
+    branching), and no step between has corrected it."""
+    before = sorted((row for row in steps if row.step < step), key=lambda row: row.step)
+    off = False
+    for row in before:
+        if row.first_error or row.first_error_branching:
+            off = True
+        elif row.label_reason is LabelReason.CORRECTED:
+            off = False
+    return off
 
 
 def _better(row: StepRow, kind: PairKind) -> bool:

@@ -13,7 +13,7 @@ from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.trajectory import history_of, step_items
 from synth.annotate.preferences.sides import parsed
-from synth.annotate.preferences.verified import off_path, verified_step, verified_step_success
+from synth.annotate.preferences.verified import off_path, verified_pairs
 from synth.environments.contract import Episode
 from synth.identity import derive_generator
 from synth.schemas.adp import ApiAction, ContentItem, TextObservation
@@ -198,7 +198,7 @@ def check(world: PreferenceWorld, one: Searched, pairs: tuple[PreferenceRow, ...
 def test_failed_runs(world: PreferenceWorld, failures: list[Searched]) -> None:
     total = 0
     for one in failures:
-        pairs = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE)
+        pairs = verified_pairs(one.run, one.steps, one.continuations, provenance=PROVENANCE)
         verified = [row for row in one.steps if row.criticality and row.criticality.verified]
         assert len(pairs.rows) + len(pairs.rejected) == len(verified)
         check(world, one, pairs.rows, failed=True)
@@ -212,7 +212,7 @@ def test_failed_runs(world: PreferenceWorld, failures: list[Searched]) -> None:
 def test_successful_runs(world: PreferenceWorld, successes: list[Searched]) -> None:
     total = 0
     for one in successes:
-        pairs = verified_step_success(one.run, one.steps, one.continuations, provenance=PROVENANCE)
+        pairs = verified_pairs(one.run, one.steps, one.continuations, provenance=PROVENANCE)
         check(world, one, pairs.rows, failed=False)
         assert not any(pair.selected for pair in pairs.rows)
         assert all(pair.kind is PairKind.VERIFIED_STEP_SUCCESS and pair.from_success for pair in pairs.rows)
@@ -223,26 +223,22 @@ def test_successful_runs(world: PreferenceWorld, successes: list[Searched]) -> N
 def test_order_of_rows_does_not_matter(failures: list[Searched], successes: list[Searched]) -> None:
     everything = [row for one in failures for row in one.continuations]
     for one in failures:
-        straight = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE)
-        turned = verified_step(one.run, one.steps[::-1], everything[::-1], provenance=PROVENANCE)
+        straight = verified_pairs(one.run, one.steps, one.continuations, provenance=PROVENANCE)
+        turned = verified_pairs(one.run, one.steps[::-1], everything[::-1], provenance=PROVENANCE)
         assert straight == turned
 
 
-def test_wrong_outcome_and_missing_branches_are_refused(failures: list[Searched], successes: list[Searched]) -> None:
-    with pytest.raises(ValueError, match="succeeded"):
-        verified_step(successes[0].run, (), (), provenance=PROVENANCE)
-    with pytest.raises(ValueError, match="failed"):
-        verified_step_success(failures[0].run, (), (), provenance=PROVENANCE)
+def test_missing_branches_are_refused(failures: list[Searched]) -> None:
     one = next(one for one in failures if any(row.criticality and row.criticality.verified for row in one.steps))
     with pytest.raises(ValueError, match="no branch holds its alternative"):
-        verified_step(one.run, one.steps, (), provenance=PROVENANCE)
+        verified_pairs(one.run, one.steps, (), provenance=PROVENANCE)
 
 
 def test_a_chosen_side_that_knows_too_much_is_rejected(failures: list[Searched]) -> None:
     one = next(
-        one for one in failures if verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows
+        one for one in failures if verified_pairs(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows
     )
-    good = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE)
+    good = verified_pairs(one.run, one.steps, one.continuations, provenance=PROVENANCE)
     step = good.rows[0].step
     told = [
         row.model_copy(update={"content": (_telling(row.content[0]), *row.content[1:])})
@@ -250,7 +246,7 @@ def test_a_chosen_side_that_knows_too_much_is_rejected(failures: list[Searched])
         else row
         for row in one.continuations
     ]
-    bad = verified_step(one.run, one.steps, told, provenance=PROVENANCE)
+    bad = verified_pairs(one.run, one.steps, told, provenance=PROVENANCE)
     assert len(bad.rows) == len(good.rows) - 1
     assert [item.reason for item in bad.rejected] == [Reason.UNGROUNDED]
     assert bad.rejected[0].row_id == f"{one.run.id}/{step}"
@@ -264,9 +260,9 @@ def _telling(item: ContentItem, thought: str = "It must be Xanadu Quentrill.") -
 def test_an_expert_that_is_a_model_may_think_in_its_own_words_and_name_nothing(failures: list[Searched]) -> None:
     """Whoever made the run: it is the alternative's words that are judged."""
     one = next(
-        one for one in failures if verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows
+        one for one in failures if verified_pairs(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows
     )
-    step = verified_step(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows[0].step
+    step = verified_pairs(one.run, one.steps, one.continuations, provenance=PROVENANCE).rows[0].step
 
     def rows(thought: str, own_words: bool | None) -> int:
         continuations = [
@@ -275,7 +271,7 @@ def test_an_expert_that_is_a_model_may_think_in_its_own_words_and_name_nothing(f
             else row
             for row in one.continuations
         ]
-        made = verified_step(one.run, one.steps, continuations, provenance=PROVENANCE, own_words=own_words)
+        made = verified_pairs(one.run, one.steps, continuations, provenance=PROVENANCE, own_words=own_words)
         return len([row for row in made.rows if row.step == step])
 
     assert one.run.model is None
@@ -294,7 +290,7 @@ def test_an_alternative_that_is_the_recorded_action_is_no_pair(failures: list[Se
         else row
         for row in one.continuations
     ]
-    made = verified_step(one.run, one.steps, same, provenance=PROVENANCE)
+    made = verified_pairs(one.run, one.steps, same, provenance=PROVENANCE)
     assert verified.step not in {pair.step for pair in made.rows}
     assert Reason.NO_PAIR in {item.reason for item in made.rejected}
 
@@ -356,7 +352,7 @@ def test_position_and_nature_by_brute_force(failures: list[Searched], data: st.D
         )
         for n in range(len(ranges))
     ]
-    made = verified_step(run, data.draw(st.permutations(steps)), tried, provenance=PROVENANCE)
+    made = verified_pairs(run, data.draw(st.permutations(steps)), tried, provenance=PROVENANCE)
     assert not made.rejected
     assert [pair.step for pair in made.rows] == sorted(verified)
     for pair in made.rows:
