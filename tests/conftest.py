@@ -46,7 +46,13 @@ for _name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
 # `ci` draws the same examples in every run, so that a red build is red again; `explore` looks for new ones
 # (HYPOTHESIS_PROFILE=explore). Deadlines assert a time: never.
 settings.register_profile(
-    "ci", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow], database=None
+    "ci",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+    database=None,
 )
 settings.register_profile("explore", deadline=None, max_examples=1_000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
