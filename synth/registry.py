@@ -45,6 +45,7 @@ STAGES: Mapping[str, str] = {
     "read_docs": "synth.stages.read_docs:ReadDocs",
     "read_triples": "synth.stages.read_triples:ReadTriples",
     "read_records": "synth.stages.read_records:ReadRecords",
+    "read_dataset": "synth.stages.read_dataset:ReadDataset",
     "sketch": "synth.stages.duplicates:Sketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
     "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
@@ -58,6 +59,7 @@ STAGES: Mapping[str, str] = {
     "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
     "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
+    "dataset_tasks": "synth.stages.read_dataset:DatasetTasks",
     "modelled_world_tasks": "synth.stages.modelled_tasks:ModelledWorldTasks",
     "modelled_docs_tasks": "synth.stages.modelled_tasks:ModelledDocsTasks",
     "modelled_given_tasks": "synth.stages.modelled_tasks:ModelledGivenTasks",
@@ -80,6 +82,7 @@ SOURCES: Mapping[str, str] = {
     "triples": "synth.recipe.sources:TRIPLES",
     "docs": "synth.recipe.sources:DOCS",
     "records": "synth.recipe.sources:RECORDS",
+    "dataset": "synth.recipe.sources:DATASET",
     "app": "synth.recipe.sources:APP",
     "mcp": "synth.recipe.sources:MCP",
     "web": "synth.recipe.sources:WEB",
@@ -88,6 +91,7 @@ QUESTIONS: Mapping[str, str] = {
     "world": "synth.recipe.questions:WorldQuestions",
     "docs": "synth.recipe.questions:DocsQuestions",
     "given": "synth.recipe.questions:GivenQuestions",
+    "dataset": "synth.recipe.questions:DatasetQuestions",
     "reverse": "synth.recipe.questions:ReverseQuestions",
 }
 SHAPES: Mapping[str, str] = {

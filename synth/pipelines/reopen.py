@@ -19,7 +19,7 @@ from synth.schemas.documents import Document
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 
-__all__ = ["DatasetTasks", "open_environment", "reopen"]
+__all__ = ["DatasetTasks", "open_environment", "reopen", "trusted_environment"]
 
 
 class _Rows:
@@ -100,14 +100,29 @@ def reopen(dataset: Dataset, *, trust: bool = False) -> tuple[Environment, Datas
     Raises:
         InputError: the dataset has no tasks, its environment needs what it does not hold, or names what takes trust.
     """
-    where = str(dataset.path)
     tasks = DatasetTasks(dataset)
     if not len(tasks):
-        raise InputError("the dataset holds no tasks", where=where)
-    source, given = (_mapping(dataset, part) for part in ("source", "environment"))
+        raise InputError("the dataset holds no tasks", where=str(dataset.path))
+    given, source = trusted_environment(dataset, trust=trust)
     if source.get("kind") in STATEFUL:
         given = {"kind": given.get("kind"), **stateful_options(source, given)}
-    options = {key: value for key, value in given.items() if value is not None}
+    return open_environment(given, _Inputs(dataset)), tasks
+
+
+def trusted_environment(dataset: Dataset, *, trust: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Environment and source of the dataset's recipe, keys without a value left out.
+
+    Raises:
+        InputError: what :func:`reopen` raises, but for what opening it shows.
+    """
+    where = str(dataset.path)
+    source, given = (
+        {key: value for key, value in _mapping(dataset, part).items() if value is not None}
+        for part in ("source", "environment")
+    )
+    options = given
+    if source.get("kind") in STATEFUL:
+        options = {"kind": given.get("kind"), **stateful_options(source, given)}
     if options.get("simulated") is not None:
         raise InputError(
             "a model wrote the results of this dataset's searches: it can't be opened without", where=where
@@ -115,7 +130,7 @@ def reopen(dataset: Dataset, *, trust: bool = False) -> tuple[Environment, Datas
     if not trust and (would := untrusted(options)) is not None:
         mend = "if you trust it, add --trust (in Python: trust=True); or name the environment with --environment FILE"
         raise InputError(f"to open its environment, the dataset would {would}", where=where, mend=mend)
-    return open_environment(options, _Inputs(dataset)), tasks
+    return given, source
 
 
 def _mapping(dataset: Dataset, part: str) -> dict[str, Any]:

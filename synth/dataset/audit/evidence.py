@@ -13,7 +13,7 @@ from synth.dataset.audit.loading import raw
 from synth.dataset.audit.values import contains, measure, normalized, said_forms, span_of
 from synth.dataset.audit.walk_rules import TaskAudit
 from synth.dataset.reader import Dataset
-from synth.schemas.tasks import Hop, Node, Task
+from synth.schemas.tasks import Hop, Node, Taken, Task
 
 __all__ = ["EVIDENCE_RULES", "NOT_A_QUERY", "EvidenceAudit", "Page", "asks_pages", "is_given", "states"]
 
@@ -27,7 +27,8 @@ EVIDENCE_RULES: Mapping[str, str] = {
 
 def asks_pages(task: Task) -> bool:
     """Whether the relations of a task are readings of pages, which no query of facts can answer whole."""
-    return task.provenance.stage.endswith("docs_tasks")
+    made = Taken.of(task.details).taken_from or task.provenance
+    return made.stage.endswith("docs_tasks")
 
 
 def is_given(task: Task) -> bool:
