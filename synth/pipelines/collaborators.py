@@ -49,7 +49,6 @@ __all__ = [
     "policy",
     "prompt_values",
     "reflector_of",
-    "repairer_of",
     "scorer_of",
     "spec_of",
     "summaries_of",
@@ -155,13 +154,6 @@ def scorer_of(recipe: Recipe, critical: Critical) -> Implementation:
 def editor_of(recipe: Recipe) -> Implementation | None:
     who = recipe.roles.get("editor")
     return None if who is None else assistant_of("editor", who, assistant("editor"), load_prompt(*EDIT_PROMPT).ref)
-
-
-def repairer_of(recipe: Recipe) -> Implementation | None:
-    """Who proposes repairs of failed runs on safety twins, which only applications have: the policy itself."""
-    if recipe.environment.kind != "app" or recipe.preferences is None or not recipe.preferences.repairs:
-        return None
-    return policy(recipe, "policy", recipe.roles["policy"])
 
 
 def extraction(recipe: Recipe) -> dict[str, Any]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from synth.dataset.columns import Column, columns
-from synth.dataset.configs import CONFIGS, Config
-from synth.dataset.files import MIX_FILE, REPORT_FILE, DataFile, data_files
-from synth.dataset.problems import Problem
+from synth.dataset.configs import CONFIGS, Config, config_named
+from synth.dataset.files import DataFile
+from synth.dataset.problems import Problem, Problems
 from synth.dataset.reader import load
-from synth.dataset.rules.validate import validate
-from synth.dataset.sealing import RowHash, stated_files
+from synth.dataset.rules.reading import Portion, layout, parsed, portions
+from synth.dataset.rules.validate import check_rows
 
 Steps = tuple[str | int, ...]
 """The way to a value in a row: names of fields and places in lists."""
@@ -40,19 +40,22 @@ class Mutation:
 
 
 class Held:
-    """The rows of a dataset's folder, read once."""
+    """The rows of a dataset's folder, read and parsed once: what is changed is changed in memory, and all that
+    ``validate`` asks of rows is asked again."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.report = folder / (MIX_FILE if (folder / MIX_FILE).is_file() else REPORT_FILE)
-        self.tables: dict[DataFile, tuple[pa.Schema, list[dict[str, Any]]]] = {}
-        for file in data_files(folder)[0]:
-            table = pq.read_table(file.path)
-            self.tables[file] = (table.schema, table.to_pylist())
+        dataset = load(folder)
+        self.report, self.mix = (dataset.report, None) if dataset.mix is None else (None, dataset.mix)
+        found = Problems(100)
+        files = layout(folder, found)
+        read = {config.name: tuple(portions(files, config, found)) for config in CONFIGS}
+        self.portions = {name: parts for name, parts in read.items() if parts}
+        self.tables: dict[DataFile, list[dict[str, Any]]] = {file: [] for file in files}
+        for part in chain.from_iterable(self.portions.values()):
+            self.tables[part.file] += part.batch.to_pylist()
 
     def configs(self) -> list[Config]:
-        there = {file.config for file in self.tables}
-        return [config for config in CONFIGS if config.name in there]
+        return [config for config in CONFIGS if config.name in self.portions]
 
     def places(self, config: Config, column: Column) -> list[tuple[DataFile, int, Steps, Any]]:
         """Where values of a column stand: those that are there, if any row has one."""
@@ -60,7 +63,7 @@ class Held:
             (file, number, steps, value)
             for file in self.tables
             if file.config == config.name
-            for number, row in enumerate(self.tables[file][1])
+            for number, row in enumerate(self.tables[file])
             for steps, value in values(row, column.path.replace("[]", ".[]").split("."))
         ]
         return [one for one in found if one[3] is not None] or found
@@ -97,8 +100,8 @@ class Held:
 
     def _task(self, place: tuple[DataFile, int, Steps, Any]) -> Any:
         """What rows must not share to be changed together: their task, where a table has rows of several."""
-        file, row = place[0], self.tables[place[0]][1][place[1]]
-        tasks = {one.get("task_id") for one in self.tables[file][1]}
+        file, row = place[0], self.tables[place[0]][place[1]]
+        tasks = {one.get("task_id") for one in self.tables[file]}
         return row.get("task_id") if len(tasks) >= 4 else (file, place[1])
 
     def _mutation(
@@ -109,27 +112,14 @@ class Held:
         return Mutation(config.name, column.path, file, number, steps, old, changed(column, old, others))
 
     def problems(self, mutations: list[Mutation]) -> list[Problem]:
-        """What ``validate`` finds in a dataset with these mutations of one table, its hashes stated anew."""
-        touched = {mutation.file for mutation in mutations}
-        splits = {(file.config, file.split) for file in touched}
-        whole = {path: path.read_bytes() for path in [*(file.path for file in touched), self.report]}
-        for file in touched:
-            self._write(file, [mutation for mutation in mutations if mutation.file == file])
-        stated = json.loads(self.report.read_bytes())
-        for name, held in stated_files(self.folder, [file.label for file in touched]).items():
-            stated["files"][name] = held.model_dump(mode="json")
-        dataset = load(self.folder)
-        for config, split in splits:
-            rows = RowHash()
-            for batch in dataset.batches(config, split):
-                rows.add(batch)
-            stated["rows_sha256"][config][split] = rows.hexdigest()
-        self.report.write_text(json.dumps(stated))
-        try:
-            return validate(self.folder)
-        finally:
-            for path, content in whole.items():
-                path.write_bytes(content)
+        """What ``validate`` finds in a dataset with these mutations, its hashes stated anew."""
+        found = Problems(10_000)
+        new = {
+            name: tuple(self._changed(part, mutations, found) for part in parts)
+            for name, parts in self.portions.items()
+        }
+        check_rows(lambda config: new.get(config.name, ()), new, self.report, self.mix, found)
+        return found.listed()
 
     def unseen(self, mutations: list[Mutation]) -> list[Mutation]:
         """Those in which ``validate`` sees nothing: many at once, and fewer where it sees some."""
@@ -144,18 +134,23 @@ class Held:
             told, silent = mutations[::2], mutations[1::2]
         return [*self.unseen(told), *self.unseen(silent)]
 
-    def _write(self, file: DataFile, mutations: list[Mutation]) -> None:
-        schema, rows = self.tables[file]
-        new = list(rows)
+    def _changed(self, part: Portion, mutations: list[Mutation], found: Problems) -> Portion:
+        rows, batch = dict(part.rows), part.batch
         for mutation in mutations:
-            row = place = json.loads(json.dumps(new[mutation.row]))
-            for step in mutation.steps[:-1]:
-                place = place[step]
-            place[mutation.steps[-1]] = mutation.new
-            new[mutation.row] = row
-        size = next(config.rows_per_group for config in CONFIGS if config.name == file.config)
-        table = pa.Table.from_pylist(new, schema=schema)
-        pq.write_table(table, file.path, compression="zstd", write_page_index=True, row_group_size=size)
+            at = mutation.row - part.first
+            if mutation.file == part.file and 0 <= at < batch.num_rows:
+                one = pa.RecordBatch.from_pylist([self._row(mutation)], schema=batch.schema)
+                batch = pa.concat_batches([batch.slice(0, at), one, batch.slice(at + 1)])
+                rows.pop(mutation.row, None)
+                rows |= parsed(one, config_named(mutation.config).row_type, part.file, mutation.row, found)
+        return part if batch is part.batch else Portion(part.file, part.first, batch, sorted(rows.items()))
+
+    def _row(self, mutation: Mutation) -> dict[str, Any]:
+        row = place = json.loads(json.dumps(self.tables[mutation.file][mutation.row]))
+        for step in mutation.steps[:-1]:
+            place = place[step]
+        place[mutation.steps[-1]] = mutation.new
+        return row  # type: ignore[no-any-return]
 
     def missed(self, without: Mapping[str, Collection[str]]) -> Iterator[Mutation]:
         """One value of every other column: those in which ``validate`` sees nothing. First many at once, each told by

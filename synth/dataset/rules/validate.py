@@ -7,13 +7,11 @@ steps, continuations or pairs, digests of the trajectories that these refer to.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from synth.annotate.preferences.select import Selection
@@ -22,10 +20,10 @@ from synth.dataset.card.criticals import Criticals
 from synth.dataset.card.outcomes import Outcomes
 from synth.dataset.card.yields import Yields
 from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE, DataFile, data_files
+from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE
 from synth.dataset.licences import StatedLicences
 from synth.dataset.problems import Problem, Problems
-from synth.dataset.reader import Dataset, load, same_kind
+from synth.dataset.reader import Dataset, load
 from synth.dataset.rules.card_check import check_card
 from synth.dataset.rules.context_checks import ContextCheck, ContextPages, RlCheck, Several, TaskTruths
 from synth.dataset.rules.difficulty_checks import DifficultyCheck, PolicyRuns
@@ -40,6 +38,7 @@ from synth.dataset.rules.duplicate_checks import DuplicateCheck, DuplicateReject
 from synth.dataset.rules.graph_checks import FactCheck
 from synth.dataset.rules.judgment_checks import JudgmentCheck
 from synth.dataset.rules.pair_checks import PairCheck
+from synth.dataset.rules.reading import Portion, layout, portions
 from synth.dataset.rules.references import ReferenceCheck, absent_of_mixes
 from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
 from synth.dataset.rules.rules import RuleCheck, known_of
@@ -48,15 +47,13 @@ from synth.dataset.rules.table_rules import rules_of
 from synth.dataset.rules.writing_checks import QuestionRewriteCheck, TaskReviewCheck
 from synth.dataset.sealing import RowHash, check_files, split_hashes
 from synth.errors import DatasetError
-from synth.schemas.adp import error_lines
-from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
 from synth.schemas.mixes import MixReport
 from synth.schemas.reports import BuildReport
-from synth.schemas.row import SCHEMA_VERSION, Row
 
-__all__ = ["Problem", "validate"]
+__all__ = ["Problem", "check_rows", "validate"]
 
-_BATCH = 200
+RowCounts = dict[str, dict[str, int]]
+"""Config -> split -> rows."""
 
 
 def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
@@ -72,17 +69,20 @@ def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
     """
     dataset = load(folder)
     found = Problems(limit)
-    files = _layout(dataset.path, found)
+    files = layout(dataset.path, found)
     report, mix = _stated(dataset, found)
-    counted = _rows(files, report, mix, found)
-    if report is not None:
-        _report(report, counted, found)
-    if mix is not None:
-        _tables(MIX_FILE, mix.tables, counted, found)
-    else:
-        check_card(dataset.path / CARD_FILE, report, counted.rows, found)
+    hashes: dict[tuple[str, str], RowHash] = defaultdict(RowHash)
+
+    def table(config: Config) -> Iterator[Portion]:
+        for portion in portions(files, config, found):
+            hashes[config.name, portion.file.split].add(portion.batch)
+            yield portion
+
+    rows = check_rows(table, {file.config for file in files}, report, mix, found)
+    if mix is None:
+        check_card(dataset.path / CARD_FILE, report, rows, found)
     if (stated := report or mix) is not None:
-        check_files(dataset.path, stated.files, stated.rows_sha256, split_hashes(counted.hashes), found)
+        check_files(dataset.path, stated.files, stated.rows_sha256, split_hashes(hashes), found)
     return found.listed()
 
 
@@ -97,36 +97,11 @@ def _stated(dataset: Dataset, found: Problems) -> tuple[BuildReport | None, MixR
     return None, None
 
 
-def _layout(folder: Path, found: Problems) -> list[DataFile]:
-    """Names and numbering; what comes back are the files whose rows can be looked at."""
-    files, strange = data_files(folder)
-    for path in strange:
-        found.add(str(path.relative_to(folder)), None, "no file of a dataset (config/split-00000-of-000NN.parquet)")
-    known = {config.name: config for config in CONFIGS}
-    usable: list[DataFile] = []
-    groups: dict[tuple[str, str], list[DataFile]] = {}
-    for file in files:
-        if file.config not in known:
-            found.add(file.label, None, f"no config is named {file.config!r}: there are {', '.join(known)}")
-        elif file.split not in known[file.config].splits:
-            wanted = ", ".join(known[file.config].splits)
-            found.add(file.label, None, f"{file.config} has no split {file.split!r}: there are {wanted}")
-        else:
-            groups.setdefault((file.config, file.split), []).append(file)
-            usable.append(file)
-    for group in groups.values():
-        numbers, totals = [file.number for file in group], {file.count for file in group}
-        if totals != {len(group)} or numbers != list(range(len(group))):
-            found.add(group[0].label, None, f"{len(group)} files of this split stand here, their names tell otherwise")
-    return usable
-
-
 @dataclass
 class _Counted:
     """What the files hold, counted anew: the report must say the same."""
 
-    rows: dict[str, dict[str, int]] = field(default_factory=lambda: {config.name: {} for config in CONFIGS})
-    hashes: dict[tuple[str, str], RowHash] = field(default_factory=lambda: defaultdict(RowHash))
+    rows: RowCounts = field(default_factory=lambda: {config.name: {} for config in CONFIGS})
     outcomes: Outcomes = field(default_factory=Outcomes)
     yields: Yields = field(default_factory=Yields)
     criticals: Criticals = field(default_factory=Criticals)
@@ -149,24 +124,36 @@ class _Counted:
             self.licences.see(config, batch)
 
 
-def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | None, found: Problems) -> _Counted:
+def check_rows(
+    table: Callable[[Config], Iterable[Portion]],
+    there: Collection[str],
+    report: BuildReport | None,
+    mix: MixReport | None,
+    found: Problems,
+) -> RowCounts:
+    """All rules of rows and tables, and the numbers of report or mix against the rows; how many rows there are.
+
+    Args:
+        table: Reads a table.
+        there: Names of the tables that there are.
+    """
     targets = targets_of(report) if report else ()
     counted = _Counted(difficulty=Calibrations(targets))
     redacted = report is not None and report.redacted is not None
     tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), redacted=redacted)
     documents = DocumentCheck(found, tasks)
-    derived = any(file.config in ("steps", "continuations", "preferences", "judgments") for file in files)
+    derived = bool({"steps", "continuations", "preferences", "judgments"} & set(there))
     trajectories = TrajectoryCheck(found, tasks, keep=derived)
     steps = StepCheck(found, tasks, trajectories)
     continuations = ContinuationCheck(found, trajectories, steps)
     rejections = RejectionCheck(found, report)
     truths = TaskTruths(redacted=redacted)
     contexts = ContextCheck(found, tasks, truths)
-    trained = any(file.config in ("rl", "contexts") for file in files)
+    trained = bool({"rl", "contexts"} & set(there))
     gold, falsehoods = GoldPages(), MisinformationCheck(found)
     runs = PolicyRuns()
     pairs = PairCheck(found, trajectories, steps, continuations, _selection(report, found))
-    listed = any(file.config == "duplicates" for file in files)
+    listed = "duplicates" in there
     duplicates = DuplicateCheck(found, documents, trajectories, pairs, listed=listed)
     checks: dict[str, RowCheck] = {
         "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
@@ -195,98 +182,27 @@ def _rows(files: list[DataFile], report: BuildReport | None, mix: MixReport | No
     for name, check in checks.items():
         checks[name] = Several(check, RuleCheck(found, rules_of(name, config_named(name).row_type), known))
     for config in map(config_named, checks):
-        for file in (file for file in files if file.config == config.name):
-            rows = 0
-            for batch in _batches(file, config, found):
-                counted.see(config.name, batch)
-                counted.hashes[config.name, file.split].add(batch)
-                references.see(config, file, rows, batch)
-                for place, row in _parsed(batch, config.row_type, file, rows, found):
-                    checks[config.name].see(file, place, row)
-                rows += batch.num_rows
-            split = counted.rows[config.name]
-            split[file.split] = split.get(file.split, 0) + rows
+        split = counted.rows[config.name]
+        for portion in table(config):
+            file, batch = portion.file, portion.batch
+            counted.see(config.name, batch)
+            references.see(config, file, portion.first, batch)
+            for place, row in portion.rows:
+                checks[config.name].see(file, place, row)
+            split[file.split] = split.get(file.split, 0) + batch.num_rows
         checks[config.name].finish()
         references.finish(config)
-    return counted
+    if report is not None:
+        _report(report, counted, found)
+    if mix is not None:
+        _tables(MIX_FILE, mix.tables, counted, found)
+    return counted.rows
 
 
 def _absent(report: BuildReport | None) -> tuple[str, ...]:
     """Runs that somebody else recorded have tasks where questions with answers were given."""
     nowhere = report is not None and report.source.kind == "runs" and not report.tables.get("tasks")
     return ("tasks",) if nowhere else ()
-
-
-def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.RecordBatch]:
-    """Batches of a file that has the right schema; none otherwise."""
-    wanted = arrow_schema(config.row_type)
-    try:
-        opened = pq.ParquetFile(file.path)
-        schema, footer = opened.schema_arrow, opened.metadata
-        if not schema.equals(wanted):
-            found.add(file.label, None, f"the Arrow schema is not that of {config.name}: {_difference(schema, wanted)}")
-            if not _as_wide(schema, wanted):
-                return
-        stated = (schema.metadata or {}).get(b"synth.schema_version", b"").decode()
-        if stated != SCHEMA_VERSION:
-            found.add(file.label, None, f"schema version is {stated or 'not stated'}, not {SCHEMA_VERSION}")
-        if footer.num_rows == 0:
-            found.add(file.label, None, "holds no row: an empty split has no file")
-        for group in range(footer.num_row_groups):
-            about = footer.row_group(group)
-            if about.num_rows > config.rows_per_group:
-                found.add(file.label, None, f"row group {group} holds {about.num_rows:,} rows: too many for a viewer")
-            if not about.column(0).has_offset_index:
-                found.add(file.label, None, f"row group {group} has no page index")
-        for batch in opened.iter_batches(batch_size=min(_BATCH, 4 * config.rows_per_group)):
-            yield batch if batch.schema.equals(wanted) else batch.cast(wanted)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        found.add(file.label, None, f"can't be read as Parquet: {error}")
-
-
-def _as_wide(schema: pa.Schema, wanted: pa.Schema) -> bool:
-    """Whether they differ in how strings and lists are laid out alone, as other tools write them."""
-    if schema.names != wanted.names:
-        return False
-    return all(same_kind(one.type, other.type) for one, other in zip(schema, wanted, strict=True))
-
-
-def _difference(schema: pa.Schema, wanted: pa.Schema) -> str:
-    for name in wanted.names:
-        if name not in schema.names:
-            return f"column {name} is missing"
-        if schema.field(name).type != wanted.field(name).type:
-            return f"column {name} is {schema.field(name).type}, not {wanted.field(name).type}"
-    extra = [name for name in schema.names if name not in wanted.names]
-    return f"column {extra[0]} is unknown" if extra else "columns stand in another order"
-
-
-def _parsed(
-    batch: pa.RecordBatch, row_type: type[Row], file: DataFile, first: int, found: Problems
-) -> Iterator[tuple[int, Any]]:
-    """Rows that parse and that come out as the very values that the file holds."""
-    try:
-        rows = row_adapter(row_type).validate_python(to_plain(batch, row_type))
-        same = to_arrow(rows, row_type).equals(pa.Table.from_batches([batch]))
-    except (ValidationError, RowError) as error:
-        if batch.num_rows > 1:  # one by one, so that each problem names its row
-            for place in range(batch.num_rows):
-                yield from _parsed(batch.slice(place, 1), row_type, file, first + place, found)
-            return
-        lines = error_lines(error) if isinstance(error, ValidationError) else [str(error)]
-        for line in lines:
-            found.add(file.label, first, line.removeprefix("[0]."))
-        return
-    if not same:
-        if batch.num_rows > 1:
-            for place in range(batch.num_rows):
-                yield from _parsed(batch.slice(place, 1), row_type, file, first + place, found)
-            return
-        back = to_arrow(rows, row_type)
-        names = [name for name in back.schema.names if back[name].combine_chunks() != batch.column(name)]
-        found.add(file.label, first, f"{names[0]} does not come back as it was written (is its JSON canonical?)")
-    for place, row in enumerate(rows):
-        yield first + place, row
 
 
 def _selection(report: BuildReport | None, found: Problems) -> Selection | None:
