@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +15,10 @@ from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.registry import find
 from synth.schemas.arrow import from_arrow
-from synth.schemas.documents import Document
+from synth.schemas.documents import Document, Entity
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
+from synth.sources.dataset import edges_of, entities_of, inverses_of
 
 __all__ = ["DatasetTasks", "open_environment", "reopen", "trusted_environment"]
 
@@ -65,23 +66,45 @@ class _Inputs:
         self._dataset = dataset
 
     def table(self, name: str) -> Any:
-        if name == "tasks":
-            return _Rows(self._dataset.table("tasks"), Task)
-        if name != "documents":
-            raise InputError(
-                f"the environment needs {name}, which a dataset does not hold", where=str(self._dataset.path)
-            )
-        return self._documents
+        tables = {
+            "tasks": lambda: _Rows(self._dataset.table("tasks"), Task),
+            "documents": lambda: self._documents,
+            "entities": lambda: self._entities,
+        }
+        return self._made(name, tables)
 
     def arrays(self, name: str) -> Mapping[str, Any]:
         from synth.retrieval.bm25 import Bm25Index
+        from synth.stages.index import names_of
 
-        if name != "index":
-            raise InputError(
-                f"the environment needs {name}, which a dataset does not hold", where=str(self._dataset.path)
-            )
-        # Made anew, with what every recipe has: the index is a function of the documents.
-        return Bm25Index.build(self._documents.arrow)
+        # Made anew, with what every recipe has: they are functions of documents and facts.
+        arrays = {
+            "index": lambda: Bm25Index.build(self._documents.arrow),
+            "names": lambda: names_of(self._entities),
+            "graph": self._graph,
+        }
+        found: Mapping[str, Any] = self._made(name, arrays)
+        return found
+
+    def _made(self, name: str, makers: Mapping[str, Callable[[], Any]]) -> Any:
+        if name not in makers:
+            what = f"the environment needs {name}, which a dataset does not hold"
+            raise InputError(what, where=str(self._dataset.path))
+        return makers[name]()
+
+    def _graph(self) -> Mapping[str, Any]:
+        from synth.graph.graph import Graph
+
+        facts, entities = self._dataset.table("facts"), self._entities.arrow
+        documents = self._documents.arrow.column("id").combine_chunks()
+        edges = edges_of(facts, entities.column("id").combine_chunks(), documents)
+        inverses = inverses_of(facts, self._dataset.report.inverses)
+        return Graph.build(entities, edges, inverses).to_arrays()
+
+    @cached_property
+    def _entities(self) -> _Rows:
+        documents = self._documents.arrow.column("id").combine_chunks()
+        return _Rows(entities_of(self._dataset.table("entities"), documents), Entity)
 
     @cached_property
     def _documents(self) -> _Rows:

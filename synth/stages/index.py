@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from pydantic import Field
 
 from synth.retrieval.bm25 import Bm25Index
 from synth.stages.contract import Batch, StageConfig, Table, TableStage
 
-__all__ = ["BuildIndex", "BuildNames", "IndexConfig", "NamesConfig"]
+__all__ = ["BuildIndex", "BuildNames", "IndexConfig", "NamesConfig", "names_of"]
 
 
 class IndexConfig(StageConfig):
@@ -65,8 +67,12 @@ class BuildNames(TableStage[NamesConfig]):
 
     def run(self) -> Batch:
         entities = self.context.inputs.table("entities")
-        arrays = Bm25Index.build(_names(entities), title_weight=1, alias_weight=1)
-        return Batch(arrays=arrays, rows_in=len(entities), kept_in=len(entities))
+        return Batch(arrays=names_of(entities), rows_in=len(entities), kept_in=len(entities))
+
+
+def names_of(entities: Table) -> Mapping[str, np.ndarray[Any, Any]]:
+    """The index of entities by their names, over rows of :class:`~synth.schemas.documents.Entity`."""
+    return Bm25Index.build(_names(entities), title_weight=1, alias_weight=1)
 
 
 def _names(entities: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
