@@ -302,7 +302,7 @@ def _sign_test(better: int, worse: int) -> float | None:
     n = better + worse
     if not n:
         return None
-    tail = sum(math.comb(n, k) for k in range(min(better, worse) + 1)) / 2**n
+    tail = float(sum(math.comb(n, k) for k in range(min(better, worse) + 1)) / 2**n)
     return min(1.0, 2 * tail)
 
 

@@ -94,7 +94,7 @@ def _sections(figures: Evaluation) -> Iterator[Section]:
     note = "A failed run may show several."
     yield _counted("Why runs failed", "class", names, [one.failures for one in all_of], note)
     if any(one.model_calls for one in all_of):
-        rows = tuple(
+        took = tuple(
             (
                 one.name,
                 f"{one.model_calls:,}",
@@ -104,7 +104,7 @@ def _sections(figures: Evaluation) -> Iterator[Section]:
             )
             for one in all_of
         )
-        yield Section("What it took", ("model", "calls", "prompt tokens", "completion tokens", "cost"), rows)
+        yield Section("What it took", ("model", "calls", "prompt tokens", "completion tokens", "cost"), took)
 
 
 def _success(all_of: Sequence[Candidate], runs: int) -> Section:

@@ -80,7 +80,7 @@ class _Inputs:
         # Made anew, with what every recipe has: they are functions of documents and facts.
         arrays = {
             "index": lambda: Bm25Index.build(self._documents.arrow),
-            "names": lambda: names_of(self._entities),
+            "names": lambda: names_of(self._entities.arrow),
             "graph": self._graph,
         }
         found: Mapping[str, Any] = self._made(name, arrays)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from synth.retrieval.bm25 import Bm25Index
@@ -67,15 +68,15 @@ class BuildNames(TableStage[NamesConfig]):
 
     def run(self) -> Batch:
         entities = self.context.inputs.table("entities")
-        return Batch(arrays=names_of(entities), rows_in=len(entities), kept_in=len(entities))
+        return Batch(arrays=names_of(entities.arrow), rows_in=len(entities), kept_in=len(entities))
 
 
-def names_of(entities: Table) -> Mapping[str, np.ndarray[Any, Any]]:
+def names_of(entities: pa.Table) -> Mapping[str, np.ndarray[Any, Any]]:
     """The index of entities by their names, over rows of :class:`~synth.schemas.documents.Entity`."""
     return Bm25Index.build(_names(entities), title_weight=1, alias_weight=1)
 
 
-def _names(entities: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
-    for batch in entities.arrow.select(["name", "aliases"]).to_batches(max_chunksize=1024):
+def _names(entities: pa.Table) -> Iterator[tuple[str, str, Sequence[str]]]:
+    for batch in entities.select(["name", "aliases"]).to_batches(max_chunksize=1024):
         for name, aliases in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield name, "", aliases or ()
