@@ -182,7 +182,7 @@ def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any
     stage = find("stages", name)
     tasks = Implementation(kind=name, factory=factory_of("stages", name))
     values = stage.config_type.model_validate(config).model_dump(mode="json")
-    return f"modelled_{name}", {
+    return "model_assisted_tasks", {
         "tasks": tasks,
         "path": values.pop("path", None),
         "questions": values,

@@ -27,8 +27,11 @@ EVIDENCE_RULES: Mapping[str, str] = {
 
 def asks_pages(task: Task) -> bool:
     """Whether the relations of a task are readings of pages, which no query of facts can answer whole."""
-    made = Taken.of(task.details).taken_from or task.provenance
-    return made.stage.endswith("docs_tasks")
+    stage = (Taken.of(task.details).taken_from or task.provenance).stage
+    if stage == "model_assisted_tasks":
+        # Every walk over a graph is checked for a direct hit, and no question of pages is.
+        return not is_given(task) and all(one.check != "no_direct_hit" for one in task.checks)
+    return stage == "docs_tasks"
 
 
 def is_given(task: Task) -> bool:
