@@ -13,7 +13,6 @@ from synth.api import (
     BuildResult,
     annotate,
     build,
-    evaluate,
     export,
     import_file,
     load,
@@ -23,6 +22,7 @@ from synth.api import (
 )
 from synth.distribution import version
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
+from synth.evaluation import evaluate
 
 __all__ = [
     "BuildError",

@@ -58,13 +58,13 @@ def evaluate(
     as_json: JsonOption = False,
 ) -> None:
     """Run models on a dataset's held-out tasks and compare them: success with intervals, failures, cost."""
-    from synth import api
+    from synth import evaluation
     from synth.dataset.evaluation_page import render_evaluation
     from synth.recipe.load import parse_setting
 
     if not model:
         raise InputError("no model is named", where="evaluate", mend="name one: --model NAME@URL, or --model scripted")
-    found = api.evaluate(
+    found = evaluation.evaluate(
         folder,
         [*(against or ()), *model],
         splits=split or ("test",),
