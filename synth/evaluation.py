@@ -13,7 +13,7 @@ from synth.places import refuse_remote
 
 if TYPE_CHECKING:
     from synth.dataset.evaluation import Evaluation
-    from synth.store.calls_values import Account
+    from synth.store.calls_format import Account
 
 __all__ = ["Evaluated", "evaluate"]
 
