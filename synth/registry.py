@@ -43,7 +43,8 @@ __all__ = [
 STAGES: Mapping[str, str] = {
     "world_pages": "synth.stages.world:WorldPages",
     "read_docs": "synth.stages.read_docs:ReadDocs",
-    "read_triples": "synth.stages.read_triples:ReadTriples",
+    "read_triples": "synth.stages.read_facts:ReadTriples",
+    "read_tables": "synth.stages.read_facts:ReadTables",
     "read_records": "synth.stages.read_records:ReadRecords",
     "read_dataset": "synth.stages.read_dataset:ReadDataset",
     "sketch": "synth.stages.duplicates:Sketches",
@@ -82,6 +83,7 @@ STAGES: Mapping[str, str] = {
 SOURCES: Mapping[str, str] = {
     "world": "synth.recipe.sources:WORLD",
     "triples": "synth.recipe.sources:TRIPLES",
+    "tables": "synth.recipe.sources:TABLES",
     "docs": "synth.recipe.sources:DOCS",
     "records": "synth.recipe.sources:RECORDS",
     "dataset": "synth.recipe.sources:DATASET",
@@ -148,7 +150,7 @@ SCREENS: Mapping[str, str] = {
     "benchmarks": "synth.filtering.decontamination.benchmarks:BenchmarkScreen",
 }
 BACKENDS: Mapping[str, str] = {
-    "scripted": "synth.agents.scripted.backend:scripted_policy",
+    "scripted": "synth.agents.scripted.players:scripted_policy",
     "openai": "synth.agents.model.policy:model_policy",
     "vllm": "synth.agents.model.policy:model_policy",
 }

@@ -18,7 +18,7 @@ from synth.distribution import version
 from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
 from synth.errors import BuildError
-from synth.models.naming import public_name
+from synth.models.contract import public_name
 from synth.pipelines.collaborators import benchmark_names
 from synth.pipelines.doubled import duplicate_notes, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
@@ -245,7 +245,7 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
 def _command(recipe: Recipe) -> str:
     words = ["synth", "build", "--recipe", "recipe.yaml"]
     if recipe.source.kind != "world" and not recipe.source_spec.is_explored:
-        words += ["--source", "<your facts>" if recipe.source.kind == "triples" else "<your documents>"]
+        words += ["--source", "<your facts>" if recipe.source_spec.is_graph else "<your documents>"]
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]
     return " ".join(words)

@@ -17,7 +17,7 @@ __all__ = ["DatasetQuestions", "DocsQuestions", "GivenQuestions", "ReverseQuesti
 
 
 class WorldQuestions(WorldTasksConfig):
-    """Questions from walks over a graph of facts: the generated world or triples."""
+    """Questions from walks over a graph of facts: the generated world, triples or tables."""
 
     kind: Literal["world"]
 

@@ -17,7 +17,7 @@ from shared_builds import LEAN
 from stand_ins.model_server import ModelServer, ScriptedPlayer
 
 import synth
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import history_of
 from synth.api import BuildResult
 from synth.schemas.trajectories import Role, TrajectoryRow
