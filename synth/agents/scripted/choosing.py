@@ -153,9 +153,6 @@ class GraphChooser(Chooser, Protocol):
     def members(self, clue: int, ends: Sequence[Far]) -> Sequence[Far]:
         """All that answer a clue that asks for all."""
 
-    def on_candidate(self, clue: int) -> bool:
-        """Whether to test a condition by facts of the candidate (else by those of the name in the clue)."""
-
     def shortcut(self, clue: int, entity: str) -> bool:
         """Whether to ask an entity for a relation that was found at another one of its kind."""
 

@@ -116,9 +116,6 @@ class GraphReadingChooser(ErrorInjection):
             return list(kept)
         return list(ends)
 
-    def on_candidate(self, clue: int) -> bool:
-        return False
-
     def shortcut(self, clue: int, entity: str) -> bool:
         return True
 
