@@ -26,8 +26,7 @@ from synth.environments.rendering import find_links
 from synth.environments.shown import Page, read_hits
 from synth.identity import canonical_json, digest, versioned
 from synth.models.asking import AskConfig, Asker
-from synth.models.contract import Model
-from synth.models.naming import public_name
+from synth.models.contract import Model, public_name
 from synth.prompting import load_prompt
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
