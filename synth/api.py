@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from synth.pipelines.importing import Imported
     from synth.publish import Pushed
     from synth.publish.rehydration import Rehydrated
+    from synth.recipe.model import Recipe
 
 __all__ = [
     "BuildRequest",
@@ -45,8 +46,11 @@ __all__ = [
 ]
 
 
-def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepared:
+def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: ProgressName = "auto") -> Prepared:
     """Check a request down to the source's content, and plan it.
+
+    Args:
+        recipe: What the request comes to, where the caller made it.
 
     Raises:
         InputError: something that the user gave can't be used.
@@ -54,7 +58,7 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
     """
     from synth.pipelines.building import prepare as prepare_build
 
-    return prepare_build(request, progress=progress)
+    return prepare_build(request, recipe=recipe, progress=progress)
 
 
 def build(dataset: str | None = None, *, progress: ProgressName = "quiet", **options: Any) -> BuildResult:

@@ -63,6 +63,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "synth.cli.look:show",
         "Show one trajectory, task, step, branch, pair or document as a person can read it.",
     ),
+    "evaluate": (
+        "synth.cli.evaluate:evaluate",
+        "Run models on a dataset's held-out tasks and compare them: success with intervals, failures, cost.",
+    ),
     "export": (
         "synth.cli.export:export",
         "Write a dataset in the format of a trainer or of another project, and say what it could not hold.",
@@ -220,7 +224,9 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
-_NO_PLACES = {"--allow-host", "--host", "--id", "--licence", "--repo", "--revision", "--select", "--set", "--task"}
+_NO_PLACES = frozenset(
+    "--against --allow-host --host --id --licence --model --repo --revision --select --set --task".split()
+)
 """Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
 
 

@@ -13,7 +13,7 @@ from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.store import StoredTable
 
-__all__ = ["duplicate_notes", "graph_tables", "marked", "pairs_left_out", "runs_marked", "without"]
+__all__ = ["duplicate_notes", "graph_tables", "inverses_in", "marked", "pairs_left_out", "runs_marked", "without"]
 
 
 def _found(engine: Engine) -> Iterator[StoredTable]:
@@ -94,12 +94,17 @@ def graph_tables(engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
     }
 
 
+def inverses_in(engine: Engine) -> dict[str, str]:
+    """Relation -> the one that it is read as, in the graph of a build."""
+    for node in engine.plan.nodes:
+        if node.stage.arrays == "graph":
+            return dict(node.config.inverses)  # type: ignore[attr-defined]
+    return {}
+
+
 def _inverses(engine: Engine) -> Mapping[str, str]:
     """Relation -> the one that reads the same fact from its other end, in both directions."""
-    given: Mapping[str, str] = {}
-    for node in engine.plan.nodes:
-        if node.stage.name == "graph":
-            given = node.config.inverses  # type: ignore[attr-defined]
+    given = inverses_in(engine)
     return {**{primary: reading for reading, primary in given.items()}, **given}
 
 

@@ -50,6 +50,7 @@ PUBLIC = {
         "__version__",
         "annotate",
         "build",
+        "evaluate",
         "export",
         "import_file",
         "load",
