@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from synth.api import BuildRequest, load, prepare
-from synth.dataset.evaluation import evaluate_runs, read_runs
-from synth.dataset.evaluation_page import write_evaluation
 from synth.errors import InputError
-from synth.pipelines.evaluation import candidate_names, evaluation_recipe
 from synth.pipelines.request import ProgressName
 from synth.places import refuse_remote
-from synth.store import check_destination
 
 if TYPE_CHECKING:
     from synth.dataset.evaluation import Evaluation
@@ -70,6 +66,10 @@ def evaluate(
     Raises:
         SynthError: its line says what, where and how to mend it; what was finished stays in the store.
     """
+    from synth.dataset.evaluation import evaluate_runs, read_runs
+    from synth.dataset.evaluation_page import write_evaluation
+    from synth.pipelines.evaluation import candidate_names, evaluation_recipe
+    from synth.store import check_destination
 
     if not models:
         raise InputError("no model is named", where="evaluate", mend="name one with --model")

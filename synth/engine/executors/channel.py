@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from synth.engine.work import Observer
-from synth.errors import SynthError
+from synth.engine.work import Observer, Work
+from synth.errors import BuildError, SynthError
 
-__all__ = ["Channel", "StopWorking", "WorkerObserver"]
+__all__ = ["Channel", "StopWorking", "WorkerObserver", "died"]
 
 _SECONDS = 0.2
 """How often a worker says how far it is and looks whether it should stop."""
@@ -189,3 +189,12 @@ class WorkerObserver:
         finally:
             ended.set()
             thread.join()
+
+
+def died(work: Work) -> BuildError:
+    """A worker ended without a word."""
+    return BuildError(
+        "a worker process died without a word (killed, out of memory?); what was finished is kept",
+        where=f"stage {work.label!r}",
+        mend="run the same command to continue, with fewer workers if memory is short",
+    )

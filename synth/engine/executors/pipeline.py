@@ -15,11 +15,10 @@ from loguru import logger
 
 from synth.engine.executors.channel import Channel, StopWorking, WorkerObserver
 from synth.engine.work import ShardTask, Work
-from synth.errors import BuildError
 from synth.stages.contract import Stage
 from synth.store import failpoints
 
-__all__ = ["RunShards", "died", "quiet"]
+__all__ = ["RunShards", "quiet"]
 
 _stages: dict[str, Stage[Any]] = {}
 """The stage object of this process, by stage run: heavy collaborators are opened once per worker."""
@@ -88,12 +87,3 @@ def quiet() -> Iterator[None]:
         yield
     finally:
         logger.enable("datatrove")
-
-
-def died(work: Work) -> BuildError:
-    """A worker ended without a word."""
-    return BuildError(
-        "a worker process died without a word (killed, out of memory?); what was finished is kept",
-        where=f"stage {work.label!r}",
-        mend="run the same command to continue, with fewer workers if memory is short",
-    )

@@ -19,7 +19,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
-from synth.engine.executors.channel import Channel
+from synth.engine.executors.channel import Channel, died
 from synth.engine.signals import held_back
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import InputError
@@ -52,7 +52,7 @@ class ProcessesExecutor:
     def run(self, work: Work, tasks: Sequence[ShardTask], observer: Observer, scratch: Path) -> None:
         from datatrove.executor.local import LocalPipelineExecutor
 
-        from synth.engine.executors.pipeline import RunShards, died, quiet
+        from synth.engine.executors.pipeline import RunShards, quiet
 
         _refuse_main(work)
         channel = Channel(scratch)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from synth.distribution import install
-from synth.engine.executors.channel import Channel
+from synth.engine.executors.channel import Channel, died
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import BuildError, InputError
 
@@ -65,7 +65,7 @@ class RayExecutor:
         self._connect()
         from datatrove.executor.ray import RayPipelineExecutor
 
-        from synth.engine.executors.pipeline import RunShards, died, quiet
+        from synth.engine.executors.pipeline import RunShards, quiet
 
         channel = Channel(scratch)
         with quiet():
@@ -172,8 +172,6 @@ class _Ranks:
     def _take(self, task: Any) -> None:
         import ray
         from ray.exceptions import RayError, RayTaskError
-
-        from synth.engine.executors.pipeline import died
 
         rank = self._waiting.pop(task)
         try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from synth.engine.executors.channel import Channel
+from synth.engine.executors.channel import Channel, died
 from synth.engine.work import Observer, ShardTask, Work
 from synth.errors import InputError
 
@@ -55,7 +55,7 @@ class SlurmExecutor:
     def run(self, work: Work, tasks: Sequence[ShardTask], observer: Observer, scratch: Path) -> None:
         from datatrove.executor.slurm import SlurmPipelineExecutor
 
-        from synth.engine.executors.pipeline import RunShards, died, quiet
+        from synth.engine.executors.pipeline import RunShards, quiet
 
         class WithoutMerge(SlurmPipelineExecutor):  # type: ignore[misc]
             """Submits the array alone: datatrove's statistics, which a second job would merge, are not used."""
