@@ -22,7 +22,7 @@ import synth
 from synth import registry
 from synth.cli.app import app
 from synth.dataset.configs import CONFIGS
-from synth.dataset.rules.coverage import CARRIED
+from synth.dataset.rules.coverage import carried
 from synth.recipe.model import Recipe
 from synth.schemas.rejections import Reason
 
@@ -79,8 +79,8 @@ def tables() -> Iterator[str]:
         yield f"\n## {config.name}\n\n{config.summary}\n\n| column | meaning |\n|---|---|"
         for name, field in config.row_type.model_fields.items():
             yield f"| `{name}` | {_cell(field.description or '')} |"
-        if carried := CARRIED.get(config.name):
-            yield f"\nCarried, not proven by `synth validate`: {', '.join(f'`{name}`' for name in carried)}."
+        if names := carried().get(config.name):
+            yield f"\nCarried, not proven by `synth validate`: {', '.join(f'`{name}`' for name in names)}."
 
 
 def reasons() -> Iterator[str]:

@@ -6,13 +6,12 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
-from breaking import Break, edit, report, values
+from breaking import Break, column, edit, report, values
 from exporter_samples import rejection, sample_report, sample_tables
 from rich.console import Console
 
-from synth.dataset.card.yields import Yields
+from synth.dataset.card.counts import Counts
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.dataset.stats import render_stats, stats
@@ -88,11 +87,13 @@ def test_yields_are_counted_by_shape_and_check() -> None:
         row(4, "docs_tasks", Reason.NO_WALK, "the split has no walk"),
         row(5, "verify", Reason.UNGROUNDED, "count: not a candidate for a task"),
     ]
-    yields = Yields()
+    counted = Counts()
     for batch in to_arrow(rows, Rejection).to_batches():
-        yields.see_rejected(batch)
-    yields.see_tasks(pa.record_batch({"shape": ["count", "count", "cycle"]}))
-    assert [(of.shape, of.accepted, of.candidates, of.rejected) for of in yields.reports()] == [
+        counted.see("rejected", batch)
+    shaped = column("shape", lambda row, old: ("count", "count", "cycle")[row])
+    for batch in shaped(sample_tables()["tasks"].slice(0, 3)).to_batches():
+        counted.see("tasks", batch)
+    assert [(of.shape, of.accepted, of.candidates, of.rejected) for of in counted.stated()["task_yields"]] == [
         ("composition", 0, 1, {"unique_answer": 1}),
         ("count", 2, 4, {"no_direct_hit": 1, "no_shortcut": 1}),
         ("cycle", 1, 2, {"no_walk": 1}),
