@@ -85,7 +85,7 @@ def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     """Rows, yields per stage, success by role and hops, lengths."""
     from rich.console import Console
 
-    from synth.dataset.stats import render_stats
+    from synth.dataset.show.numbers import render_stats
     from synth.dataset.stats import stats as count
 
     numbers = count(folder)

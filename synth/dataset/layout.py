@@ -24,12 +24,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from synth.dataset.card.calibration import targets_of
-from synth.dataset.card.counts import Counts
+from synth.dataset.card.counts import Counts, targets_of
 from synth.dataset.card.rendering import beside_card, render_card
 from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import CARD_FILE, REPORT_FILE, file_name
-from synth.dataset.sealing import RowHash, stated_files
+from synth.dataset.files import CARD_FILE, REPORT_FILE, RowHash, file_name, stated_files
 from synth.errors import StoreError
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, SplitSize

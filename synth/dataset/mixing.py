@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS, Config
-from synth.dataset.files import MIX_FILE, REPORT_FILE
+from synth.dataset.files import MIX_FILE, REPORT_FILE, stated_files
 from synth.dataset.key_hashes import carry
 from synth.dataset.layout import write_config
 from synth.dataset.reader import Dataset
-from synth.dataset.sealing import stated_files
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import Benchmarks, given_benchmarks
 from synth.filtering.dedup import Rules, find_duplicates

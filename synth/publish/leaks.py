@@ -19,9 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from synth.dataset.files import CARD_FILE, REPORT_FILE, data_files
+from synth.dataset.files import CARD_FILE, REPORT_FILE, Problem, Problems, data_files
 from synth.dataset.key_hashes import KeyHashes, hashes_in
-from synth.dataset.problems import Problem, Problems
 from synth.dataset.reader import batches_in, load
 from synth.errors import DatasetError
 from synth.publish.contents import LocalFile

@@ -85,6 +85,20 @@ def edit(name: str, row: int, change: Callable[[Any], dict[str, Any]]) -> Break:
     return broken
 
 
+def row(
+    name: str, number: int, words: str, change: Callable[[Any], dict[str, Any]] | None = None, **fields: Any
+) -> Mutation:
+    """Fields of one row replaced, and some words of the problem that is found in that very row."""
+    return edit(name, number, change or (lambda old: fields)), name, number, words
+
+
+def within(
+    name: str, number: int, words: str, change: Callable[[Any], dict[str, Any]] | None = None, **fields: Any
+) -> tuple[Break, str, str]:
+    """Fields of one row replaced, and some words of a problem in that file."""
+    return edit(name, number, change or (lambda old: fields)), name, words
+
+
 def values(name: str, what: str, value: Callable[[int, Any], Any]) -> Break:
     return lambda folder: rewrite(folder, name, column(what, value))
 

@@ -11,10 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from synth.dataset.columns import Column, columns
-from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import DataFile
-from synth.dataset.problems import Problem, Problems
+from synth.dataset.configs import CONFIGS, Column, Config, columns, config_named
+from synth.dataset.files import DataFile, Problem, Problems
 from synth.dataset.reader import load
 from synth.dataset.rules.reading import Portion, layout, parsed, portions
 from synth.dataset.rules.validate import check_rows

@@ -15,8 +15,7 @@ from exporter_samples import sample_report, sample_tables
 from stand_ins.forging import seal
 
 from synth.cli import main
-from synth.dataset.columns import columns
-from synth.dataset.configs import CONFIGS, config_named
+from synth.dataset.configs import CONFIGS, columns, config_named
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.coverage import carried
 from synth.dataset.rules.validate import validate

@@ -16,10 +16,10 @@ import pytest
 from critical_samples import whole_tables
 from exporter_samples import sample_report
 
-from synth.dataset.card.plots import Bar, bars, histogram
+from synth.dataset.card.figures import Bar, bars, histogram
 from synth.dataset.layout import write_dataset
 from synth.dataset.report import write_report
-from synth.dataset.report.chunks import literal
+from synth.dataset.show.pages import literal
 from synth.errors import InputError, StoreError
 from synth.schemas.arrow import to_arrow
 from synth.schemas.duplicates import DuplicateRow

@@ -9,8 +9,7 @@ from typing import Annotated, ClassVar
 import pytest
 
 from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import DataFile
-from synth.dataset.problems import Problems
+from synth.dataset.files import DataFile, Problems
 from synth.dataset.rules.coverage import coverage
 from synth.dataset.rules.references import ReferenceCheck, annotated
 from synth.schemas.arrow import to_arrow

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from synth.dataset.audit.facts import Facts, Key, key_of, text_of, value_key
-from synth.dataset.audit.findings import Findings
-from synth.dataset.audit.loading import raw
+from synth.dataset.audit.findings import Findings, raw
 from synth.dataset.audit.values import measure, span_of
 from synth.dataset.reader import Dataset
 from synth.schemas.tasks import Hop, Task

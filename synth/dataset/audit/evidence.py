@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from synth.dataset.audit.documentation import Documentation
 from synth.dataset.audit.facts import VALUE_KINDS, Facts, forms, is_value, key_of, text_of, value_key
-from synth.dataset.audit.findings import Findings, Place
-from synth.dataset.audit.loading import raw
+from synth.dataset.audit.findings import Findings, Place, raw
 from synth.dataset.audit.values import contains, measure, normalized, said_forms, span_of
 from synth.dataset.audit.walk_rules import TaskAudit
 from synth.dataset.reader import Dataset

@@ -14,8 +14,7 @@ from typing import Any
 from synth.agents.contract import History
 from synth.agents.plan_view import plan_of
 from synth.agents.trajectory import facts_of, history_of, steps_of
-from synth.dataset.audit.findings import Findings, Place
-from synth.dataset.audit.loading import rows
+from synth.dataset.audit.findings import Findings, Place, rows
 from synth.dataset.reader import Dataset
 from synth.environments.answers import check_task
 from synth.environments.app.environment import AppEpisode, open_app

@@ -13,8 +13,7 @@ import pyarrow as pa
 import yaml
 
 from synth.dataset.card.figures import TITLES, figures
-from synth.dataset.columns import columns
-from synth.dataset.configs import CONFIGS, SPLITS, Config
+from synth.dataset.configs import CONFIGS, SPLITS, Config, columns
 from synth.dataset.files import COLUMNS, PLOTS, RECIPE_FILE
 from synth.dataset.licences import licence_of_dataset
 from synth.dataset.usage import filled, usage

@@ -8,8 +8,7 @@ from typing import Any
 import yaml
 
 from synth.dataset.card.rendering import beside_card, card_text, front_matter
-from synth.dataset.files import COLUMNS, PLOTS, RECIPE_FILE, card_files
-from synth.dataset.problems import Problems
+from synth.dataset.files import COLUMNS, PLOTS, RECIPE_FILE, Problems, card_files
 from synth.schemas.reports import BuildReport
 
 __all__ = ["check_card"]

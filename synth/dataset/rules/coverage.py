@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from synth.dataset.card.counts import COUNTS
-from synth.dataset.columns import columns
-from synth.dataset.configs import CONFIGS
+from synth.dataset.configs import CONFIGS, columns
 from synth.dataset.rules.origin import ORIGIN_RULES
 from synth.dataset.rules.pages import PAGE_RULES
 from synth.dataset.rules.pairs import PAIR_RULES

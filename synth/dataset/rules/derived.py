@@ -14,8 +14,8 @@ from pathlib import Path
 from synth import distribution
 from synth.agents.plan_view import plan_of
 from synth.annotate.labels.label import StepLabel, label
-from synth.dataset.audit.loading import rows
-from synth.dataset.problems import Problem, Problems
+from synth.dataset.audit.findings import rows
+from synth.dataset.files import Problem, Problems
 from synth.dataset.reader import Dataset, load
 from synth.environments.answers import check_task
 from synth.errors import DatasetError

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from synth.dataset.configs import CONFIGS, Config
-from synth.dataset.files import DataFile, data_files
-from synth.dataset.problems import Problems
+from synth.dataset.files import DataFile, Problems, data_files
 from synth.dataset.reader import same_kind
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
-from synth.dataset.problems import Problems
+from synth.dataset.files import Problems
 from synth.dataset.references import holds_reference
 from synth.schemas.mixes import MixOrigin, MixReport
 from synth.schemas.reports import BuildReport

@@ -11,18 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
-from synth.dataset.card.calibration import targets_of
-from synth.dataset.card.counts import COUNTS, Counts
+from synth.dataset.card.counts import COUNTS, Counts, targets_of
 from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE
-from synth.dataset.problems import Problem, Problems
+from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE, Problem, Problems, RowHash, check_files, split_hashes
 from synth.dataset.reader import Dataset, load
 from synth.dataset.rules.card_check import check_card
 from synth.dataset.rules.coverage import RULES
 from synth.dataset.rules.reading import Portion, layout, portions
 from synth.dataset.rules.references import ReferenceCheck, absent_of_mixes
 from synth.dataset.rules.rules import known_of
-from synth.dataset.sealing import RowHash, check_files, split_hashes
 from synth.errors import DatasetError
 from synth.schemas.mixes import MixReport
 from synth.schemas.reports import BuildReport

@@ -15,8 +15,9 @@ from rich.console import Console, Group, RenderableType
 import synth
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
+from synth.dataset.show.numbers import render_stats
 from synth.dataset.show.show_steps import label_lines
-from synth.dataset.stats import render_stats, stats
+from synth.dataset.stats import stats
 from synth.export.contract import Run, StepOf
 from synth.export.exporting import export_dataset
 from synth.export.why import Inexpressible, Why
