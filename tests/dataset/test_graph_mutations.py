@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,8 +41,8 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_a_broken_graph_is_seen(name: str, plain_copied: Callable[[], Path]) -> None:
-    must_be_found(MUTATIONS[name], plain_copied())
+def test_a_broken_graph_is_seen(name: str, plain: Path) -> None:
+    must_be_found(MUTATIONS[name], plain)
 
 
 def test_the_graph_may_be_missing(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -195,5 +194,5 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(name: str, little: Callable[[], Path]) -> None:
-    must_be_found(MUTATIONS[name], little())
+def test_every_break_is_found(name: str, small: Path) -> None:
+    must_be_found(MUTATIONS[name], small)

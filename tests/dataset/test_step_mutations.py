@@ -201,8 +201,8 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(name: str, little: Callable[[], Path]) -> None:
-    must_be_found(MUTATIONS[name], little())
+def test_every_break_is_found(name: str, small: Path) -> None:
+    must_be_found(MUTATIONS[name], small)
 
 
 def changed(folder: Path, name: str, change: Callable[[list[Any]], list[Any]], row_type: Any) -> None:

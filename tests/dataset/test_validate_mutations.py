@@ -347,8 +347,8 @@ def test_a_good_dataset_has_no_problem(finished: Path, plain: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(name: str, plain_copied: Callable[[], Path]) -> None:
-    must_be_found(MUTATIONS[name], plain_copied())
+def test_every_break_is_found(name: str, plain: Path) -> None:
+    must_be_found(MUTATIONS[name], plain)
 
 
 def test_prose_of_the_card_may_be_edited(plain_copied: Callable[[], Path]) -> None:

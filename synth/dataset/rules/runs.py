@@ -135,7 +135,7 @@ def ending(row: TrajectoryRow | ContinuationRow, known: Known) -> Iterator[str]:
 def model_turns(row: TrajectoryRow | ContinuationRow, known: Known) -> Iterator[str]:
     """A model's turns are recorded once each, with one probability per token."""
     if isinstance(row, TrajectoryRow):
-        path, most = "details.model_turns", row.turns
+        path, most, whose = "details.model_turns", row.turns, ""
         try:
             turns = ModelTurns.of(row.details).model_turns
         except ValueError as error:
@@ -143,12 +143,13 @@ def model_turns(row: TrajectoryRow | ContinuationRow, known: Known) -> Iterator[
             return
     else:
         path, most, turns = "model_turns", row.turns - (row.step >= 0), row.model_turns
+        whose = " of the policy's own"
         if row.proposal is not None:
             yield from _turn("proposal", row.proposal)
             if row.side == "original":
                 yield "proposal: nobody proposed what was recorded"
     if len(turns) > most:
-        yield f"{path}: there are {len(turns)}, of {most} turns"
+        yield f"{path}: there are {len(turns)}, of {most} turns{whose}"
     for number, one in enumerate(turns):
         yield from _turn(f"{path}[{number}]", one)
 
