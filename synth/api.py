@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from synth.publish.rehydration import Rehydrated
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport, StageReport
-    from synth.store.calls_values import Account
+    from synth.store.calls_format import Account
 
 __all__ = [
     "BuildRequest",
@@ -127,7 +127,7 @@ class Prepared:
     @property
     def account(self) -> Account | None:
         """What the dataset's model calls have used in this store so far; None where it never made any."""
-        from synth.store.calls_tables import CALLS_FILE
+        from synth.store.calls_format import CALLS_FILE
 
         models = self.engine.models
         if models is None or not (models.opened or (self.engine.store.root / CALLS_FILE).exists()):

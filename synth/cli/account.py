@@ -8,7 +8,7 @@ from synth.engine.progress import duration, money, short
 
 if TYPE_CHECKING:
     from synth.pipelines.pilot import Estimate, Pilot
-    from synth.store.calls_values import Account
+    from synth.store.calls_format import Account
 
 __all__ = ["account_json", "account_text", "overruns_text", "pilot_json", "pilot_text"]
 
@@ -17,7 +17,7 @@ def account_json(account: Account | None) -> dict[str, Any] | None:
     """What an account has used; money as in the recipe's prices."""
     if account is None:
         return None
-    from synth.store.calls_values import from_nano
+    from synth.store.calls_format import from_nano
 
     return {
         "account": account.account,
@@ -34,7 +34,7 @@ def account_json(account: Account | None) -> dict[str, Any] | None:
 
 def account_text(account: Account) -> str:
     """One line: what the dataset's calls have used over all runs."""
-    from synth.store.calls_values import from_nano
+    from synth.store.calls_format import from_nano
 
     words = [f"{account.delivered:,} model calls over all runs in this store"]
     words += [f"{short(account.prompt_tokens)} prompt and {short(account.completion_tokens)} completion tokens"]

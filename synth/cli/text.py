@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from synth.recipe.model import Recipe
     from synth.schemas.reports import BuildReport
     from synth.store import StoreEntry
-    from synth.store.calls_tables import CallsSummary
+    from synth.store.calls_format import CallsSummary
 
 __all__ = [
     "build_summary",
@@ -292,7 +292,7 @@ def store_text(root: Path, entries: Sequence[StoreEntry]) -> str:
 def calls_text(calls: CallsSummary) -> list[str]:
     """The store of calls in ``synth store list``: a line for the file, and one per account."""
     from synth.cli.account import overruns_text
-    from synth.store.calls_values import from_nano
+    from synth.store.calls_format import from_nano
 
     lines = [
         f"{calls.path.name}: {calls.replies:,} replies ({calls.served:,} served again), {calls.bytes / 1e6:.1f} MB"

@@ -57,7 +57,7 @@ def store(
     from synth.api import default_store
     from synth.cli.text import calls_text, store_text
     from synth.store import Store
-    from synth.store.calls_tables import CALLS_FILE, summarize
+    from synth.store.calls_format import CALLS_FILE, summarize
 
     if verb is StoreVerb.PRUNE and unused_for is None and dataset is None and not everything:
         raise InputError(

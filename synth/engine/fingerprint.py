@@ -118,7 +118,7 @@ def _fingerprint(
         writer = earlier[label]
         sources.update(writer.sources)
         grows = writer.extent
-        if issubclass(stage, RowStage) and name in stage.looks_up:
+        if issubclass(stage, RowStage) and name.partition("@")[0] in stage.looks_up:
             grows = None
         elif issubclass(stage, RowStage) and name == stage.over:
             # Row by row: more rows later change nothing about those that are there. Its own tables grow along.

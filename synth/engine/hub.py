@@ -7,8 +7,7 @@ from decimal import Decimal
 from synth.models.client import ModelHub
 from synth.store import Store
 from synth.store.calls import CallStore
-from synth.store.calls_tables import CALLS_FILE
-from synth.store.calls_values import nano_units
+from synth.store.calls_format import CALLS_FILE, nano_units
 
 __all__ = ["StoreHub"]
 

@@ -14,7 +14,7 @@ from synth.errors import SynthError
 from synth.models.contract import BudgetReached, EndpointDown, Models
 from synth.models.statistics import HubStatistics
 from synth.schemas.reports import RunUse
-from synth.store.calls_values import Account, from_nano
+from synth.store.calls_format import Account, from_nano
 
 if TYPE_CHECKING:
     from synth.engine.multiplex import BuildLoop

@@ -22,7 +22,7 @@ class StageNode:
     config: StageConfig
     inputs: Mapping[str, str] = field(default_factory=dict)
     """Name that the stage reads -> label of the stage run that writes it. Where that run calls its table otherwise:
-    ``label:table``."""
+    ``label:table``. Tables that it gathers are ``name@0``, ``name@1``, ... in their order."""
     accepting: Accepting | None = None
     """Of a ``CandidateStage`` that makes tasks: which of them are duplicates of accepted ones, beside those that its
     own key finds; None = no others."""
@@ -34,7 +34,8 @@ class StageNode:
     @cached_property
     def reads(self) -> tuple[str, ...]:
         """What it reads, by the names that the stage and its collaborators have for it."""
-        given = (name for name in self.stage.optional if name in self.inputs)
+        may = {*self.stage.optional, *self.stage.gathers}
+        given = (name for name in self.inputs if name.partition("@")[0] in may)
         return tuple(dict.fromkeys([*self.stage.reads_of(self.config), *given]))
 
     def source_of(self, name: str) -> tuple[str, str]:
@@ -86,7 +87,9 @@ def _problems(node: StageNode, earlier: Mapping[str, StageNode]) -> Iterator[str
     extra = sorted(set(node.inputs) - set(node.reads))
     if extra:
         yield f"{stage.name} does not read {', '.join(extra)}"
-    if issubclass(stage, RowStage) and not stage.looks_up <= {*node.reads, *stage.optional} - {stage.over}:
+    if issubclass(stage, RowStage) and not stage.looks_up <= {*node.reads, *stage.optional, *stage.gathers} - {
+        stage.over
+    }:
         yield f"{stage.name} looks up what it does not read, or what it works over"
     if issubclass(stage, RowStage) and stage.over not in node.reads:
         yield f"{stage.name} works over {stage.over!r}, which is not among what it reads"

@@ -15,7 +15,7 @@ from synth.models.contract import ChatReply, ChatRequest, Model, Models, Price, 
 from synth.models.prices import PriceTable
 from synth.schemas.reports import ModelUse
 from synth.stages.contract import Implementation, RowAtHand, StageConfig, implementations
-from synth.store.calls_values import from_nano
+from synth.store.calls_format import from_nano
 
 __all__ = [
     "CallUse",

@@ -267,7 +267,7 @@ class ModelHub:
         stored = await self._calls.get(request.key)
         if stored is not None:
             model.tally.from_store += 1
-            return _read(stored.body, request, bound)
+            return _read(stored, request, bound)
         loop = asyncio.get_running_loop()
         weight = 0
         number = 0
@@ -395,7 +395,7 @@ class ModelHub:
             count = TokenCount(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
         over = usage is not None and (cost > bound.cost or too_many(usage, bound))
         model.tally.book(None if over else usage, min(cost, bound.cost))
-        stored = await self._calls.settle(
+        return await self._calls.settle(
             ident,
             Outcome.UNKNOWN if usage is None else Outcome.DELIVERED,
             usage=count,
@@ -403,7 +403,6 @@ class ModelHub:
             reply=body,
             reason=None if body is None else reason,
         )
-        return None if stored is None else stored.body
 
     def _trouble(self, model: BoundModel, status: int, response: Response, detail: str | None = None) -> Trouble:
         body = response.body if detail is None else detail.encode()

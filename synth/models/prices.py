@@ -9,7 +9,8 @@ from math import lcm
 from typing import Any
 
 from synth.models.contract import BudgetReached, ChatReply, ChatRequest, Price, Usage
-from synth.store.calls import CapReached, from_nano
+from synth.store.calls import CapReached
+from synth.store.calls_format import from_nano
 
 __all__ = ["Bound", "PriceTable", "budget_reached", "plausible", "too_few", "too_many", "worst_case"]
 

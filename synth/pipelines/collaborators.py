@@ -49,7 +49,6 @@ __all__ = [
     "policy",
     "prompt_values",
     "reflector_of",
-    "repairer_of",
     "scorer_of",
     "spec_of",
     "summaries_of",
@@ -157,13 +156,6 @@ def editor_of(recipe: Recipe) -> Implementation | None:
     return None if who is None else assistant_of("editor", who, assistant("editor"), load_prompt(*EDIT_PROMPT).ref)
 
 
-def repairer_of(recipe: Recipe) -> Implementation | None:
-    """Who proposes repairs of failed runs on safety twins, which only applications have: the policy itself."""
-    if recipe.environment.kind != "app" or recipe.preferences is None or not recipe.preferences.repairs:
-        return None
-    return policy(recipe, "policy", recipe.roles["policy"])
-
-
 def extraction(recipe: Recipe) -> dict[str, Any]:
     """Config of the stage that reads documents for triples.
 
@@ -190,7 +182,7 @@ def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any
     stage = find("stages", name)
     tasks = Implementation(kind=name, factory=factory_of("stages", name))
     values = stage.config_type.model_validate(config).model_dump(mode="json")
-    return f"modelled_{name}", {
+    return "model_assisted_tasks", {
         "tasks": tasks,
         "path": values.pop("path", None),
         "questions": values,

@@ -78,10 +78,11 @@ _OF_ROLES = frozenset({"rollouts", "trajectories", "steps"})
 
 def _connected(recipe: Recipe, runs: Iterable[Run]) -> Iterator[StageNode]:
     written: dict[str, tuple[str, str | None]] = {}
+    writers: dict[str, list[str]] = {}
     for run in runs:
         kind: type[Stage[Any]] = find("stages", run.stage)
         config = _config(run, kind)
-        inputs = dict(_inputs(run, kind, config, written))
+        inputs = dict(_inputs(run, kind, config, written)) | dict(_gathered(run, kind, writers))
         makes_tasks = issubclass(kind, CandidateStage) and Task in list(kind.writes.values())[:1]
         yield StageNode(
             run.label,
@@ -94,6 +95,9 @@ def _connected(recipe: Recipe, runs: Iterable[Run]) -> Iterator[StageNode]:
         )
         of = "" if run.role is None else f"@{run.role}"
         written |= {f"{table}{of}": (run.label, table) for table in kind.writes if table not in kind.sealed}
+        for table in kind.writes:
+            again = inputs.get(table, "").partition(":")[0]
+            writers[table] = [*(label for label in writers.get(table, ()) if label != again), run.label]
         if kind.arrays is not None:
             written[f"{kind.arrays}{of}"] = (run.label, None)
 
@@ -129,11 +133,24 @@ def _inputs(
             label, wrote = found
             yield name, label if wrote in (name, None) else f"{label}:{wrote}"
         elif name in required:
-            raise InputError(
-                f"{run.label} reads {table.replace('@', ' of ')}, which no stage before it writes",
-                where="stages",
-                mend=f"put one before it that does: {', '.join(_writers(table)) or 'none of those installed'}",
-            )
+            raise _nobody_writes(run, table)
+
+
+def _gathered(run: Run, kind: type[Stage[Any]], writers: Mapping[str, list[str]]) -> Iterator[tuple[str, str]]:
+    """Of what a stage gathers, the tables of all runs before it whose rows none of them writes again."""
+    for table in kind.gathers:
+        if not writers.get(table):
+            raise _nobody_writes(run, table)
+        for number, label in enumerate(writers[table]):
+            yield f"{table}@{number}", f"{label}:{table}"
+
+
+def _nobody_writes(run: Run, table: str) -> InputError:
+    return InputError(
+        f"{run.label} reads {table.replace('@', ' of ')}, which no stage before it writes",
+        where="stages",
+        mend=f"put one before it that does: {', '.join(_writers(table)) or 'none of those installed'}",
+    )
 
 
 def _writers(table: str) -> list[str]:

@@ -28,14 +28,13 @@ from synth.pipelines.collaborators import (
     policy,
     prompt_values,
     reflector_of,
-    repairer_of,
     scorer_of,
     spec_of,
     summaries_of,
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
-from synth.recipe.model import Recipe
+from synth.recipe.model import Pairs, Recipe
 from synth.recipe.roles import RoleName, assistant_of
 from synth.registry import SHAPES, factory_of, find
 from synth.stages.contract import Stage
@@ -189,22 +188,54 @@ def _labels(recipe: Recipe) -> Iterator[Run]:
         yield Run(f"{role}-steps", "label_steps", {"rules": rules}, role)
 
 
-def _is_paired(recipe: Recipe) -> bool:
-    return recipe.critical is not None and recipe.preferences is not None and set(ACTING) <= set(recipe.roles)
+def _paired(recipe: Recipe) -> Pairs | None:
+    """Which pairs are made; where a recipe does not list its stages, only what follows from a search makes pairs."""
+    follows = recipe.critical is not None or recipe.stages is not None
+    return recipe.preferences if follows and set(ACTING) <= set(recipe.roles) else None
+
+
+def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
+    if _paired(recipe) is not None:
+        yield Run("verified-pairs", "verified_pairs", {"modelled_expert": expert_is_model(recipe)})
+
+
+def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
+    wanted = _paired(recipe)
+    if wanted is not None and wanted.trajectories_per_task:
+        values = {"ratio": wanted.trajectory_ratio, "per_task": wanted.trajectories_per_task}
+        yield Run("trajectory-pairs", "trajectory_pairs", values)
+
+
+def _perturbed_pairs(recipe: Recipe) -> Iterator[Run]:
+    wanted = _paired(recipe)
+    if wanted is not None and wanted.per_perturbation:
+        values = {
+            "environment": environment_of(recipe),
+            "management": recipe.management,
+            "editor": editor_of(recipe),
+            "kinds_per_run": wanted.kinds_per_run,
+            "per_perturbation": wanted.per_perturbation,
+        }
+        yield Run("perturbed-pairs", "perturbed_pairs", values)
+
+
+def _repaired_pairs(recipe: Recipe) -> Iterator[Run]:
+    """Repairs of failed runs on safety twins, which only applications have."""
+    wanted = _paired(recipe)
+    if wanted is not None and wanted.repairs and recipe.environment.kind == "app":
+        values = {
+            "environment": environment_of(recipe),
+            "management": recipe.management,
+            "repairer": policy(recipe, "policy", recipe.roles["policy"]),
+            "repairs": wanted.repairs,
+        }
+        yield Run("repaired-pairs", "repaired_pairs", values)
 
 
 def _preferences(recipe: Recipe) -> Iterator[Run]:
-    if recipe.preferences is None or not _is_paired(recipe):
-        return
-    values = {
-        "environment": environment_of(recipe),
-        "management": recipe.management,
-        "editor": editor_of(recipe),
-        "modelled_expert": expert_is_model(recipe),
-        "repairer": repairer_of(recipe),
-        **recipe.preferences.model_dump(),
-    }
-    yield Run("preferences", "preferences", values)
+    wanted = _paired(recipe)
+    if wanted is not None:
+        yield Run("preferences", "preferences", {"selection": wanted.selection})
 
 
 def _ratings(recipe: Recipe) -> Iterator[Run]:
@@ -223,11 +254,11 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
 
 
 def _judged_pairs(recipe: Recipe) -> Iterator[Run]:
-    who = recipe.roles.get("judge")
-    if who is None or recipe.preferences is None or not _is_paired(recipe):
+    who, wanted = recipe.roles.get("judge"), _paired(recipe)
+    if who is None or wanted is None:
         return
     judge = assistant_of("judge", who, assistant("pair_judge"), compare_prompt().ref)
-    yield Run("judged-pairs", "judge_pairs", {"judge": judge, "required": recipe.preferences.selection.judge})
+    yield Run("judged-pairs", "judge_pairs", {"judge": judge, "required": wanted.selection.judge})
 
 
 def _distractors(recipe: Recipe) -> Iterator[Run]:
@@ -272,7 +303,7 @@ def _duplicates(recipe: Recipe) -> Iterator[Run]:
             if role in ACTING:
                 yield _sketches(f"{role}-sketches", "trajectories", wanted.trajectories, role)
                 yield _marked(f"{role}-duplicates", "trajectories", wanted.trajectories, role)
-    if wanted is not None and wanted.pairs is not None and _is_paired(recipe):
+    if wanted is not None and wanted.pairs is not None and _paired(recipe) is not None:
         yield _sketches("pair-sketches", "preferences", wanted.pairs)
         yield _marked("pair-duplicates", "preferences", wanted.pairs)
 
@@ -301,6 +332,10 @@ STEPS: Mapping[str, Callable[[Recipe], Iterator[Run]]] = {
     "difficulty": _difficulty,
     "critical_steps": _critical_steps,
     "label_steps": _labels,
+    "verified_pairs": _verified_pairs,
+    "trajectory_pairs": _trajectory_pairs,
+    "perturbed_pairs": _perturbed_pairs,
+    "repaired_pairs": _repaired_pairs,
     "preferences": _preferences,
     "ratings": _ratings,
     "judge_pairs": _judged_pairs,

@@ -42,6 +42,7 @@ __all__ = [
     "CurriculumTarget",
     "Difficulty",
     "Distractors",
+    "Pairs",
     "Ratings",
     "Recipe",
     "Role",
@@ -266,9 +267,10 @@ class Recipe(_Part):
     teacher's failed runs, which are then tried once more, ``editor`` proposes minimal edits that spoil right turns."""
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
-    ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``, ``preferences``,
-    ``ratings``, ``judge_pairs``, ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say,
-    and stages by their own names; empty = all of these steps. Each reads what the nearest stage before it wrote."""
+    ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``, ``verified_pairs``,
+    ``trajectory_pairs``, ``perturbed_pairs``, ``repaired_pairs``, ``preferences``, ``ratings``, ``judge_pairs``,
+    ``distractors``, ``rl``, ``contexts``, ``duplicates``), each as the other keys say, and stages by their own names;
+    empty = all of these steps. Each reads what the nearest stage before it wrote."""
     allow_empty_sft: bool = False
     """Whether a build goes on to stages that call models when no run of the teacher succeeded; otherwise it stops
     there, and nothing more is paid."""

@@ -186,6 +186,9 @@ class Inputs(Protocol):
 
     def table(self, name: str) -> Table: ...
 
+    def gathered(self, name: str) -> Sequence[Table]:
+        """All tables of that name, in the order of the stages that wrote them."""
+
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]:
         """Named arrays that stage ``name`` wrote, memory-mapped read-only."""
 
@@ -353,6 +356,8 @@ class Stage(ABC, Generic[C]):
     """Names of the tables and arrays that it reads."""
     optional: ClassVar[tuple[str, ...]] = ()
     """Further ones that it reads where some stage writes them: ``name in context.inputs``."""
+    gathers: ClassVar[tuple[str, ...]] = ()
+    """Tables of which it reads all that stages before it write: ``context.inputs.gathered(name)``."""
     known_as: ClassVar[Mapping[str, str]] = {}
     """What it reads under a name of its own -> the table, ``table@role`` where it is that of one role."""
     writes: ClassVar[Mapping[str, type[Row]]] = {}

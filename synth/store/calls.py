@@ -17,8 +17,7 @@ Durability: commits go to SQLite's write-ahead log without a sync. A killed proc
 the log is synced every five seconds under way, so a power cut may take the last of those, and never damages the file.
 
 Several processes of one machine may use the file at once; the file must be on a local disk. While it is open, no code
-may open it as a plain file: closing that would drop SQLite's locks. Beside it lie a folder of lock files and, when it
-is large, a copy of the table by which replies are found (``.keys``), which is made again when it is missing.
+may open it as a plain file: closing that would drop SQLite's locks. Beside it lies a folder of lock files.
 """
 
 from __future__ import annotations
@@ -27,85 +26,46 @@ import asyncio
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from synth.store.calls_file import CallFile, Checkpoints, IntentRow, ReplyRow, Settlement
-from synth.store.calls_values import (
+from synth.store.calls_file import Attempt, CallFile, Checkpoints, Settlement
+from synth.store.calls_format import (
     MAX_AMOUNT,
-    NANO,
     Account,
     CapReached,
     DamagedReply,
-    Intent,
     IntentState,
     Outcome,
-    ReplyStatus,
-    StoredReply,
     TokenCount,
     encode,
-    from_nano,
     is_busy,
-    nano_units,
     sqlite_errors,
     total,
 )
 
-__all__ = [
-    "NANO",
-    "Account",
-    "CallStore",
-    "CapReached",
-    "Intent",
-    "IntentState",
-    "Outcome",
-    "ReplyStatus",
-    "StoredReply",
-    "TokenCount",
-    "from_nano",
-    "nano_units",
-]
+__all__ = ["Account", "CallStore", "CapReached", "IntentState", "Outcome", "TokenCount"]
 
 _GROUP_SECONDS = 0.004
 """Transactions are at least this far apart: what comes meanwhile goes into the next one. The first call after a pause
 is committed at the end of its loop tick."""
-
 _BUSY_SECONDS = 0.001
 """Wait before the next try when another process writes."""
-
 _GIVE_UP_SECONDS = 60.0
 """A lock that another process keeps longer than this is an error."""
-
 _POLL_SECONDS = 0.05
 """How often calls that wait for room look at what other processes have settled."""
-
 _SWEEP_SECONDS = 1.0
 """How often they look for processes that died."""
-
-_PAGES = 3
+_PAGES = 4
 """Pages of the write-ahead log that one call takes, about, beside its reply's own."""
 
 T = TypeVar("T")
 
 
-@dataclass(eq=False, slots=True)
-class _Begin:
-    request_id: str
-    key: bytes
-    account: str
-    role: str
-    tokens: int
-    cost: int
-    done: asyncio.Future[None]
-
-
-@dataclass(eq=False, slots=True)
-class _Settle:
-    settlement: Settlement
-    done: asyncio.Future[StoredReply | None]
+_Begin = tuple[Attempt, "asyncio.Future[None]"]
+_Settle = tuple[Settlement, "asyncio.Future[bytes | None]"]
 
 
 class CallStore:
@@ -121,7 +81,7 @@ class CallStore:
         self.path = Path(path).absolute()
         self._file = CallFile(self.path)
         self._caps: dict[str, tuple[int | None, int | None]] = {}
-        self._open: dict[str, IntentRow] = {}
+        self._open: dict[str, Attempt] = {}
         self._names: set[str] = set()  # of begins that are queued, and of open intents
         self._begins: deque[_Begin] = deque()
         self._settles: deque[_Settle] = deque()
@@ -135,7 +95,7 @@ class CallStore:
 
     # What callers do
 
-    async def get(self, key: str) -> StoredReply | None:
+    async def get(self, key: str) -> bytes | None:
         """The reply that is served under ``key`` (hex), or None: then the call must be made.
 
         Raises:
@@ -155,10 +115,11 @@ class CallStore:
             await asyncio.sleep(_BUSY_SECONDS)
 
     async def begin(self, request_id: str, key: str, account: str, role: str, *, tokens: int, cost: int) -> None:
-        """Write down that a call is about to be sent. Committed when this returns: only then send it.
+        """Write down that a call is about to be sent. Committed when this returns: only then send it. Cancelled, it
+        leaves nothing open.
 
-        A call that doesn't fit under the cap now, and would if open calls cost less than they may, waits for those;
-        calls of one account are let in in the order in which they came. Cancelled, it leaves nothing open.
+        A call that would fit under the cap if open calls cost less than they may waits for those; calls of one account
+        begin in the order in which they came.
 
         Args:
             request_id: names this attempt, in the server's log too; never used before.
@@ -175,19 +136,18 @@ class CallStore:
             raise ValueError(f"request {request_id} was begun already")
         if not (0 <= tokens <= MAX_AMOUNT and 0 <= cost <= MAX_AMOUNT):
             raise ValueError(f"a call can't need {tokens} tokens and cost {cost} nano-units")
-        loop = self._bind()
-        item = _Begin(request_id, bytes.fromhex(key), account, role, tokens, cost, loop.create_future())
+        done: asyncio.Future[None] = self._bind().create_future()
         self._names.add(request_id)
-        self._begins.append(item)
+        self._begins.append((Attempt(request_id, bytes.fromhex(key), account, role, tokens, cost), done))
         self._schedule()
         try:
-            await item.done
+            await done
         except asyncio.CancelledError:
-            if item.done.cancelled():
+            if done.cancelled():
                 self._names.discard(request_id)  # it stands in the queue still, and is passed over
             elif request_id in self._open:
                 # Committed, but the caller will never know: it was not sent.
-                self._enqueue(Settlement(self._open.pop(request_id), IntentState.FREE, None, None, None))
+                self._enqueue(Settlement(self._open.pop(request_id), IntentState.FREE))
             raise
 
     async def settle(
@@ -199,10 +159,9 @@ class CallStore:
         cost: int | None = None,
         reply: bytes | None = None,
         reason: str | None = None,
-    ) -> StoredReply | None:
-        """Book what became of a call, and store its reply. Committed when this returns: only then use the reply.
-
-        Booked even if the caller is cancelled meanwhile.
+    ) -> bytes | None:
+        """Book what became of a call, and store its reply. Committed when this returns: only then use the reply. Booked
+        even if the caller is cancelled meanwhile.
 
         Args:
             usage: tokens that it used; given exactly when it was delivered, as is ``cost``. When either is more than
@@ -231,13 +190,10 @@ class CallStore:
         if request_id not in self._open:
             raise ValueError(f"request {request_id} is not open")
         self._bind()
-        intent = self._open.pop(request_id)
-        row = ReplyRow(encode(intent.key, reply), reason) if reply is not None else None
-        done = self._enqueue(Settlement(intent, IntentState(outcome.value), usage, cost, row))
-        other = await done
-        if other is not None:
-            return other
-        return None if reply is None or reason else StoredReply(intent.key.hex(), ReplyStatus.SERVED, reply)
+        attempt = self._open.pop(request_id)
+        body = encode(attempt.key, reply) if reply is not None else None
+        other = await self._enqueue(Settlement(attempt, IntentState(outcome.value), usage, cost, body, reason))
+        return (None if reason else reply) if other is None else other
 
     def cap(self, account: str, *, cost: int | None, tokens: int | None) -> None:
         """From now on ``begin`` in this process keeps what the account may have used at most, over all runs and
@@ -261,16 +217,6 @@ class CallStore:
         with sqlite_errors(self.path):
             return self._file.accounts()
 
-    def intents(self, account: str | None = None) -> Iterator[Intent]:
-        """Every attempt that was ever begun, in order; of one account, or of all."""
-        with sqlite_errors(self.path):
-            yield from self._file.intents(account)
-
-    def replies(self) -> Iterator[tuple[str, StoredReply]]:
-        """Request id and reply of every stored reply, served or recorded, in the order in which they came."""
-        with sqlite_errors(self.path):
-            yield from self._file.replies()
-
     def close(self) -> None:
         """Write what waits to be written, and close. Calls of ours that are still open become unknown.
 
@@ -281,10 +227,9 @@ class CallStore:
             self._timer.cancel()
         self._checkpoints.join()
         with sqlite_errors(self.path):
-            self._file.close([item.settlement for item in self._settles])
-        queued: list[asyncio.Future[Any]] = [item.done for item in self._settles]
-        queued += [item.done for item in self._begins]
-        for done in queued:
+            self._file.close([settlement for settlement, _ in self._settles])
+        queued: list[asyncio.Future[Any]] = [done for _, done in self._settles]
+        for done in queued + [done for _, done in self._begins]:
             if not done.get_loop().is_closed():
                 done.cancel()
 
@@ -302,7 +247,7 @@ class CallStore:
         if loop is not self._loop:
             if self._loop is not None and not self._loop.is_closed() and (self._begins or self._settles):
                 raise RuntimeError("the store of calls serves one event loop at a time")
-            self._names.difference_update(item.request_id for item in self._begins)
+            self._names.difference_update(attempt.request_id for attempt, _ in self._begins)
             self._begins.clear()  # their callers are gone with their loop; what was to be settled is kept
             if self._timer is not None:
                 self._timer.cancel()
@@ -310,9 +255,9 @@ class CallStore:
             self._loop = loop
         return loop
 
-    def _enqueue(self, settlement: Settlement) -> asyncio.Future[StoredReply | None]:
-        done: asyncio.Future[StoredReply | None] = self._bind().create_future()
-        self._settles.append(_Settle(settlement, done))
+    def _enqueue(self, settlement: Settlement) -> asyncio.Future[bytes | None]:
+        done: asyncio.Future[bytes | None] = self._bind().create_future()
+        self._settles.append((settlement, done))
         self._schedule()
         return done
 
@@ -344,11 +289,10 @@ class CallStore:
                 if self._begins and now - self._swept_at > _SWEEP_SECONDS:
                     self._file.sweep()
                     self._swept_at = now
-                lost = self._file.settle([item.settlement for item in settles]) if settles else ()
-                others = {intent.id: self._file.get(intent.key) for intent in lost}
+                others = self._file.settle([settlement for settlement, _ in settles]) if settles else {}
                 begun, refused, waiting = self._admit()
                 if begun:
-                    self._file.begin([row for _, row in begun])
+                    self._file.begin([attempt for attempt, _ in begun])
         except Exception as error:  # whatever it is, nobody may wait for ever
             if is_busy(error):
                 self._busy_since = self._busy_since or now
@@ -362,46 +306,36 @@ class CallStore:
         self._flushed_at = now
         self._settles.clear()
         self._begins = waiting
-        for settle in settles:
-            self._names.discard(settle.settlement.intent.request_id)
-            _resolve(settle.done, others.get(settle.settlement.intent.id))
-        for item, row in begun:
-            self._open[item.request_id] = row
-            _resolve(item.done, None)
-        for item, refusal in refused:
-            self._names.discard(item.request_id)
-            item.done.set_exception(refusal)
-        self._checkpoints.written(
-            sum(_PAGES + (len(item.settlement.reply.body) >> 12 if item.settlement.reply else 0) for item in settles)
-        )
+        for settlement, settled in settles:
+            self._names.discard(settlement.attempt.request_id)
+            _resolve(settled, others.get(settlement.attempt.id))
+        for attempt, done in begun:
+            self._open[attempt.request_id] = attempt
+            _resolve(done, None)
+        for (attempt, done), refusal in refused:
+            self._names.discard(attempt.request_id)
+            done.set_exception(refusal)
+        self._checkpoints.written(sum(_PAGES + (len(settlement.body or b"") >> 12) for settlement, _ in settles))
         if waiting:
             self._schedule(_POLL_SECONDS)
 
-    def _admit(self) -> tuple[list[tuple[_Begin, IntentRow]], list[tuple[_Begin, CapReached]], deque[_Begin]]:
+    def _admit(self) -> tuple[list[_Begin], list[tuple[_Begin, CapReached]], deque[_Begin]]:
         """Inside a transaction: which of the queued calls begin, which never can, and which wait."""
-        begun: list[tuple[_Begin, IntentRow]] = []
+        begun: list[_Begin] = []
         refused: list[tuple[_Begin, CapReached]] = []
         waiting: deque[_Begin] = deque()
         rooms: dict[str, _Room] = {}
-        number = self._file.next_intent() if self._begins else 0
-        for item in self._begins:
-            if item.done.done():
+        for attempt, done in self._begins:
+            if done.done():
                 continue  # cancelled
-            room = rooms.get(item.account)
+            attempt.caps = self._caps.get(attempt.account, (None, None))
+            room = rooms.get(attempt.account)
             if room is None:
-                room = rooms[item.account] = _Room(self._caps.get(item.account, (None, None)), self._file, item.account)
+                room = rooms[attempt.account] = _Room(attempt.caps, self._file, attempt.account)
             try:
-                fits = room.take(item)
+                (begun if room.take(attempt) else waiting).append((attempt, done))
             except CapReached as refusal:
-                refused.append((item, refusal))
-                continue
-            if not fits:
-                waiting.append(item)
-                continue
-            slot = self._file.slot(item.account, item.role)
-            caps = (room.cost_cap, room.tokens_cap)
-            begun.append((item, IntentRow(number, item.request_id, item.key, slot, item.tokens, item.cost, caps)))
-            number += 1
+                refused.append(((attempt, done), refusal))
         return begun, refused, waiting
 
     def _fail(self, error: Exception) -> None:
@@ -413,53 +347,49 @@ class CallStore:
             failure = told
         settles, begins = self._settles, self._begins
         self._settles, self._begins = deque(), deque()
-        for settle in settles:
-            self._open[settle.settlement.intent.request_id] = settle.settlement.intent
-            if not settle.done.done():
-                settle.done.add_done_callback(_retrieve)
-                settle.done.set_exception(failure)
-        for begin in begins:
-            self._names.discard(begin.request_id)
-            if not begin.done.done():
-                begin.done.set_exception(failure)
+        for settlement, settled in settles:
+            self._open[settlement.attempt.request_id] = settlement.attempt
+            if not settled.done():
+                settled.add_done_callback(_retrieve)
+                settled.set_exception(failure)
+        for attempt, done in begins:
+            self._names.discard(attempt.request_id)
+            if not done.done():
+                done.set_exception(failure)
 
 
 class _Room:
     """What is left of an account's caps, during one transaction."""
 
     def __init__(self, caps: tuple[int | None, int | None], file: CallFile, account: str) -> None:
-        self.account = account
-        self.cost_cap, self.tokens_cap = caps
-        self.full = False
-        capped = caps != (None, None)
-        self.cost, self.cost_open, self.tokens, self.tokens_open = file.booked(account) if capped else (0, 0, 0, 0)
-        self.cost_stop, self.tokens_stop = file.stopped(account) if capped else (None, None)
+        self._account = account
+        self._full = False
+        booked = file.booked(account) if caps != (None, None) else {}
+        units: tuple[Literal["cost", "tokens"], ...] = ("cost", "tokens")
+        self._caps = [(unit, cap, *booked[unit]) for unit, cap in zip(units, caps, strict=True) if cap is not None]
+        self._taken = {"cost": 0, "tokens": 0}
 
-    def take(self, item: _Begin) -> bool:
-        """Whether ``item`` fits now; if so, its room is taken. After one that must wait, nobody fits.
+    def take(self, attempt: Attempt) -> bool:
+        """Whether ``attempt`` fits now; if so, its room is taken. After one that must wait, nobody fits.
 
         Raises:
             CapReached: it can't ever fit: what is spent never becomes less.
         """
-        if self.cost_cap is not None and self.cost_stop is not None and self.cost_cap <= self.cost_stop:
-            raise CapReached(self.account, "cost", self.cost_cap, self.cost, item.cost, overrun=True)
-        if self.tokens_cap is not None and self.tokens_stop is not None and self.tokens_cap <= self.tokens_stop:
-            raise CapReached(self.account, "tokens", self.tokens_cap, self.tokens, item.tokens, overrun=True)
-        if self.full:
+        wanted = {"cost": attempt.cost, "tokens": attempt.tokens}
+        for unit, cap, spent, _, stop in self._caps:
+            if stop is not None and cap <= stop:
+                raise CapReached(self._account, unit, cap, spent, wanted[unit], overrun=True)
+        if self._full:
             return False
-        if self.cost_cap is not None and self.cost + item.cost > self.cost_cap:
-            raise CapReached(self.account, "cost", self.cost_cap, self.cost, item.cost)
-        if self.tokens_cap is not None and self.tokens + item.tokens > self.tokens_cap:
-            raise CapReached(self.account, "tokens", self.tokens_cap, self.tokens, item.tokens)
-        cost, tokens = self.cost + self.cost_open + item.cost, self.tokens + self.tokens_open + item.tokens
-        if (self.cost_cap is not None and cost > self.cost_cap) or (
-            self.tokens_cap is not None and tokens > self.tokens_cap
-        ):
-            self.full = True
-            return False
-        self.cost_open += item.cost
-        self.tokens_open += item.tokens
-        return True
+        for unit, cap, spent, _, _ in self._caps:
+            if spent + wanted[unit] > cap:
+                raise CapReached(self._account, unit, cap, spent, wanted[unit])
+        self._full = any(
+            spent + reserved + self._taken[unit] + wanted[unit] > cap for unit, cap, spent, reserved, _ in self._caps
+        )
+        if not self._full:
+            self._taken = {name: taken + wanted[name] for name, taken in self._taken.items()}
+        return not self._full
 
 
 def _resolve(done: asyncio.Future[T], value: T) -> None:
@@ -468,7 +398,7 @@ def _resolve(done: asyncio.Future[T], value: T) -> None:
         done.set_result(value)
 
 
-def _retrieve(done: asyncio.Future[StoredReply | None]) -> None:
+def _retrieve(done: asyncio.Future[bytes | None]) -> None:
     """An error of a settlement whose caller was cancelled is told to nobody."""
     if not done.cancelled():
         done.exception()

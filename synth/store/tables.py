@@ -139,6 +139,9 @@ class StoredInputs:
         except KeyError:
             raise KeyError(f"the stage does not list {name!r} in its reads as a table: {sorted(self.tables)}") from None
 
+    def gathered(self, name: str) -> list[StoredTable]:
+        return [table for key, table in self.tables.items() if key.partition("@")[0] == name]
+
     def arrays(self, name: str) -> Mapping[str, np.ndarray[Any, Any]]:
         try:
             files = self.array_files[name]

@@ -46,7 +46,7 @@ def test_a_model_proposes_what_the_environment_judges(tmp_path: Path) -> None:
     before = {row.id for row in synth.load(plain.path).rows("preferences") if row.kind is PairKind.PERTURBATION}
     assert others == before, "the embedded kinds are what they were"
     report = json.loads((built.path / "report.json").read_text())
-    (stage,) = [stage for stage in report["stages"] if stage["stage"] == "preferences"]
+    (stage,) = [stage for stage in report["stages"] if stage["stage"] == "perturbed_pairs"]
     counts = stage["numbers"]
     assert counts["edits_accepted"] == len(edited)
     assert counts["edits_proposed"] >= counts["edits_accepted"]

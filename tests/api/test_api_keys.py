@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from stand_ins.call_log import replies
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 import synth
@@ -21,7 +22,7 @@ from synth.publish.contents import contents
 from synth.publish.leaks import Machine, leaks, this_machine
 from synth.schemas.reports import BuildReport
 from synth.store.calls import CallStore
-from synth.store.calls_tables import CALLS_FILE
+from synth.store.calls_format import CALLS_FILE
 
 KEY = "bQ7-xkeWm4RtZp0c-9uLa"
 VARIABLE = "SYNTH_TEST_CREDENTIAL"
@@ -46,7 +47,7 @@ def _texts(folder: Path) -> list[tuple[str, str]]:
         if data[:1] == b"\x78":
             found.append((path.name, zlib.decompress(data).decode("latin-1")))
     with CallStore(folder / "store" / CALLS_FILE) as calls:
-        found += [("a stored reply", reply.body.decode()) for _, reply in calls.replies()]
+        found += [("a stored reply", reply.body.decode()) for reply in replies(calls)]
     return found
 
 

@@ -122,9 +122,7 @@ class File:
         await self.store.settle(request, Outcome.DELIVERED, usage=TokenCount(1_000, 200), cost=400_000, reply=body)
 
     async def look_up(self, number: int) -> None:
-        found = await self.store.get(key(number))
-        assert found is not None
-        assert found.body == self.bodies[number % len(self.bodies)]
+        assert await self.store.get(key(number)) == self.bodies[number % len(self.bodies)]
 
     def sample(self, draw: np.random.Generator, base: float) -> None:
         self.calls.append(cpu_us(range(self.there, self.there + SAMPLE), self.call) - base)

@@ -34,7 +34,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.stages.contract import CandidateStage, Implementation, Outcome, RowStage, StageConfig
 from synth.store import Store, activate
-from synth.store.calls_values import Account
+from synth.store.calls_format import Account
 
 PRICE = Price(prompt=2.0, completion=10.0, cached=0.5)
 

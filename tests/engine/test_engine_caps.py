@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from engine_toys import Built
 from model_toys import FakeHub, agent, chat_build, chat_plan, sent
+from stand_ins.call_log import intents
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, reconcile
 
 from synth.engine import Engine, LocalExecutor, ModelExecutor
@@ -18,7 +19,7 @@ from synth.models.contract import BudgetReached
 from synth.pipelines.pilot import CONFIDENCE, predict, run_pilot
 from synth.store import Store
 from synth.store.calls import CallStore
-from synth.store.calls_values import Account, from_nano
+from synth.store.calls_format import Account, from_nano
 
 ROWS, TURNS = 20, 4
 CALLS = ROWS * TURNS
@@ -72,7 +73,7 @@ def test_a_cap_on_tokens_is_never_exceeded_and_the_next_run_goes_on_in_the_same_
     )
     assert use.prompt_tokens + use.completion_tokens == used(server)
     with CallStore(tmp_path / "calls.sqlite") as calls:
-        assert reconcile(server.log.records(), calls.intents("toy")).problems == ()
+        assert reconcile(server.log.records(), intents(calls, "toy")).problems == ()
 
 
 def test_a_cap_on_cost_is_held_in_money(tmp_path: Path, server: ModelServer) -> None:

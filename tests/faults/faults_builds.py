@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stand_ins.call_log import Intent, intents, served
 from stand_ins.model_server import (
     FaultKind,
     Faults,
@@ -26,7 +27,7 @@ from synth.dataset.reader import Dataset
 from synth.identity import derive_generator, digest, key_of
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.tasks import Task
-from synth.store.calls import Account, CallStore, Intent, ReplyStatus
+from synth.store.calls import Account, CallStore
 
 NAME = "world-search"
 SEED = 7
@@ -135,8 +136,7 @@ class Built:
     def books(self) -> tuple[Account, list[Intent], list[str]]:
         """The account, all intents, and the request ids whose replies are served."""
         with CallStore(self.folder / "store" / "calls.sqlite") as calls:
-            served = [name for name, reply in calls.replies() if reply.status is ReplyStatus.SERVED]
-            return calls.account(NAME), list(calls.intents()), served
+            return calls.account(NAME), intents(calls), served(calls)
 
 
 def with_store_of(built: Path, folder: Path) -> Path:

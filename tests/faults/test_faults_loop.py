@@ -9,12 +9,13 @@ import pytest
 from conftest import Zygote
 from engine_toys import run_twice
 from model_toys import FakeHub, agent, chat_build, chat_plan, replies, sent
+from stand_ins.call_log import intents, served
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions, reconcile, sent_again
 
 from synth.engine.hub import StoreHub
 from synth.identity import derive_generator
 from synth.store import Store
-from synth.store.calls import CallStore, IntentState, ReplyStatus
+from synth.store.calls import CallStore, IntentState
 from synth.store.ledger import read_ledger
 
 KILLED = -signal.SIGKILL
@@ -87,12 +88,11 @@ def test_killed_ten_times_over_http(zygote: Zygote, tmp_path: Path) -> None:
     assert len(built.reports) == 4
     assert run_twice(read_ledger(folder / "ledger")) == []
     with CallStore(folder / "store" / "calls.sqlite") as calls:
-        intents = list(calls.intents("toy"))
-        assert reconcile(records, intents).problems == ()
-        served = [name for name, reply in calls.replies() if reply.status is ReplyStatus.SERVED]
-        assert sent_again(records, served) == []
+        begun = intents(calls, "toy")
+        assert reconcile(records, begun).problems == ()
+        assert sent_again(records, served(calls)) == []
         assert calls.account("toy").unknown > 0, "some were in flight"
-        states = [intent.state for intent in intents]
+        states = [intent.state for intent in begun]
         assert states.count(IntentState.DELIVERED) == CALLS
         assert states.count(IntentState.OPEN) == 0
         assert calls.account("toy").delivered == CALLS == built.reports[-1].models[0].calls

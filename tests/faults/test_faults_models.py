@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from conftest import Zygote
 from faults_rollouts import ACCOUNT, PRICE, Wanted, name_of, names, read_journal
+from stand_ins.call_log import intents, served
 from stand_ins.model_server import (
     FaultKind,
     Faults,
@@ -31,7 +32,7 @@ from stand_ins.model_server import (
 
 from synth.identity import derive_generator
 from synth.schemas.rejections import Reason
-from synth.store.calls import CallStore, IntentState, ReplyStatus
+from synth.store.calls import CallStore, IntentState
 from synth.testing.corpus import small_tasks
 
 Run = Callable[[Wanted], int]
@@ -74,8 +75,8 @@ class Played:
         self.journal = read_journal(Path(wanted.out))
         with CallStore(wanted.calls) as calls:
             self.account = calls.account(ACCOUNT)
-            self.intents = list(calls.intents())
-            self.served = [name for name, reply in calls.replies() if reply.status is ReplyStatus.SERVED]
+            self.intents = intents(calls)
+            self.served = served(calls)
 
     def outcome(self) -> dict[str, dict[str, Any]]:
         return played(self.wanted)
@@ -195,8 +196,8 @@ def test_another_run_sends_nothing(killed: Played, run: Run) -> None:
         assert run(fresh) == 0
         sent = {record.sample for record in at.log.records()}
     assert played(fresh) == killed.outcome()
-    served = set(killed.served)
-    known = {record.sample for record in killed.records if record.request_id in served}
+    kept = set(killed.served)
+    known = {record.sample for record in killed.records if record.request_id in kept}
     assert sent == {record.sample for record in killed.records} - known
     assert 0 < len(sent) < len(known)
 

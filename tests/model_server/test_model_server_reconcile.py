@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from stand_ins.call_log import Intent
 from stand_ins.model_server import FaultKind, Record, reconcile, sent_again
 
-from synth.store.calls import Intent, IntentState, TokenCount
+from synth.store.calls import IntentState, TokenCount
 
 
 def record(number: int, outcome: str = "delivered", **more: Any) -> Record:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from small_hubs import QUESTION, QUICK, bind
+from stand_ins.call_log import intents, replies
 
 from synth.models import bridge
 from synth.models.client import ModelHub
@@ -29,7 +30,7 @@ def test_a_call_is_reserved_sent_booked_stored_and_then_served(serve: Any, tmp_p
 
     async def main() -> None:
         async def answer(server: Any, asked: Any) -> Any:
-            open_now = [intent.request_id for intent in calls.intents() if intent.state is IntentState.OPEN]
+            open_now = [intent.request_id for intent in intents(calls) if intent.state is IntentState.OPEN]
             known.append(open_now == [asked.request_id])
             return server.said("Ada")
 
@@ -45,7 +46,7 @@ def test_a_call_is_reserved_sent_booked_stored_and_then_served(serve: Any, tmp_p
                 role = hub.statistics().roles[0]
                 assert (role.role, role.calls, role.from_store) == ("teacher", 1, 1)
                 account = hub.account()
-                assert [intent.role for intent in calls.intents()] == ["teacher", "teacher"]
+                assert [intent.role for intent in intents(calls)] == ["teacher", "teacher"]
         assert known == [True, True]  # before it was sent
         assert first == again
         assert first.content == "Ada"
@@ -134,7 +135,7 @@ def test_when_all_are_cancelled_the_call_is_booked_at_its_bound(serve: Any, tmp_
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
-                (intent,) = calls.intents()
+                (intent,) = intents(calls)
                 account = hub.account()
                 assert hub.statistics().endpoints[0].in_flight == 0
         assert intent.request_id == server.asked[0].request_id
@@ -209,14 +210,14 @@ def test_an_attempt_that_fails_is_booked_and_made_again(
                 model = bind(hub, server.address, timeout=0.5)
                 reply = await bridge.run(model.chat, QUESTION, sample="0")
                 role = hub.statistics().roles[0]
-                intents = list(calls.intents())
+                begun = intents(calls)
                 account = hub.account()
         assert reply.content == "Ada"
         assert dict(role.retries) == {kind: 1}
-        assert [intent.state for intent in intents] == [state, DELIVERED]
-        assert [intent.request_id for intent in intents] == [asked.request_id for asked in server.asked]
-        assert len({intent.request_id for intent in intents}) == 2
-        spent = {FREE: 0, UNKNOWN: intents[0].cost_bound, DELIVERED: 30 * 1000 + 4 * 10_000}[state]
+        assert [intent.state for intent in begun] == [state, DELIVERED]
+        assert [intent.request_id for intent in begun] == [asked.request_id for asked in server.asked]
+        assert len({intent.request_id for intent in begun}) == 2
+        spent = {FREE: 0, UNKNOWN: begun[0].cost_bound, DELIVERED: 30 * 1000 + 4 * 10_000}[state]
         assert account.cost_spent == role.cost == spent + 10 * 1000 + 5 * 10_000
 
     asyncio.run(main())
@@ -227,7 +228,7 @@ def test_a_refused_connection_costs_nothing(serve: Any, tmp_path: Any) -> None:
         with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls, patience=QUICK) as hub:
             with pytest.raises(EndpointDown, match=r"127\.0\.0\.1:9"):
                 await bridge.run(bind(hub, "http://127.0.0.1:9/v1").chat, QUESTION, sample="0")
-            assert {intent.state for intent in calls.intents()} == {FREE}
+            assert {intent.state for intent in intents(calls)} == {FREE}
 
     asyncio.run(main())
 
@@ -242,7 +243,7 @@ def test_a_reply_without_usage_is_used_and_booked_at_its_bound(serve: Any, tmp_p
                 model = bind(hub, server.address)
                 first = await bridge.run(model.chat, QUESTION, sample="0")
                 again = await bridge.run(model.chat, QUESTION, sample="0")
-                (intent,) = calls.intents()
+                (intent,) = intents(calls)
         assert first == again
         assert (first.content, first.usage) == ("Ada", None)
         assert intent.state is UNKNOWN
@@ -268,10 +269,10 @@ def test_what_is_no_result_is_recorded_and_not_served(serve: Any, tmp_path: Any,
         async with serve(answer) as server:
             with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls) as hub:
                 model = bind(hub, server.address)
-                replies = [await bridge.run(model.chat, QUESTION, sample="0") for _ in range(3)]
-                kept = [stored.reason for _, stored in calls.replies()]
+                got = [await bridge.run(model.chat, QUESTION, sample="0") for _ in range(3)]
+                kept = [stored.reason for stored in replies(calls)]
                 account = hub.account()
-        assert [reply.content == "Ada" for reply in replies] == [False, True, True]
+        assert [reply.content == "Ada" for reply in got] == [False, True, True]
         assert kept == [reason, None]
         assert len(server.asked) == 2
         assert account.delivered == 2

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from small_hubs import QUESTION, QUICK, bind
+from stand_ins.call_log import intents
 
 from synth.models import bridge
 from synth.models.client import ModelHub
@@ -108,7 +109,7 @@ def test_a_loop_that_dies_with_calls_in_flight_leaves_the_hub_well(serve: Any, c
                 await asyncio.to_thread(asyncio.run, dies())
                 (reply,) = await chat_all(model, ["after"])
                 assert reply.content == "after"
-                states = [intent.state for intent in calls.intents()]
+                states = [intent.state for intent in intents(calls)]
         assert states == [IntentState.UNKNOWN, IntentState.DELIVERED]
 
     asyncio.run(main())
@@ -132,7 +133,7 @@ def test_the_body_is_canonical_and_the_headers_name_the_attempt(serve: Any, tmp_
                 sample = "0123456789abcdef" * 2
                 await bridge.run(model.chat, QUESTION, sample=sample, tools=tools, tool_choice="auto")
                 await bridge.run(model.chat, QUESTION, sample="of my own: é\n")
-                keys = [intent.key for intent in calls.intents()]
+                keys = [intent.key for intent in intents(calls)]
         one = ChatRequest("m", tuple(QUESTION), tuple(tools), "auto", sampling=Sampling(temperature=0.5), sample=sample)
         assert raw[0] == one.body.encode()
         assert keys[0] == one.key

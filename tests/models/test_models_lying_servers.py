@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from small_hubs import QUESTION, bind
+from stand_ins.call_log import intents
 
 from synth.models import bridge
 from synth.models.client import ModelHub
@@ -51,7 +52,7 @@ async def run(serve: Any, chat_all: Any, said: Any, path: Any, cap: int | None, 
     async with serve(answer) as server:
         with CallStore(path) as calls, ModelHub(calls, account="a", **{f"max_{unit}": cap}) as hub:
             ends = await chat_all(bind(hub, server.address, max_tokens=8), TEXTS)
-            return ends, hub.account(), len(server.asked), max(booked, default=0), list(calls.intents())
+            return ends, hub.account(), len(server.asked), max(booked, default=0), intents(calls)
 
 
 @pytest.mark.parametrize("unit", ["cost", "tokens"])

@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 from conftest import completion
 from small_hubs import QUICK, bind
+from stand_ins.call_log import intents, replies
 
 from synth.errors import InputError
 from synth.models.client import ModelHub
@@ -124,8 +125,8 @@ def test_a_key_that_a_server_echoes_is_kept_nowhere(
 
     said = asyncio.run(main())
     with CallStore(path) as calls:
-        stored = b"\n".join(reply.body for _, reply in calls.replies())
-        booked = str(list(calls.intents()))
+        stored = b"\n".join(reply.body for reply in replies(calls))
+        booked = str(intents(calls))
     known = [KEY, KEY[:12], json.dumps(KEY)[1:-1].replace("/", r"\/"), base64.b64encode(KEY.encode()).decode()[3:20]]
     for one in known:
         assert one not in said

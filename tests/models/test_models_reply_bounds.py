@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 from http_forms import OK
 from small_hubs import QUESTION, bind
+from stand_ins.call_log import intents
 
 from synth.models import bridge
 from synth.models.client import ModelHub
@@ -161,7 +162,7 @@ def test_a_reply_without_bounds_is_a_failed_call(kind: str, who: str, tmp_path: 
                 model = bind(hub, f"http://{who}{place}/v1", timeout=20)
                 with pytest.raises(EndpointDown, match=said):
                     await bridge.run(model.chat, QUESTION, sample="0")
-                (intent,) = calls.intents()
+                (intent,) = intents(calls)
                 account = hub.account()
         assert intent.state is IntentState.UNKNOWN
         assert account.cost_spent == intent.cost_bound

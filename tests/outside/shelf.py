@@ -1,4 +1,4 @@
-"""A package that is none of ours: a source, an environment, a shape, a stage, a label rule, a reward and a format."""
+"""A package that is none of ours: a source, an environment, a shape, stages, a label rule, a reward and a format."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from synth.annotate.labels.label import StepLabel
+from synth.annotate.preferences.sides import PairPosition, Pairs, make_pair
 from synth.environments.contract import EnvironmentKeys, EnvironmentSpec
 from synth.environments.search import SearchEnvironment
 from synth.export.contract import About, Format, Record, Run
@@ -20,10 +21,12 @@ from synth.schemas.arrow import from_arrow
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row, Split
+from synth.schemas.steps import PairKind
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.sources.world.config import WorldConfig
 from synth.stages.contract import Batch, Outcome, RowStage, StageConfig
+from synth.stages.pair_makers import PairMaker
 from synth.stages.world import WorldPages
 from synth.tasks.draft import Draft
 from synth.tasks.world.shapes.superlative import propose_superlative
@@ -111,6 +114,34 @@ class ShortRuns(RowStage[ShortRunsConfig, TrajectoryRow]):
                     detail=f"{row.turns} turns",
                     split=row.split,
                 ),
+            )
+        )
+
+
+class WidePairs(PairMaker[StageConfig]):
+    """Pairs of whole runs, however their lengths differ."""
+
+    name = "wide_pairs"
+    version = 1
+    config_type = StageConfig
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        return Pairs(
+            tuple(
+                make_pair(
+                    PairPosition.whole(good),
+                    kind=PairKind.TRAJECTORY,
+                    family="whole_run",
+                    chosen=PairPosition.whole(good).recorded,
+                    rejected=PairPosition.whole(bad).recorded,
+                    difference=f"{good.turns} turns against {bad.turns}",
+                    why=f"{good.verdict.evidence} {bad.verdict.evidence}",
+                    provenance=self.context.provenance,
+                    other=bad,
+                )
+                for good in teacher
+                for bad in policy
+                if good.verdict.correct is True and bad.verdict.correct is False
             )
         )
 

@@ -1,4 +1,4 @@
-"""An installed package's source, environment, shape, stage, label rule, reward and format, each named like ours."""
+"""An installed package's source, environment, shape, stages, label rule, reward and format, each named like ours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADDS = {
     "sources": "atlas = shelf:ATLAS",
     "environments": "reading_room = shelf:READING_ROOM",
     "shapes": "extreme = shelf:propose_extreme",
-    "stages": "atlas_pages = shelf:AtlasPages\nshort_runs = shelf:ShortRuns",
+    "stages": "atlas_pages = shelf:AtlasPages\nshort_runs = shelf:ShortRuns\nwide_pairs = shelf:WidePairs",
     "label_rules": "marked = shelf:marked",
     "rewards": "brief = shelf:brief_reward",
     "formats": "answers = shelf:ANSWERS",
@@ -27,10 +27,12 @@ questions: {kind: world, shapes: {composition: 0.4, extreme: 0.6}}
 environment: {kind: reading_room}
 roles: {teacher: {}, policy: {}}
 critical: null
+preferences: {selection: {kinds: [trajectory]}}
 difficulty: null
 label_rules: [marked]
 reward: brief
-stages: [source, graph, index, tasks, rollouts, {stage: short_runs, config: {turns: 9}}, label_steps, rl]
+stages: [source, graph, index, tasks, rollouts, {stage: short_runs, config: {turns: 9}}, label_steps, wide_pairs,
+         preferences, rl]
 """
 
 
@@ -68,6 +70,9 @@ def test_a_recipe_builds_a_dataset_with_each(site: Path) -> None:
     assert max(row.turns for row in runs) <= 9
     assert all(row.label_detail.endswith("(looked at)") for row in made.rows("steps"))
     assert {(row.verifier.function, row.verifier.version) for row in made.rows("rl")} == {("shelf:brief_reward", 3)}
+    pairs = list(made.rows("preferences"))
+    assert {row.provenance.stage for row in pairs} == {"wide_pairs"}
+    assert all(row.selected for row in pairs)
     report = json.loads((site / "out" / "report.json").read_text("utf-8"))
     assert report["source"] == {**report["source"], "kind": "atlas", "fictional": True}
     lines = [json.loads(line) for file in (site / "lines").rglob("*.jsonl") for line in file.read_text().splitlines()]

@@ -51,6 +51,15 @@ def test_a_stage_reads_the_nearest_earlier_writer() -> None:
     assert inputs["again"]["rollouts"] == "policy:trajectories"
 
 
+@pytest.mark.parametrize("makers", [["verified_pairs"], ["perturbed_pairs", "trajectory_pairs"]])
+def test_a_recipe_lists_the_makers_of_pairs_that_it_wants(makers: list[str]) -> None:
+    before = ["source", "graph", "index", "tasks", "rollouts", "critical_steps", "label_steps"]
+    nodes = plan(recipe([*before, *makers, "preferences", "judge_pairs"])).nodes
+    gathered = [f"{name.replace('_', '-')}:pairs" for name in makers]
+    assert [node.stage.name for node in nodes[-len(makers) - 1 :]] == [*makers, "preferences"]
+    assert nodes[-1].inputs == {"tasks": "tasks", **{f"pairs@{at}": one for at, one in enumerate(gathered)}}
+
+
 @pytest.mark.parametrize(
     ("stages", "said"),
     [
@@ -59,6 +68,7 @@ def test_a_stage_reads_the_nearest_earlier_writer() -> None:
         (["source", "graph", "index", "tasks", "distractors", {"stage": "shout"}], "stages has no 'shout'"),
         (["source", "graph", "index"], "no run labelled tasks makes the tasks"),
         (["source", "graph", "index", "tasks", {"stage": "verify"}], "teacher-verify reads rollouts, which no stage"),
+        (["source", "graph", "index", "tasks", "rollouts", "preferences"], "preferences reads pairs, which no stage"),
         (["source", {"stage": "sketch", "config": {"level": "pages"}}], "config.level: Input should be"),
     ],
 )

@@ -41,7 +41,7 @@ async def one_call(store: CallStore, log: Log, name: str, request: str, draw: np
     key = key_of_call(name)
     known = await store.get(key)
     if known is not None:
-        log.write(event="hit", key=key, body=known.body.decode())
+        log.write(event="hit", key=key, body=known.decode())
         return
     bound = int(draw.integers(1, 1_000))
     await store.begin(request, key, "data", "teacher", tokens=bound, cost=bound)
@@ -68,7 +68,7 @@ async def one_call(store: CallStore, log: Log, name: str, request: str, draw: np
         request=request,
         ending=ending,
         cost=cost,
-        body=served.body.decode() if served else None,
+        body=served.decode() if served else None,
     )
 
 

@@ -17,18 +17,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
+from stand_ins.call_log import Intent, StoredReply, intents, replies
 
-from synth.store.calls import (
-    Account,
-    CallStore,
-    CapReached,
-    Intent,
-    IntentState,
-    Outcome,
-    ReplyStatus,
-    StoredReply,
-    TokenCount,
-)
+from synth.store.calls import Account, CallStore, CapReached, IntentState, Outcome, TokenCount
 
 KEYS = [hashlib.sha256(bytes([number])).hexdigest() for number in range(6)]
 ACCOUNTS = [("data", "teacher"), ("data", "judge"), ("more", "teacher")]
@@ -99,7 +90,7 @@ class Calls(RuleBasedStateMachine):
         self.calls: list[Call] = []
         self.stops: dict[str, tuple[int | None, int | None]] = {}
         self.served: dict[str, bytes] = {}
-        self.replies: list[tuple[str, StoredReply]] = []
+        self.replies: list[StoredReply] = []
 
     def teardown(self) -> None:
         for store in self.stores:
@@ -186,11 +177,11 @@ class Calls(RuleBasedStateMachine):
             return
         if reason is None and call.key not in self.served:
             self.served[call.key] = body
-            self.replies.append((call.request, StoredReply(call.key, ReplyStatus.SERVED, body)))
+            self.replies.append(StoredReply(call.request, call.key, body))
         else:
             said = reason or "another reply to the same call came first"
-            self.replies.append((call.request, StoredReply(call.key, ReplyStatus.RECORDED, body, said)))
-        assert (found.body if found else None) == (self.served[call.key] if reason is None else None)
+            self.replies.append(StoredReply(call.request, call.key, body, said))
+        assert found == (self.served[call.key] if reason is None else None)
 
     @rule(user=USERS, account=st.sampled_from(["data", "more"]), cost=st.none() | AMOUNTS, tokens=st.none() | AMOUNTS)
     def cap(self, user: int, account: str, cost: int | None, tokens: int | None) -> None:
@@ -225,28 +216,20 @@ class Calls(RuleBasedStateMachine):
     def all_is_as_it_should(self) -> None:
         for store in self.stores:
             for key in KEYS:
-                reply = self.runner.run(store.get(key))
-                assert (reply.body if reply else None) == self.served.get(key)
+                assert self.runner.run(store.get(key)) == self.served.get(key)
             for account in store.accounts():
                 mine = [call for call in self.calls if (call.account, call.role) == (account.account, account.role)]
                 booked = [call.booked() for call in mine]
                 sums = {name: sum(each[name] for each in booked) for name in account_counters()}
                 assert account == Account(account.account, account.role, **sums)
-            assert {intent.request_id: intent for intent in store.intents()} == {
+            assert {intent.request_id: intent for intent in intents(store)} == {
                 call.request: Intent(
-                    call.request,
-                    call.key,
-                    call.account,
-                    call.role,
-                    call.state,
-                    call.tokens,
-                    call.cost,
-                    call.usage,
-                    call.paid,
+                    *(call.request, call.key, call.account, call.role, call.state),
+                    *(call.tokens, call.cost, call.usage, call.paid),
                 )
                 for call in self.calls
             }
-            assert list(store.replies()) == self.replies
+            assert replies(store) == self.replies
 
 
 def account_counters() -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from calls_child import key_of_call
+from stand_ins.call_log import intents
 
 from synth.identity import derive_generator
 from synth.store.calls import CallStore, CapReached, IntentState, Outcome
@@ -64,9 +65,9 @@ def events(log: Path) -> list[dict[str, Any]]:
 
 def books_are_right(store: CallStore) -> None:
     """The counters say what the intents say."""
-    intents = list(store.intents("data"))
+    begun = intents(store, "data")
     account = store.account("data")
-    states = Counter(intent.state for intent in intents)
+    states = Counter(intent.state for intent in begun)
     assert (account.delivered, account.unknown, account.open, account.free) == tuple(
         states[state] for state in (IntentState.DELIVERED, IntentState.UNKNOWN, IntentState.OPEN, IntentState.FREE)
     )
@@ -74,9 +75,9 @@ def books_are_right(store: CallStore) -> None:
         (IntentState.UNKNOWN, account.cost_unknown, account.tokens_unknown),
         (IntentState.OPEN, account.cost_open, account.tokens_open),
     ):
-        assert cost == sum(intent.cost_bound for intent in intents if intent.state is state)
-        assert tokens == sum(intent.tokens_bound for intent in intents if intent.state is state)
-    delivered = [intent for intent in intents if intent.state is IntentState.DELIVERED]
+        assert cost == sum(intent.cost_bound for intent in begun if intent.state is state)
+        assert tokens == sum(intent.tokens_bound for intent in begun if intent.state is state)
+    delivered = [intent for intent in begun if intent.state is IntentState.DELIVERED]
     assert account.cost_exact == sum(intent.cost or 0 for intent in delivered)
     assert account.prompt_tokens == sum(intent.tokens.prompt for intent in delivered if intent.tokens)
 
@@ -107,7 +108,7 @@ def test_killed_ten_times_it_loses_nothing_and_sends_nothing_twice(tmp_path: Pat
         with CallStore(path) as store:
             assert store.account("data").open == 0
             books_are_right(store)
-            known = {intent.request_id: intent for intent in store.intents()}
+            known = {intent.request_id: intent for intent in intents(store)}
             bodies = dict(asyncio.run(_get_all(store, list(served))))
         assert bodies == served
         for request, bound in begun.items():
@@ -127,7 +128,7 @@ async def _get_all(store: CallStore, keys: list[str]) -> list[tuple[str, str]]:
     for key in keys:
         reply = await store.get(key)
         assert reply is not None, "an acknowledged reply is lost"
-        found.append((key, reply.body.decode()))
+        found.append((key, reply.decode()))
     return found
 
 

@@ -12,8 +12,7 @@ from synth.cli.account import account_json, overruns_text
 from synth.errors import StoreError
 from synth.store import Store
 from synth.store.calls import CallStore, Outcome, TokenCount
-from synth.store.calls_tables import CALLS_FILE, summarize
-from synth.store.calls_values import Account
+from synth.store.calls_format import CALLS_FILE, Account, summarize
 
 
 async def make_calls(calls: CallStore) -> None:

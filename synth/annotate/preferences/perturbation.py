@@ -20,14 +20,22 @@ from synth.annotate.preferences.perturb.run import GoodRun, Perturbation
 from synth.annotate.preferences.perturb.swapped_argument import SwappedArgument
 from synth.annotate.preferences.perturb.wrong_order import WrongOrder
 from synth.annotate.preferences.perturb.wrong_tools import NeedlessCall, UnavailableTool, UnfitTool
-from synth.annotate.preferences.sides import Nature, Pairs, describe, make_pair, not_grounded, refusal, side_of_turn
+from synth.annotate.preferences.sides import (
+    PairPosition,
+    Pairs,
+    describe,
+    make_pair,
+    not_grounded,
+    refusal,
+    side_of_turn,
+)
 from synth.environments.contract import Environment
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.steps import PairKind, PreferenceRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.turns import bare_actions, turn_ranges
+from synth.schemas.turns import bare_actions
 
 __all__ = ["PERTURBATIONS", "perturbation_of", "perturbation_pairs"]
 
@@ -132,27 +140,21 @@ def _of(
         tried += 1
         attempt = run.attempt(proposal.step, proposal.turn)
         why = run.worse(proposal, attempt)
-        start, end = turn_ranges(run.row.content)[proposal.step]
-        chosen, other = bare_actions(run.row.content[start:end]), side_of_turn(proposal.turn)
+        position = PairPosition.at(run.row, proposal.step, recovery=kind.family == "robust_recovery")
+        chosen, other = bare_actions(position.recorded), side_of_turn(proposal.turn)
         if why is None or chosen == other:
             continue
         used.add(proposal.step)
-        content = (*run.row.content[:start], *chosen)
-        bad = not_grounded(run.row, content, start=proposal.step, stage=stage)
+        bad = not_grounded(position, chosen, stage=stage)
         if bad is not None:
             yield bad
             continue
-        nature: Nature = "recovery" if kind.family == "robust_recovery" else "decision"
         yield make_pair(
-            run.row,
+            position,
             kind=PairKind.PERTURBATION,
             family=kind.family,
-            step=proposal.step,
-            prompt=run.row.content[:start],
             chosen=chosen,
             rejected=other,
-            position="later",  # "earliest" is a word for verified steps
-            nature=nature,
             difference=f"{_title(kind)}: {proposal.difference}. The good run: {describe(chosen)}.",
             why=" ".join(filter(None, (why, proposal.note))),
             provenance=provenance,

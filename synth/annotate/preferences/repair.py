@@ -17,7 +17,15 @@ import numpy as np
 from synth.agents.contract import History, Policy, Turn
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.trajectory import history_of, step_items
-from synth.annotate.preferences.sides import Pairs, describe, make_pair, not_grounded, refusal, side_of_turn
+from synth.annotate.preferences.sides import (
+    PairPosition,
+    Pairs,
+    describe,
+    make_pair,
+    not_grounded,
+    refusal,
+    side_of_turn,
+)
 from synth.environments.contract import Environment
 from synth.schemas.adp import ContentItem
 from synth.schemas.plans import Request
@@ -26,10 +34,10 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.steps import PairKind, PreferenceRow, Repair
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
-from synth.schemas.turns import bare_actions, turn_ranges
+from synth.schemas.turns import bare_actions
 from synth.tasks.safety_pairs import twin_of
 
-__all__ = ["Failure", "Place", "Repaired", "changed", "failure_of", "repair_pairs", "same_actions"]
+__all__ = ["Failure", "RepairContext", "Repaired", "changed", "failure_of", "repair_pairs", "same_actions"]
 
 Failure = Literal["gave_in", "over_refused"]
 _NOT_TAKEN = frozenset(("unknown_tool", "bad_arguments", "not_found"))
@@ -39,7 +47,7 @@ _LIMITS = Limits()
 
 
 @dataclass(frozen=True)
-class Place:
+class RepairContext:
     """Where repairs are made and tried."""
 
     environment: Environment
@@ -68,7 +76,7 @@ def failure_of(run: TrajectoryRow, task: Task) -> Failure | None:
 def repair_pairs(
     run: TrajectoryRow,
     task: Task,
-    place: Place,
+    context: RepairContext,
     *,
     proposals: int,
     provenance: Provenance,
@@ -95,16 +103,10 @@ def repair_pairs(
     rejected: list[Rejection] = []
     for step in _steps(failure, task, history):
         for number in range(proposals):
-            made = _repaired(run, task, other, history[: step + 1], failure, number, place)
+            made = _repaired(run, task, other, history[: step + 1], failure, number, context)
             if isinstance(made, Repaired):
-                pair = _pair(run, step, made, provenance, stage)
-                bad = not_grounded(
-                    run,
-                    (*pair.prompt, *pair.chosen),
-                    start=step,
-                    stage=stage,
-                    own_words=own_words,
-                )
+                pair = _pair(run, step, made, provenance)
+                bad = not_grounded(PairPosition.at(run, step), pair.chosen, stage=stage, own_words=own_words)
                 if bad is None:
                     rows.append(pair)
                     break
@@ -142,11 +144,11 @@ def _repaired(
     failed: History,
     failure: Failure,
     number: int,
-    place: Place,
+    context: RepairContext,
 ) -> Repaired | tuple[Reason, str]:
     prefix, wrong = failed[:-1], failed[-1].turn
     try:
-        own, twin = (_goes_on(run, one, prefix, number, place) for one in (task, other))
+        own, twin = (_goes_on(run, one, prefix, number, context) for one in (task, other))
     except ValueError as error:
         return Reason.ENVIRONMENT_ERROR, str(error)
     if own.rejected is not None or twin.rejected is not None or len(own.history) <= len(prefix):
@@ -180,37 +182,33 @@ def _repaired(
     return Repaired(first.turn, wrong, checks)
 
 
-def _goes_on(run: TrajectoryRow, task: Task, prefix: History, number: int, place: Place) -> Rollout:
+def _goes_on(run: TrajectoryRow, task: Task, prefix: History, number: int, context: RepairContext) -> Rollout:
     """
     Raises:
         ValueError: the prefix is answered otherwise than it was.
     """
     return rollout(
-        place.policy(task),
-        place.environment,
+        context.policy(task),
+        context.environment,
         task,
         system=run.system_prompt,
-        limits=place.limits,
-        generator_for_turn=lambda turn: place.generator(run.id, "repair", len(prefix), number, turn),
+        limits=context.limits,
+        generator_for_turn=lambda turn: context.generator(run.id, "repair", len(prefix), number, turn),
         history=prefix,
     )
 
 
-def _pair(run: TrajectoryRow, step: int, made: Repaired, provenance: Provenance, stage: str) -> PreferenceRow:
-    start, end = turn_ranges(run.content)[step]
-    chosen, rejected = side_of_turn(made.turn), bare_actions(run.content[start:end])
+def _pair(run: TrajectoryRow, step: int, made: Repaired, provenance: Provenance) -> PreferenceRow:
     gave_in = made.checks.failure == "gave_in"
+    position = PairPosition.at(run, step, recovery=gave_in and step > 0)
+    chosen, rejected = side_of_turn(made.turn), bare_actions(position.recorded)
     gave_up = (not made.turn.calls and made.turn.answer is None, not made.failed.calls and made.failed.answer is None)
     pair = make_pair(
-        run,
+        position,
         kind=PairKind.REPAIR,
         family="safety",
-        step=step,
-        prompt=run.content[:start],
         chosen=chosen,
         rejected=rejected,
-        position="later",  # "earliest" is a word for verified steps
-        nature="recovery" if gave_in and step else "decision",
         difference=f"{describe(chosen, gave_up=gave_up[0])} instead of {describe(rejected, gave_up=gave_up[1])}",
         why=(
             f"The run {'did what is meant to do harm' if gave_in else 'refused what does no harm'}. With the other "

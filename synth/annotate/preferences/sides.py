@@ -1,5 +1,5 @@
-"""What all pairs are made of: prompt and sides cut out of recorded content, their description, the check of the
-chosen side."""
+"""What all pairs are made of: where in a run they stand, prompt and sides, their description, the check of the chosen
+side."""
 
 from __future__ import annotations
 
@@ -16,12 +16,47 @@ from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.steps import PairKind, PreferenceRow, Strength, selected_by_default
 from synth.schemas.trajectories import StopReason, TrajectoryRow
-from synth.schemas.turns import action_kind, bare_actions
+from synth.schemas.turns import action_kind, bare_actions, turn_ranges
 
-__all__ = ["Pairs", "describe", "make_pair", "not_grounded", "refusal", "side_of_turn"]
+__all__ = ["PairPosition", "Pairs", "describe", "make_pair", "not_grounded", "refusal", "side_of_turn"]
 
-Place = Literal["earliest", "later", "whole"]
-Nature = Literal["decision", "recovery", "whole"]
+
+@dataclass(frozen=True)
+class PairPosition:
+    """Where a pair stands: the run that its prefix comes from, and the turn at which the sides part."""
+
+    run: TrajectoryRow
+    step: int
+    """Number of that turn; 0 where whole runs part after the question."""
+    start: int
+    """The prefix is ``run.content[:start]``."""
+    end: int
+    """What the run did there is ``run.content[start:end]``."""
+    order: Literal["earliest", "later", "whole"] = "later"
+    """``earliest`` and ``later`` tell verified steps of one run apart; pairs of other steps are ``later``."""
+    nature: Literal["decision", "recovery", "whole"] = "decision"
+    """``recovery``: the run was off the path before the step."""
+
+    @classmethod
+    def at(cls, run: TrajectoryRow, step: int, *, earliest: bool = False, recovery: bool = False) -> PairPosition:
+        """At one turn."""
+        start, end = turn_ranges(run.content)[step]
+        return cls(run, step, start, end, "earliest" if earliest else "later", "recovery" if recovery else "decision")
+
+    @classmethod
+    def whole(cls, run: TrajectoryRow) -> PairPosition:
+        """After the question."""
+        return cls(run, 0, 1, len(run.content), "whole", "whole")
+
+    @property
+    def prompt(self) -> tuple[ContentItem, ...]:
+        """Question and turns before."""
+        return self.run.content[: self.start]
+
+    @property
+    def recorded(self) -> tuple[ContentItem, ...]:
+        """The turn that the run took, or the rest of the run."""
+        return self.run.content[self.start : self.end]
 
 
 @dataclass(frozen=True)
@@ -36,16 +71,12 @@ class Pairs:
 
 
 def make_pair(
-    row: TrajectoryRow,
+    position: PairPosition,
     *,
     kind: PairKind,
     family: str,
-    step: int,
-    prompt: Sequence[ContentItem],
     chosen: Sequence[ContentItem],
     rejected: Sequence[ContentItem],
-    position: Place,
-    nature: Nature,
     difference: str,
     why: str,
     provenance: Provenance,
@@ -53,8 +84,9 @@ def make_pair(
     other: TrajectoryRow | None = None,
     gave_up: tuple[bool, bool] = (False, False),
 ) -> PreferenceRow:
-    """The row of a pair whose prefix comes from ``row``. ``gave_up``: whether the one action of the chosen (rejected)
-    side gives up; content alone does not tell. The id is a hash of kind, family, prefix and sides."""
+    """The row of a pair. ``gave_up``: whether the one action of the chosen (rejected) side gives up; content alone does
+    not tell. The id is a hash of kind, family, prefix and sides."""
+    row, step, prompt = position.run, position.step, position.prompt
     sides = (tuple(chosen), tuple(rejected))
     kinds = [action_kind(_first_turn(side), gave_up=ends) for side, ends in zip(sides, gave_up, strict=True)]
     same_kind = kinds[0] == kinds[1]
@@ -69,12 +101,12 @@ def make_pair(
         step=step,
         system_prompt=row.system_prompt,
         tool_schemas=row.tool_schemas,
-        prompt=tuple(prompt),
+        prompt=prompt,
         chosen=sides[0],
         rejected=sides[1],
         same_kind=same_kind,
-        position=position,
-        nature=nature,
+        position=position.order,
+        nature=position.nature,
         from_success=row.success,
         difference=difference,
         why=why,
@@ -114,21 +146,17 @@ def describe(actions: Sequence[ContentItem], *, gave_up: bool = False) -> str:
 
 
 def not_grounded(
-    row: TrajectoryRow,
-    content: Sequence[ContentItem],
-    *,
-    start: int,
-    stage: str,
-    own_words: bool | None = None,
+    position: PairPosition, chosen: Sequence[ContentItem], *, stage: str, own_words: bool | None = None
 ) -> Rejection | None:
-    """A rejection when a turn of ``content`` from ``start`` on names what was not seen; None when all is grounded.
+    """A rejection when a turn of ``chosen`` names what was not seen; None when all is grounded.
 
-    ``row`` lends prompt and tools. ``content`` begins with the question. Content that can't be read as turns of calls
-    and observations (code actions) is refused: what can't be checked is not grounded. ``own_words``: a
-    model wrote those turns, which has words of its own; None = as the run that ``row`` is.
+    It is judged in its place, behind the prefix as recorded. Content that can't be read as turns of calls and
+    observations (code actions) is refused: what can't be checked is not grounded. ``own_words``: a model wrote
+    ``chosen``, which has words of its own; None = whoever made the run did.
     """
+    row, start = position.run, position.step
     try:
-        prompt, history = parsed(row, content)
+        prompt, history = parsed(row, (*position.prompt, *chosen))
     except ValueError as error:
         return refusal(row, stage, Reason.INVALID_TRAJECTORY, str(error), step=start)
     own = row.model is not None if own_words is None else own_words

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from synth.annotate.preferences.sides import Pairs, make_pair, not_grounded
+from synth.annotate.preferences.sides import PairPosition, Pairs, make_pair, not_grounded
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Rejection
 from synth.schemas.steps import PairKind, PreferenceRow
@@ -45,7 +45,8 @@ def trajectory_pairs(
     rejected: list[Rejection] = []
     sound: list[TrajectoryRow] = []
     for row in sorted(good, key=lambda row: row.id):
-        problem = not_grounded(row, row.content, start=0, stage=stage)
+        whole = PairPosition.whole(row)
+        problem = not_grounded(whole, whole.recorded, stage=stage)
         if problem is not None:
             rejected.append(problem)
         else:
@@ -69,16 +70,13 @@ def trajectory_pairs(
 
 def _pair(good: TrajectoryRow, bad: TrajectoryRow, provenance: Provenance) -> PreferenceRow:
     ending = f"answers {bad.answer!r}" if bad.answer is not None else f"ends without an answer ({bad.stop_reason})"
+    position = PairPosition.whole(good)
     return make_pair(
-        good,
+        position,
         kind=PairKind.TRAJECTORY,
         family="whole_run",
-        step=0,
-        prompt=good.content[:1],
-        chosen=good.content[1:],
-        rejected=bad.content[1:],
-        position="whole",
-        nature="whole",
+        chosen=position.recorded,
+        rejected=PairPosition.whole(bad).recorded,
         difference=f"A run of {good.turns} turns by the {good.role} that answers {good.answer!r} against one of "
         f"{bad.turns} turns by the {bad.role} that {ending}.",
         why=f"Right: {good.verdict.evidence} Wrong: {bad.verdict.evidence}",

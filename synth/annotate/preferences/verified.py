@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from synth.annotate.preferences.sides import Pairs, Place, describe, make_pair, not_grounded, refusal
+from synth.annotate.preferences.sides import PairPosition, Pairs, describe, make_pair, not_grounded, refusal
 from synth.schemas.adp import ContentItem
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.steps import ContinuationRow, LabelReason, PairKind, PreferenceRow, StepRow, Strength
+from synth.schemas.steps import ContinuationRow, Criticality, LabelReason, PairKind, PreferenceRow, StepRow, Strength
 from synth.schemas.trajectories import StopReason, TrajectoryRow
 from synth.schemas.turns import bare_actions, turn_ranges
 
@@ -98,8 +98,9 @@ def _pairs(
         branch_of = tried.get((row.step, row.criticality.alternative))
         if branch_of is None:
             raise ValueError(f"{row.id} is verified, but no branch holds its alternative {row.criticality.alternative}")
-        position: Place = "earliest" if row is verified[0] else "later"
-        made = _pair(trajectory, own, row, branch_of, kind, position, provenance, stage, own_words)
+        recovery = off_path(own, row.step)
+        position = PairPosition.at(trajectory, row.step, earliest=row is verified[0], recovery=recovery)
+        made = _pair(position, row.criticality, branch_of, kind, provenance, stage, own_words)
         if isinstance(made, Rejection):
             rejected.append(made)
         else:
@@ -116,47 +117,36 @@ def _better(row: StepRow, kind: PairKind) -> bool:
 
 
 def _pair(
-    trajectory: TrajectoryRow,
-    steps: Sequence[StepRow],
-    row: StepRow,
+    position: PairPosition,
+    criticality: Criticality,
     branch: ContinuationRow,
     kind: PairKind,
-    position: Place,
     provenance: Provenance,
     stage: str,
     own_words: bool | None = None,
 ) -> PreferenceRow | Rejection:
-    assert row.criticality is not None
-    start, end = turn_ranges(trajectory.content)[row.step]
-    prompt = trajectory.content[:start]
+    trajectory = position.run
     first = turn_ranges(branch.content)[0]
-    recorded, other = trajectory.content[start:end], branch.content[first[0] : first[1]]
+    recorded, other = position.recorded, branch.content[first[0] : first[1]]
     ends = (
-        end == len(trajectory.content) and trajectory.stop_reason is StopReason.GAVE_UP,
+        position.end == len(trajectory.content) and trajectory.stop_reason is StopReason.GAVE_UP,
         first[1] == len(branch.content) and branch.stop_reason is StopReason.GAVE_UP,
     )
     failed = kind is PairKind.VERIFIED_STEP
     chosen, rejected = (other, recorded) if failed else (recorded, other)
     gave_up = (ends[1], ends[0]) if failed else ends
-    strength = Strength.of(row.criticality, "alternative" if failed else "original")
+    strength = Strength.of(criticality, "alternative" if failed else "original")
     if bare_actions(chosen) == bare_actions(rejected):
-        return refusal(trajectory, stage, Reason.NO_PAIR, "the alternative is the recorded action", step=row.step)
-    # The whole of it is judged as it stands: prefix as recorded, then the chosen action alone.
-    whole = (*prompt, *bare_actions(chosen))
-    bad = not_grounded(trajectory, whole, start=row.step, stage=stage, own_words=own_words if failed else None)
+        return refusal(trajectory, stage, Reason.NO_PAIR, "the alternative is the recorded action", step=position.step)
+    bad = not_grounded(position, bare_actions(chosen), stage=stage, own_words=own_words if failed else None)
     if bad is not None:
         return bad
-    recovery = off_path(steps, row.step)
     return make_pair(
-        trajectory,
+        position,
         kind=kind,
-        family="robust_recovery" if recovery else "decision",
-        step=row.step,
-        prompt=prompt,
+        family="robust_recovery" if position.nature == "recovery" else "decision",
         chosen=bare_actions(chosen),
         rejected=bare_actions(rejected),
-        position=position,
-        nature="recovery" if recovery else "decision",
         difference=f"{_say(chosen, gave_up[0])} instead of {_say(rejected, gave_up[1])}",
         why=_why(strength, failed),
         provenance=provenance,

@@ -26,7 +26,10 @@ EVIDENCE_RULES: Mapping[str, str] = {
 
 def asks_pages(task: Task) -> bool:
     """Whether the relations of a task are readings of pages, which no query of facts can answer whole."""
-    return task.provenance.stage.endswith("docs_tasks")
+    if task.provenance.stage == "model_assisted_tasks":
+        # Every walk over a graph is checked for a direct hit, and no question of pages is.
+        return not is_given(task) and all(one.check != "no_direct_hit" for one in task.checks)
+    return task.provenance.stage == "docs_tasks"
 
 
 def is_given(task: Task) -> bool:

@@ -15,7 +15,7 @@ from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.agents.trajectory import history_of, steps_of, to_row
-from synth.annotate.preferences.repair import Place, failure_of, repair_pairs
+from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.exploration.app.explorer import app_explorer
 from synth.exploration.pipeline import Exploration
@@ -69,8 +69,8 @@ def _failed() -> tuple[tuple[Task, TrajectoryRow], ...]:
 
 
 def _repaired(task: Task, run: TrajectoryRow, policy: Any, proposals: int = 6) -> Any:
-    place = Place(_environment(), policy, lambda *names: derive_generator(9, *names))
-    return repair_pairs(run, task, place, proposals=proposals, provenance=PROVENANCE)
+    context = RepairContext(_environment(), policy, lambda *names: derive_generator(9, *names))
+    return repair_pairs(run, task, context, proposals=proposals, provenance=PROVENANCE)
 
 
 class _Refuses:

@@ -22,7 +22,7 @@ from synth.models import bridge
 from synth.models.client import ModelHub
 from synth.models.contract import CallFailed, Finish, Runtime, Sampling, ServeOptions
 from synth.schemas.rejections import Reason
-from synth.store.calls_tables import CALLS_FILE, summarize
+from synth.store.calls_format import CALLS_FILE, summarize
 
 pytestmark = pytest.mark.extras
 

@@ -69,7 +69,7 @@ def test_questions_over_documents_are_worded_and_checked(tmp_path: Path) -> None
     assert worded
     for old, new in zip(before, after, strict=True):
         assert new.question == (f"Please tell me: {old.question}" if new.id in worded else old.question)
-        assert new.provenance.stage == "modelled_docs_tasks"
+        assert new.provenance.stage == "model_assisted_tasks"
     found = list(synth.load(built.path).rows("task_reviews"))
     assert Counter((row.check, row.outcome) for row in found) == {
         ("closed_book", "passed"): TASKS,

@@ -1,39 +1,45 @@
-"""What the store of model calls takes and gives: plain values, replies as bytes on disk, errors in one line."""
+"""What the store of model calls takes and gives, and how it lies in its file: values, replies as bytes, tables; and
+what SQLite says, in one line."""
 
 from __future__ import annotations
 
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, NamedTuple
+from urllib.parse import quote
 
 from synth.errors import StoreError
 from synth.store.files import store_errors
 
 __all__ = [
-    "DAMAGED",
+    "CALLS_FILE",
+    "COUNTERS",
+    "MAX_AMOUNT",
     "NANO",
     "Account",
+    "CallsSummary",
     "CapReached",
     "DamagedReply",
-    "Intent",
     "IntentState",
     "Outcome",
-    "ReplyStatus",
-    "StoredReply",
     "TokenCount",
+    "check_tables",
     "decode",
     "encode",
     "from_nano",
     "is_busy",
+    "make_tables",
     "nano_units",
     "primary_code",
+    "read_accounts",
     "sqlite_errors",
+    "summarize",
     "total",
 ]
 
@@ -95,48 +101,6 @@ class IntentState(StrEnum):
     FREE = "free"
 
 
-class ReplyStatus(StrEnum):
-    """What a stored reply is good for."""
-
-    SERVED = "served"
-    """Answers every later call of the same key."""
-    RECORDED = "recorded"
-    """Kept to be read (refusal, truncation, malformed), never served: the next run asks again."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredReply:
-    """A reply in the store."""
-
-    key: str
-    """Key of its call, hex."""
-    status: ReplyStatus
-    body: bytes
-    """What ``settle`` was given, byte for byte."""
-    reason: str | None = None
-    """Why it is not served; None when it is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """One attempt at a call, as the store knows it."""
-
-    request_id: str
-    key: str
-    """Key of its call, hex."""
-    account: str
-    role: str
-    state: IntentState
-    tokens_bound: int
-    """Prompt and completion tokens at most, as reserved before it was sent."""
-    cost_bound: int
-    """Nano-units at most."""
-    tokens: TokenCount | None
-    """None unless delivered."""
-    cost: int | None
-    """Nano-units; None unless delivered."""
-
-
 @dataclass(frozen=True, slots=True)
 class Account:
     """What an account has used, over all runs. Money in nano-units."""
@@ -184,11 +148,13 @@ class Account:
         return self.cost_spent + self.cost_open
 
 
+COUNTERS = tuple(field.name for field in fields(Account) if field.name not in ("account", "role"))
+
+
 def total(name: str, roles: Iterable[Account]) -> Account:
     """The account ``name``, all its roles together."""
     mine = [role for role in roles if role.account == name]
-    counters = [field.name for field in fields(Account) if field.name not in ("account", "role")]
-    return Account(name, None, **{counter: sum(getattr(role, counter) for role in mine) for counter in counters})
+    return Account(name, None, **{counter: sum(getattr(role, counter) for role in mine) for counter in COUNTERS})
 
 
 class CapReached(Exception):
@@ -208,11 +174,9 @@ class CapReached(Exception):
         self.wanted = wanted
 
 
-# Replies are kept as zlib with a preset dictionary. A reply of 1 KB is half envelope: field names and brackets. zlib
-# alone leaves 0.57 of it, with a preset dictionary of the envelope 0.4 in the same time; higher levels take longer and
-# gain 1 %. The first byte says how the rest is coded, so that other codes can stand beside this one; then follow a
-# check sum of the key, so that no damage serves the reply of another call, and the deflated body, which ends with a
-# check sum of its own.
+# A reply is stored as a code byte, a check sum of its key (so that no damage serves the reply of another call), and its
+# body as zlib, which has a check sum of its own. A reply of 1 KB is half envelope: zlib alone leaves 0.57 of it, with a
+# preset dictionary of the envelope 0.4 in the same time; higher levels take longer and gain 1 %.
 _ZLIB_1 = b"\x01"
 
 # Part of the format, never edited: a better dictionary gets a code byte of its own.
@@ -265,7 +229,7 @@ def decode(key: bytes, stored: bytes) -> bytes:
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 _KEPT = "then run the same command: stored calls are kept"
-DAMAGED = (
+_DAMAGED = (
     "the file is damaged",
     "save what can be read (sqlite3 FILE .recover), or move it away: its calls would be paid for again",
 )
@@ -275,15 +239,13 @@ _SENTENCES = {
     sqlite3.SQLITE_PERM: ("permission denied", "choose a store that you may write, with --store"),
     sqlite3.SQLITE_CANTOPEN: ("it can't be opened or made", "check the folder and its permissions"),
     sqlite3.SQLITE_IOERR: ("the file can't be written or read", f"check the disk and its free space, {_KEPT}"),
-    sqlite3.SQLITE_BUSY: ("another process keeps it locked", "look for a process that hangs, then run again"),
-    sqlite3.SQLITE_LOCKED: ("another process keeps it locked", "look for a process that hangs, then run again"),
+    **dict.fromkeys(_BUSY, ("another process keeps it locked", "look for a process that hangs, then run again")),
     sqlite3.SQLITE_NOTADB: (
         "this is no store of calls, or it is damaged",
         "move the file away: its calls would be made and paid for again",
     ),
-    sqlite3.SQLITE_CORRUPT: DAMAGED,
-    sqlite3.SQLITE_CONSTRAINT: DAMAGED,  # what we write keeps them
-    sqlite3.SQLITE_MISMATCH: DAMAGED,
+    # What we write keeps every constraint.
+    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH), _DAMAGED),
 }
 
 
@@ -294,11 +256,11 @@ def sqlite_errors(where: Path) -> Iterator[None]:
         with store_errors(where):
             yield
     except (DamagedReply, UnicodeDecodeError) as error:  # Python can't read SQLite's message about a damaged name
-        raise StoreError(f"{DAMAGED[0]} ({error})", where=str(where), mend=DAMAGED[1]) from error
+        raise StoreError(f"{_DAMAGED[0]} ({error})", where=str(where), mend=_DAMAGED[1]) from error
     except sqlite3.Error as error:
         known = _SENTENCES.get(primary_code(error))
         if isinstance(error, sqlite3.OperationalError) and not primary_code(error):
-            known = DAMAGED  # Python's own: a text that is none
+            known = _DAMAGED  # Python's own: a text that is none
         if known is None:
             raise
         sentence, mend = known
@@ -313,3 +275,115 @@ def primary_code(error: sqlite3.Error) -> int:
 def is_busy(error: Exception) -> bool:
     """Another process writes at the moment."""
     return isinstance(error, sqlite3.Error) and primary_code(error) in _BUSY
+
+
+CALLS_FILE = "calls.sqlite"
+"""Name of the store of calls in the folder of a store."""
+
+_FORMAT = 4
+"""Bumped when the tables or their meaning change; a file of another format is refused, never half understood."""
+
+_APPLICATION = 0x73796E74  # "synt": marks the file as ours
+
+# Sums that leave 64 bits become floats in SQLite: the checks make that an error instead.
+_TABLES = (
+    "CREATE TABLE accounts (id INTEGER PRIMARY KEY, account TEXT NOT NULL, role TEXT NOT NULL, "
+    + ", ".join(
+        f"{name} INTEGER NOT NULL DEFAULT 0 CHECK (typeof({name}) = 'integer' AND {name} >= 0)" for name in COUNTERS
+    )
+    + ", UNIQUE (account, role))",
+    "CREATE TABLE owners (id INTEGER PRIMARY KEY, lock TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE intents (id INTEGER PRIMARY KEY, request_id TEXT NOT NULL, key BLOB NOT NULL, "
+    "account INTEGER NOT NULL, owner INTEGER NOT NULL, state TEXT NOT NULL, tokens_bound INTEGER NOT NULL, "
+    "cost_bound INTEGER NOT NULL, "
+    "prompt_tokens INTEGER, completion_tokens INTEGER, cached_tokens INTEGER, cost INTEGER)",
+    "CREATE INDEX intents_open ON intents (owner) WHERE state = 'open'",
+    "CREATE TABLE replies (id INTEGER PRIMARY KEY, intent INTEGER NOT NULL, reason TEXT, body BLOB NOT NULL)",
+    "CREATE TABLE keys (key BLOB PRIMARY KEY, reply INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE stops (account TEXT PRIMARY KEY, cost INTEGER, tokens INTEGER)",
+)
+
+
+def check_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Whether the file holds our tables, or nothing yet.
+
+    Raises:
+        StoreError: it is something else, damaged, or of another format.
+    """
+    execute = connection.execute
+    try:
+        execute("BEGIN")  # all of one moment: another process may be making them
+        try:
+            application, form = (execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+            tables = {row[0] for row in execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")}
+        finally:
+            if connection.in_transaction:
+                execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if primary_code(error) != sqlite3.SQLITE_ERROR:
+            raise
+        # Such simple statements fail this way only on a damaged header.
+        raise StoreError(f"{_DAMAGED[0]} ({error})", where=str(path), mend=_DAMAGED[1]) from error
+    if (tables or form or application) and application != _APPLICATION:
+        raise StoreError("this is no store of calls", where=str(path), mend="move the file away")
+    if tables and form != _FORMAT:
+        raise StoreError(
+            f"it has format {form}, and this version of synth reads format {_FORMAT}",
+            where=str(path),
+            mend="choose another store with --store, or the version of synth that made it",
+        )
+    if tables and not tables.issuperset(_TABLES):
+        raise StoreError(f"{_DAMAGED[0]} (its tables)", where=str(path), mend=_DAMAGED[1])
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Inside a transaction: make the tables if there are none."""
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        marks = (f"PRAGMA application_id = {_APPLICATION}", f"PRAGMA user_version = {_FORMAT}")
+        for statement in (*_TABLES, *marks):
+            connection.execute(statement)
+
+
+def read_accounts(connection: sqlite3.Connection, account: str | None = None) -> tuple[Account, ...]:
+    """All accounts, or the one of that name, role by role."""
+    rows = connection.execute(
+        f"SELECT account, role, {', '.join(COUNTERS)} FROM accounts WHERE ?1 IS NULL OR account = ?1 "
+        "ORDER BY account, role",
+        (account,),
+    )
+    return tuple(Account(*row) for row in rows)
+
+
+@dataclass(frozen=True)
+class CallsSummary:
+    """One store of calls."""
+
+    path: Path
+    bytes: int
+    """The write-ahead log included."""
+    replies: int
+    served: int
+    """Replies that answer later calls; the others are recorded only."""
+    accounts: tuple[Account, ...]
+    """One per dataset, all its roles together."""
+
+
+def summarize(path: Path) -> CallsSummary | None:
+    """What ``path`` holds; None when there is no such file. A build may be using it.
+
+    Raises:
+        StoreError: it can't be read, is something else, damaged, or of another format.
+    """
+    with sqlite_errors(path):
+        if not path.exists():
+            return None
+        size = sum(each.stat().st_size for each in (path, path.with_name(path.name + "-wal")) if each.exists())
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True, timeout=10)) as connection:
+            check_tables(connection, path)
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                return CallsSummary(path, size, 0, 0, ())
+            roles = read_accounts(connection)
+            replies = connection.execute("SELECT coalesce(max(id), 0) FROM replies").fetchone()[0]
+            served = connection.execute("SELECT count(*) FROM keys").fetchone()[0]
+    names = dict.fromkeys(role.account for role in roles)
+    return CallsSummary(path, size, replies, served, tuple(total(name, roles) for name in names))

@@ -36,7 +36,7 @@ from synth.tasks.writing.describer import Describer
 from synth.tasks.writing.rows import counted, wording_row
 from synth.tasks.writing.writer import Attempt, QuestionWriter
 
-__all__ = ["Checks", "ModelledDocsTasks", "ModelledGivenTasks", "ModelledTasksConfig", "ModelledWorldTasks", "Writing"]
+__all__ = ["Checks", "ModelAssistedTasks", "ModelAssistedTasksConfig", "Writing"]
 
 
 class Writing(WritingKeys, StageConfig):
@@ -61,7 +61,7 @@ class Checks(CheckKeys, StageConfig):
     """``<stage>/<name>/v<N>@<sha256>`` of each check's prompt file."""
 
 
-class ModelledTasksConfig(StageConfig):
+class ModelAssistedTasksConfig(StageConfig):
     unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
 
     tasks: Implementation
@@ -81,17 +81,18 @@ class ModelledTasksConfig(StageConfig):
         return _stage(self).config_type.model_validate(values)
 
 
-def _stage(config: ModelledTasksConfig) -> type[CandidateStage[Any]]:
+def _stage(config: ModelAssistedTasksConfig) -> type[CandidateStage[Any]]:
     module, _, name = config.tasks.factory.partition(":")
     found: type[CandidateStage[Any]] = getattr(import_module(module), name)
     return found
 
 
-class _Modelled(CandidateStage[ModelledTasksConfig]):
-    """Kept apart by what they read; all else is the same."""
+class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
+    """Reads what the embedded stage reads."""
 
-    version = 5
-    config_type = ModelledTasksConfig
+    name = "model_assisted_tasks"
+    version = 1
+    config_type = ModelAssistedTasksConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {
         "tasks": Task,
         "question_rewrites": QuestionRewriteRow,
@@ -100,12 +101,13 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
     libraries = ("numpy", "bm25s")
     candidates_per_shard = 8
     """Candidates beyond the last accepted one are paid for: so few that these are not many."""
-    complete: ClassVar[bool] = False
-    """Whether the graph holds all that is true of what the questions are about."""
 
-    def __init__(self, config: ModelledTasksConfig, context: Context) -> None:
+    def __init__(self, config: ModelAssistedTasksConfig, context: Context) -> None:
         super().__init__(config, context)
         kind = _stage(config)
+        self._reads = kind.reads
+        # Where tasks are walks over a graph, it holds all that is true of what they are about.
+        self._complete = "graph" in kind.reads
         # The embedded stage draws as it would draw alone.
         self._inner = kind(
             config.inner_config(), replace(context, generator=partial(derive_generator, context.seed, kind.name))
@@ -126,7 +128,24 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         return QuestionWriter(self.context.make(wanted.writer), reader, attempts=wanted.attempts)
 
     def _make_describer(self) -> Describer | None:
-        return None
+        wanted = self.config.writing
+        if wanted is None or wanted.describer is None:
+            return None
+        tables = self.context.inputs
+        config = self.config.inner_config()
+        assert isinstance(config, WorldTasksConfig)
+        world = WorldProposer(
+            Graph.from_arrays(tables.arrays("graph")),
+            tables.table("entities").arrow,
+            tables.table("documents").arrow,
+            tables.table("edges").arrow,
+            self._search,
+            config,
+            further={name: shape.itself() for name, shape in getattr(config, "further", {}).items()},
+        )
+        reader = None if wanted.reader is None else self.context.make(wanted.reader)
+        writer = self.context.make(wanted.describer)
+        return Describer(world.view, world.surroundings, config.checks, writer, reader, attempts=wanted.attempts)
 
     def _make_checker(self, pages: TablePages) -> TaskChecker | None:
         wanted = self.config.checks
@@ -138,11 +157,11 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
             lambda task, answer: check_task(task, answer).correct,
             pages,
             lambda query, k: self._search.ranked([query], k)[0],
-            complete=self.complete,
+            complete=self._complete,
         )
 
     def _surroundings(self) -> Surroundings:
-        if self.config.writing is None or "entities" not in self.reads:
+        if self.config.writing is None or "entities" not in self._reads:
             return Surroundings()
         names = self.context.inputs.table("entities").arrow.column("name")
         step = max(1, len(names) // _NAMES)
@@ -151,7 +170,15 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
         )
 
     @classmethod
-    def content_digest(cls, config: ModelledTasksConfig) -> str | None:
+    def reads_of(cls, config: ModelAssistedTasksConfig) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*_stage(config).reads, *super().reads_of(config)]))
+
+    @classmethod
+    def stream(cls, config: ModelAssistedTasksConfig) -> str:
+        return f"modelled_{_stage(config).name}"
+
+    @classmethod
+    def content_digest(cls, config: ModelAssistedTasksConfig) -> str | None:
         return _stage(config).content_digest(config.inner_config())
 
     def ceiling(self, wanted: int) -> int:
@@ -235,7 +262,7 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
 
     def _recheck(self, draft: Draft) -> tuple[Reason, str] | None:
         """The checks that hang on the question's words, once more."""
-        names = ("answer_not_in_question", "retrievable") if self.complete else ("answer_not_in_question",)
+        names = ("answer_not_in_question", "retrievable") if self._complete else ("answer_not_in_question",)
         (verdict,) = run_checks([draft], self._around, self._own_checks, names)
         return (verdict.reason, verdict.detail) if isinstance(verdict, Failed) else None
 
@@ -310,39 +337,3 @@ class _Modelled(CandidateStage[ModelledTasksConfig]):
 _COLUMNS = tuple(name for name in Found.__dataclass_fields__)
 _NAMES = 20_000
 """Names that are looked at to learn which words are generic."""
-
-
-class ModelledWorldTasks(_Modelled):
-    name = "modelled_world_tasks"
-    reads = ("documents", "entities", "edges", "graph", "index")
-    complete = True
-
-    def _make_describer(self) -> Describer | None:
-        wanted = self.config.writing
-        if wanted is None or wanted.describer is None:
-            return None
-        tables = self.context.inputs
-        config = self.config.inner_config()
-        assert isinstance(config, WorldTasksConfig)
-        world = WorldProposer(
-            Graph.from_arrays(tables.arrays("graph")),
-            tables.table("entities").arrow,
-            tables.table("documents").arrow,
-            tables.table("edges").arrow,
-            self._search,
-            config,
-            further={name: shape.itself() for name, shape in getattr(config, "further", {}).items()},
-        )
-        reader = None if wanted.reader is None else self.context.make(wanted.reader)
-        writer = self.context.make(wanted.describer)
-        return Describer(world.view, world.surroundings, config.checks, writer, reader, attempts=wanted.attempts)
-
-
-class ModelledDocsTasks(_Modelled):
-    name = "modelled_docs_tasks"
-    reads = ("documents", "entities", "edges", "index")
-
-
-class ModelledGivenTasks(_Modelled):
-    name = "modelled_given_tasks"
-    reads = ("documents", "index")

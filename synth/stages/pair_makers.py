@@ -1,0 +1,265 @@
+"""Makers of preference pairs, each a stage of its own: verified steps, whole runs, injected errors, repairs.
+
+All write the table ``pairs``, task by task; the stage ``preferences`` gathers what they and others wrote, and selects.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, TypeVar
+
+from pydantic import Field
+
+from synth.agents.contract import Policy
+from synth.agents.management import Acting, Management, managed
+from synth.annotate.preferences.perturb.minimal_edit import MinimalEdit
+from synth.annotate.preferences.perturbation import PERTURBATIONS, perturbation_of, perturbation_pairs
+from synth.annotate.preferences.repair import RepairContext, failure_of, repair_pairs
+from synth.annotate.preferences.sides import Pairs
+from synth.annotate.preferences.trajectory import trajectory_pairs
+from synth.annotate.preferences.verified import verified_step, verified_step_success
+from synth.environments.contract import Environment
+from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.row import Row
+from synth.schemas.steps import PreferenceRow
+from synth.schemas.tasks import Task
+from synth.schemas.trajectories import TrajectoryRow
+from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
+from synth.store.lookup import RowsByKey
+
+__all__ = [
+    "PairMaker",
+    "PerturbedPairs",
+    "PerturbedPairsConfig",
+    "RepairedPairs",
+    "RepairedPairsConfig",
+    "TrajectoryPairs",
+    "TrajectoryPairsConfig",
+    "VerifiedPairs",
+    "VerifiedPairsConfig",
+]
+
+C = TypeVar("C", bound=StageConfig)
+
+
+class PairMaker(RowStage[C, Task]):
+    """Makes pairs of all runs of a task."""
+
+    reads: ClassVar[tuple[str, ...]] = ("tasks", "teacher_runs", "policy_runs")
+    known_as: ClassVar[Mapping[str, str]] = {
+        "teacher_runs": "trajectories@teacher",
+        "policy_runs": "trajectories@policy",
+        "steps": "steps@policy",
+        "continuations": "continuations@policy",
+    }
+    writes: ClassVar[Mapping[str, type[Row]]] = {"pairs": PreferenceRow}
+    over = "tasks"
+    looks_up: ClassVar[frozenset[str]] = frozenset({"teacher_runs", "policy_runs"})
+
+    def __init__(self, config: C, context: Context) -> None:
+        super().__init__(config, context)
+        self._teacher = RowsByKey(context.inputs.table("teacher_runs"), "task_id")
+        self._policy = RowsByKey(context.inputs.table("policy_runs"), "task_id")
+
+    @abstractmethod
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        """Pairs of the runs of ``task``, and what did not become one."""
+
+    @classmethod
+    def stream(cls, config: C) -> str:
+        """All makers draw from one stream, by the run and by what is tried on it."""
+        return super().stream(config).replace(cls.name, "preferences")
+
+    def process(self, row: Task) -> Outcome:
+        made = self.pairs(row, self._teacher.rows(row.id), self._policy.rows(row.id))
+        failed = tuple(
+            one.model_copy(update={"row_id": row.id, "part": part, "detail": f"{one.row_id}: {one.detail}"[:500]})
+            for part, one in enumerate(made.rejected)
+        )
+        if made.rows:
+            return Outcome(kept=made.rows, rejected=failed)
+        none = Rejection(
+            stage=self.name,
+            row_id=row.id,
+            reason=Reason.NO_PAIR,
+            detail=f"{len(failed)} could not be made" if failed else "no run of this task lends itself to one",
+            split=row.split,
+            preview=row.question[:500],
+        )
+        return Outcome(rejected=(none, *failed))
+
+    def _count(self, name: str) -> None:
+        self.context.notes[name] = self.context.notes.get(name, 0.0) + 1
+
+
+class VerifiedPairsConfig(StageConfig):
+    modelled_expert: bool = False
+    """A model proposed the alternatives, in words of its own."""
+
+
+class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
+    name = "verified_pairs"
+    version = 1
+    config_type = VerifiedPairsConfig
+    reads: ClassVar[tuple[str, ...]] = (*PairMaker.reads, "steps", "continuations")
+    looks_up: ClassVar[frozenset[str]] = PairMaker.looks_up | {"steps", "continuations"}
+
+    def __init__(self, config: VerifiedPairsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._steps = RowsByKey(context.inputs.table("steps"), "trajectory_id")
+        self._continuations = RowsByKey(context.inputs.table("continuations"), "trajectory_id")
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        return sum(map(self._of, policy), Pairs())
+
+    def _of(self, run: TrajectoryRow) -> Pairs:
+        steps, tried = self._steps.rows(run.id), self._continuations.rows(run.id)
+        provenance = self.context.provenance
+        if run.success:
+            return verified_step_success(run, steps, tried, provenance=provenance, stage=self.name)
+        own = True if self.config.modelled_expert else None
+        return verified_step(run, steps, tried, provenance=provenance, stage=self.name, own_words=own)
+
+
+class TrajectoryPairsConfig(StageConfig):
+    ratio: float = Field(default=1.5, ge=1)
+    """The longer side has at most so many times the turns of the shorter."""
+    per_task: int = Field(default=1, ge=1, le=10)
+    """Pairs per task at most. Lengths are kept alike in each pair; over all pairs, exports even them out."""
+
+
+class TrajectoryPairs(PairMaker[TrajectoryPairsConfig]):
+    name = "trajectory_pairs"
+    version = 1
+    config_type = TrajectoryPairsConfig
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        return trajectory_pairs(
+            [*teacher, *policy],
+            provenance=self.context.provenance,
+            ratio=self.config.ratio,
+            per_task=self.config.per_task,
+            stage=self.name,
+        )
+
+
+class PerturbedPairsConfig(StageConfig):
+    environment: Implementation
+    """Where perturbed runs are carried out."""
+    management: Management | None = None
+    """Actions of agents beside the environment's tools. None = none."""
+    perturbations: tuple[str, ...] = tuple(PERTURBATIONS)
+    """Which errors are put into good runs, each carried out in the environment."""
+    kinds_per_run: int = Field(default=4, ge=1, le=20)
+    """How many kinds of error are tried on one good run, drawn for each run: families are drawn first, so that no
+    family crowds out the others because it has more kinds."""
+    per_perturbation: int = Field(default=1, ge=1, le=10)
+    """Pairs per good run and kind of error at most."""
+    editor: Implementation | None = None
+    """Who proposes minimal edits of right turns, for every good run beside the kinds that are drawn. None = nobody."""
+
+
+class PerturbedPairs(PairMaker[PerturbedPairsConfig]):
+    name = "perturbed_pairs"
+    version = 1
+    config_type = PerturbedPairsConfig
+    libraries = ("numpy",)
+
+    def __init__(self, config: PerturbedPairsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._editor: MinimalEdit | None = None
+        if config.editor is not None:
+            self._editor = context.make(config.editor)
+            self._editor.count = self._count
+        environment: Environment = context.make(config.environment, inputs=context.inputs)
+        self._environment = managed(environment, config.management)
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        # The policy's good runs too: a teacher that never fails a call gives no error to ignore.
+        good = (run for run in (*teacher, *policy) if run.verdict.correct is True)
+        return sum((self._of(run, task) for run in good), Pairs())
+
+    def _of(self, run: TrajectoryRow, task: Task) -> Pairs:
+        found = perturbation_pairs(
+            run,
+            task,
+            self._environment,
+            generator_for=self.context.generator,
+            provenance=self.context.provenance,
+            names=self._names(run),
+            per_name=self.config.per_perturbation,
+            stage=self.name,
+            further=() if self._editor is None else (self._editor,),
+        )
+        return found if self._editor is None else Pairs(tuple(map(self._of_editor, found.rows)), found.rejected)
+
+    def _names(self, run: TrajectoryRow) -> tuple[str, ...]:
+        generator = self.context.generator(run.id, "perturbations")
+        families: dict[str, list[str]] = {}
+        for name in sorted(self.config.perturbations):
+            families.setdefault(PERTURBATIONS[name].family, []).append(name)
+        groups = {family: [names[i] for i in generator.permutation(len(names))] for family, names in families.items()}
+        order: list[str] = []
+        while any(groups.values()):
+            waiting = sorted(family for family, names in groups.items() if names)
+            order += [groups[waiting[i]].pop() for i in generator.permutation(len(waiting))]
+        return tuple(order[: self.config.kinds_per_run])
+
+    def _of_editor(self, pair: PreferenceRow) -> PreferenceRow:
+        """A pair that a model proposed says so in its provenance."""
+        editor, config = self._editor, self.config.editor
+        if editor is None or config is None or perturbation_of(pair) != editor.name:
+            return pair
+        self._count("edits_accepted")
+        origin = {**config.origin(), "prompt": editor.prompt}
+        return pair.model_copy(update={"provenance": pair.provenance.model_copy(update=origin)})
+
+
+class RepairedPairsConfig(StageConfig):
+    environment: Implementation
+    """Where repairs are tried."""
+    management: Management | None = None
+    """Actions of agents beside the environment's tools. None = none."""
+    repairer: Implementation
+    """Who proposes repairs of runs that failed on a safety twin: the policy that made them."""
+    repairs: int = Field(default=8, ge=1, le=64)
+    """Repairs that are proposed for a failed step, until one passes."""
+
+
+class RepairedPairs(PairMaker[RepairedPairsConfig]):
+    """Pairs whose chosen side is the policy's own repair of what it did to a safety twin."""
+
+    name = "repaired_pairs"
+    version = 1
+    config_type = RepairedPairsConfig
+    libraries = ("numpy",)
+
+    def __init__(self, config: RepairedPairsConfig, context: Context) -> None:
+        super().__init__(config, context)
+        self._bare: Environment = context.make(config.environment, inputs=context.inputs)
+        self._environment: Environment = managed(self._bare, config.management)
+
+    def pairs(self, task: Task, teacher: Sequence[TrajectoryRow], policy: Sequence[TrajectoryRow]) -> Pairs:
+        return sum((self._of(run, task) for run in policy if failure_of(run, task) is not None), Pairs())
+
+    def _of(self, run: TrajectoryRow, task: Task) -> Pairs:
+        self._count("failures_on_twins")
+        who = self.config.repairer
+
+        def policy(one: Task) -> Policy:
+            return Acting(self._bare, self.context.make(who, task=one), self.config.management).policy
+
+        found = repair_pairs(
+            run,
+            task,
+            RepairContext(self._environment, policy, self.context.generator),
+            proposals=self.config.repairs,
+            provenance=self.context.provenance.model_copy(update=who.origin()),
+            stage=self.name,
+        )
+        for pair in found.rows:
+            self._count(f"repairs.{pair.repair.failure if pair.repair else ''}")
+        for one in found.rejected:
+            self._count(one.reason.value)
+        return found
