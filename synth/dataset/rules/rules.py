@@ -57,11 +57,11 @@ class Known:
     _settings: dict[tuple[Any, ...], Any] = field(default_factory=dict)
     _states: dict[type[Any], Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def recipe(self) -> Mapping[str, Any]:
         return self.report.recipe if self.report is not None else {}
 
-    @property
+    @cached_property
     def redacted(self) -> bool:
         return self.report is not None and self.report.redacted is not None
 
@@ -70,14 +70,16 @@ class Known:
         """Entities that no split owns."""
         return frozenset(self.report.exempt_entities) if self.report is not None else frozenset()
 
-    @property
+    @cached_property
     def world(self) -> bool:
         """Whether all documents are of a generated world: pages, entities and facts fit each other word for word."""
         return self.report is not None and self.report.source.kind == "world" and not self.redacted
 
     def of(self, state: type[S]) -> S:
         """What the rules of one table keep for those of later ones; empty at first."""
-        kept: S = self._states.setdefault(state, state())
+        if state not in self._states:
+            self._states[state] = state()
+        kept: S = self._states[state]
         return kept
 
     def same(self, key: tuple[Any, ...], value: Any) -> bool:
