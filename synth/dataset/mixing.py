@@ -70,7 +70,7 @@ def mix_datasets(
     screen, known = given_benchmarks(benchmarks)
     datasets = list(parts)
     unclean = [_contaminated(dataset, screen) for dataset in datasets]
-    pools, doubled = _pools(datasets, seed, unclean, _twins(datasets, unclean, near))
+    pools, duplicated = _pools(datasets, seed, unclean, _near_duplicates(datasets, unclean, near))
     counts = _counts(weights, [len(pool) for pool in pools], [_name(one) for one in parts], tasks)
     chosen = [frozenset(pool[:count]) for pool, count in zip(pools, counts, strict=True)]
     with staged(out, marker=MIX_FILE) as staging:
@@ -91,12 +91,12 @@ def mix_datasets(
                     origin=_origin(dataset),
                     weight=weight,
                     available=dataset.count("tasks"),
-                    doubled=twice,
+                    doubled=repeated,
                     contaminated=dirty,
                     tasks=count,
                 )
-                for dataset, weight, twice, dirty, count in zip(
-                    parts, weights, doubled, map(len, unclean), counts, strict=True
+                for dataset, weight, repeated, dirty, count in zip(
+                    parts, weights, duplicated, map(len, unclean), counts, strict=True
                 )
             ),
             near=near,
@@ -146,7 +146,9 @@ def _contaminated(dataset: Dataset, screen: Benchmarks | None) -> frozenset[str]
     )
 
 
-def _twins(datasets: list[Dataset], unclean: list[frozenset[str]], near: float | None) -> list[frozenset[str]]:
+def _near_duplicates(
+    datasets: list[Dataset], unclean: list[frozenset[str]], near: float | None
+) -> list[frozenset[str]]:
     """Per dataset, the tasks in whose cluster of near questions an earlier dataset has one."""
     if near is None:
         return [frozenset() for _ in datasets]
@@ -160,33 +162,33 @@ def _twins(datasets: list[Dataset], unclean: list[frozenset[str]], near: float |
                     questions.append(row["question"])
     ids = [f"{place:012}" for place in range(len(names))]
     found = find_duplicates(Corpus(ids, questions), Rules(structural=False, near=near)).clusters()
-    twins: list[set[str]] = [set() for _ in datasets]
+    alike: list[set[str]] = [set() for _ in datasets]
     for place in found.dropped:
         number, name = names[place]
         if names[found.of[place]][0] < number:  # rows come by dataset, and the first of a cluster stands for it
-            twins[number].add(name)
-    return [frozenset(one) for one in twins]
+            alike[number].add(name)
+    return [frozenset(one) for one in alike]
 
 
 def _pools(
-    datasets: list[Dataset], seed: int, unclean: list[frozenset[str]], twins: list[frozenset[str]]
+    datasets: list[Dataset], seed: int, unclean: list[frozenset[str]], alike: list[frozenset[str]]
 ) -> tuple[list[list[str]], list[int]]:
     """Per dataset, the ids of its tasks in the order in which they are taken, and how many another one asks already."""
     asked: set[str] = set()
     ids: set[str] = set()
     pools: list[list[str]] = []
-    doubled: list[int] = []
-    for dataset, gone, alike in zip(datasets, unclean, twins, strict=True):
+    duplicated: list[int] = []
+    for dataset, gone, near in zip(datasets, unclean, alike, strict=True):
         keys: list[tuple[str, str]] = []
         own: set[str] = set()
-        twice = 0
+        repeated = 0
         for batch in dataset.batches("tasks", columns=("id", "question")):
             for row in batch.to_pylist():
                 words = "".join(sign for sign in row["question"].casefold() if sign.isalnum())
                 if row["id"] in gone:
                     continue
-                if row["id"] in ids or row["id"] in alike or words in asked:
-                    twice += 1
+                if row["id"] in ids or row["id"] in near or words in asked:
+                    repeated += 1
                     continue
                 own.add(words)
                 keys.append((digest("mix", seed, _name(dataset), row["id"]), row["id"]))
@@ -194,8 +196,8 @@ def _pools(
         pool = [id_ for _, id_ in sorted(keys)]
         ids |= set(pool)
         pools.append(pool)
-        doubled.append(twice)
-    return pools, doubled
+        duplicated.append(repeated)
+    return pools, duplicated
 
 
 def _counts(weights: list[float], available: list[int], names: list[str], tasks: int | None) -> list[int]:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.dataset.usage import usage
-from synth.export.contract import About, Format, Record, Run
+from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
 from synth.export.messages import as_openai, masked_of, parts_of, run_messages
 from synth.export.selection import Selection
-from synth.export.why import Inexpressible, Why
 from synth.identity import canonical_json
 
 __all__ = ["OPENAI", "STS"]

@@ -17,12 +17,10 @@ from synth.dataset.configs import SPLITS
 from synth.dataset.files import CARD_FILE, REPORT_FILE
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, InputError
-from synth.export.contract import UNMEASURED, About, Format, Item, Record, Run, StepOf
-from synth.export.cutting import Cutter
-from synth.export.items import Chooser, items_of
+from synth.export.contract import UNMEASURED, About, Format, Inexpressible, Item, Record, Run, StepOf, Why
+from synth.export.items import Chooser, Cutter, items_of
 from synth.export.report import EXPORT_FILE, ExportReport, SplitReport, export_card
 from synth.export.selection import Selection
-from synth.export.why import Inexpressible, Why
 from synth.export.writing import Writer, json_line, open_writer
 from synth.identity import canonical_json
 from synth.schemas.rl import RlRow

@@ -15,8 +15,7 @@ import yaml
 
 from synth.dataset.usage import usage
 from synth.errors import InputError
-from synth.export.contract import JSON, JSONS, About, Format, Record
-from synth.export.why import Inexpressible, Why
+from synth.export.contract import JSON, JSONS, About, Format, Inexpressible, Record, Why
 from synth.identity import canonical_json
 from synth.schemas.rl import RlRow
 from synth.schemas.row import JsonList

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from synth.dataset.usage import usage
-from synth.export.contract import JSON, JSONS, UNMEASURED, About, Format, Record, Run, StepOf
+from synth.export.contract import JSON, JSONS, UNMEASURED, About, Format, Inexpressible, Record, Run, StepOf, Why
 from synth.export.messages import (
     Message,
     Part,
@@ -24,7 +24,6 @@ from synth.export.messages import (
     parts_of,
 )
 from synth.export.selection import Selection
-from synth.export.why import Inexpressible, Why
 from synth.identity import canonical_json
 from synth.schemas.row import JsonList
 from synth.schemas.steps import PreferenceRow

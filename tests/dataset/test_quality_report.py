@@ -81,9 +81,9 @@ def test_a_browser_shows_rows_as_text(inline: int, marked: Path, tmp_path: Path)
     for text in ("trajectory-teacher-0003", "search(query='Ada')", "Place 9 lies in Place 10.", "I look it up."):
         assert text in unescape(run.group())
     assert "+1" in run.group()
-    twins = re.search(r'<section id="twins">.*?</section>', dom, re.DOTALL)
-    assert twins
-    rows = re.findall(r"<tr>(<td>.*?)</tr>", twins.group())
+    section = re.search(r'<section id="duplicates">.*?</section>', dom, re.DOTALL)
+    assert section
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", section.group())
     assert len(rows) == 2
     assert [re.findall(r"<td>([^<]*)", row)[:3] for row in rows] == [
         ["trajectories", "structural", "1.0000"],

@@ -54,7 +54,7 @@ class Seen:
     """Tier and kind of distractor -> rows."""
     critical: int = 0
     """Critical steps shown."""
-    twins: int = 0
+    duplicates: int = 0
     """Pairs of rows that are alike."""
 
 
@@ -71,7 +71,7 @@ def browse(dataset: Dataset, chunks: Chunks, whole: int) -> Seen:
     seen.whole = len(picked)
     _critical(dataset, chunks, seen, tasks)
     _distractors(dataset, chunks, seen, tasks)
-    seen.twins = twins(dataset, chunks, {id_: question for id_, (question, _, _) in tasks.items()})
+    seen.duplicates = _duplicates(dataset, chunks, {id_: question for id_, (question, _, _) in tasks.items()})
     return seen
 
 
@@ -327,8 +327,8 @@ _WORDS: Mapping[str, tuple[str, str]] = {"documents": ("id", "title"), "preferen
 """Level -> columns of the table that says what a row is."""
 
 
-def twins(dataset: Dataset, chunks: Chunks, questions: Mapping[str, str], clip: int = 160) -> int:
-    """Write the pieces ``twins-00000``, ...: ``[level, kind, score, one, its words, other, its words, the row that
+def _duplicates(dataset: Dataset, chunks: Chunks, questions: Mapping[str, str], clip: int = 160) -> int:
+    """Write the pieces ``duplicates-00000``, ...: ``[level, kind, score, one, its words, other, its words, the row that
     stays]`` each. How many pairs there are.
 
     Args:
@@ -346,11 +346,11 @@ def twins(dataset: Dataset, chunks: Chunks, questions: Mapping[str, str], clip: 
             words = told[level]
             rows.append([level, kind, score, one, words.get(one, ""), other, words.get(other, ""), stays])
             if len(rows) == _ROWS:
-                chunks.add(f"twins-{count // _ROWS:05d}", rows)
+                chunks.add(f"duplicates-{count // _ROWS:05d}", rows)
                 count += _ROWS
                 rows = []
     if rows:
-        chunks.add(f"twins-{count // _ROWS:05d}", rows)
+        chunks.add(f"duplicates-{count // _ROWS:05d}", rows)
     return count + len(rows)
 
 

@@ -23,12 +23,12 @@ from synth.schemas.turns import turn_ranges
 __all__ = [
     "clean",
     "render_branch",
+    "render_judgment",
     "render_pair",
     "render_row",
     "render_step",
     "render_task",
     "render_trajectory",
-    "render_verdict",
 ]
 
 
@@ -70,14 +70,14 @@ def render_row(
         about = [("kind", row.kind), ("url", row.url), ("path", row.path), ("licence", row.licence), ("date", row.date)]
         return Group(title("document", row.id), facts([("title", row.title), *about]), body(row.text, full, 40))
     if isinstance(row, JudgmentRow):
-        return render_verdict(row, full=full)
+        return render_judgment(row, full=full)
     if isinstance(row, Rejection):
         lines = [("stage", row.stage), ("reason", f"{row.reason} · {row.reason.sentence}"), ("detail", row.detail)]
         return Group(title("rejection", row.row_id), facts(lines), body(row.preview, full, 40))
     raise TypeError(f"{type(row).__name__} is a row of no config")
 
 
-def render_verdict(row: JudgmentRow, *, full: bool = False) -> RenderableType:
+def render_judgment(row: JudgmentRow, *, full: bool = False) -> RenderableType:
     """What was said of an action, pair, answer or run, by whom, and on what it rests."""
     by = row.provenance
     lines = [
@@ -93,7 +93,7 @@ def render_verdict(row: JudgmentRow, *, full: bool = False) -> RenderableType:
         ("by", " ".join(part for part in (by.backend, by.model, by.prompt) if part)),
         ("calls", " ".join(row.calls) or None),
     ]
-    return Group(title("verdict", row.id), facts(lines), body(row.reason, full, 40))
+    return Group(title("judgment", row.id), facts(lines), body(row.reason, full, 40))
 
 
 def render_task(task: Task) -> RenderableType:
