@@ -261,9 +261,9 @@ def check_files(
     """
     there = set(_ours(folder))
     for name in sorted(there - set(files)):
-        found.add(name, None, "the report does not name this file: take it out, or it is read as part of the dataset")
+        found.add(name, None, "not listed in the report; remove it, or it will be read as part of the dataset")
     for name in sorted(set(files) - there):
-        found.add(name, None, "the report names this file, and it is missing")
+        found.add(name, None, "listed in the report, but missing")
     for name in sorted(there & set(files)):
         wanted = files[name]
         try:
@@ -280,12 +280,12 @@ def check_files(
         split = file.partition("-")[0]
         if name.endswith(".parquet") and (stated := rows.get(config, {}).get(split)) is not None:
             same = stated == found_rows.get(config, {}).get(split)
-            what += f": written anew, the rows of {config}/{split} are the same" if same else ""
+            what += f": rewritten, with the same rows of {config}/{split}" if same else ""
         found.add(name, None, what)
     for config, splits in sorted(rows.items()):
         for split in sorted(set(splits) | set(found_rows.get(config, {}))):
             if splits.get(split) != found_rows.get(config, {}).get(split):
-                what = f"the rows of {config}/{split} are not those of the build, or stand in another order"
+                what = f"the rows of {config}/{split} differ from the build's, or are in another order"
                 found.add(_first(there, config, split), None, what)
     for config in sorted(set(found_rows) - set(rows)):
         found.add(config, None, f"rows: the report has no hash of the rows of {config}")

@@ -26,7 +26,7 @@ MUTATIONS: dict[str, Mutation] = {
     "page of an entity": row(ENTITIES, 3, "there is no document nowhere", document_id="nowhere"),
     "subject": row(FACTS, 2, "there is no entity nobody", subject="nobody"),
     "object": row(FACTS, 2, "there is no entity nobody", object="nobody", value=None, value_kind="entity"),
-    "two objects": row(FACTS, 2, "at one of them only", object="p1"),
+    "two objects": row(FACTS, 2, "not both", object="p1"),
     "kind of object": row(FACTS, 2, "but the object is a value", value_kind="entity"),
     "document": row(FACTS, 4, "there is no document nowhere", document_id="nowhere"),
     "span": row(FACTS, 4, "span 0 to 10000 is not in the text", end=10_000),

@@ -94,7 +94,7 @@ MUTATIONS: dict[str, Mutation] = {
         lambda p: {"chosen": (p.chosen[0].model_copy(update={"kwargs": {"query": "x"}}),)},
     ),
     "swapped pair of a failed run": row(
-        PREFERENCES, STEP, "strength.difference: -1 does not speak for the chosen side", swapped
+        PREFERENCES, STEP, "strength.difference: -1 does not favour the chosen side", swapped
     ),
     "swapped pair of a successful run": row(
         PREFERENCES, GOOD, "chosen: is not what the trajectory did at step 2", swapped

@@ -165,16 +165,19 @@ MUTATIONS: dict[str, Mutation] = {
         lambda b: item(b, 0, kwargs={"query": "x"}),
     ),
     "alternative that was recorded": row(
-        CONTINUATIONS, ALTERNATIVE, "which is no alternative", lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5})
+        CONTINUATIONS,
+        ALTERNATIVE,
+        "so it is not an alternative",
+        lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5}),
     ),
     "another action under the same number": row(
         CONTINUATIONS,
         ALTERNATIVE + 1,
-        "content: begins otherwise than sample 0 of alternative 0",
+        "content: does not begin like sample 0 of alternative 0",
         lambda b: item(b, 0, kwargs={"query": "x"}),
     ),
     "the same action under another number": row(
-        CONTINUATIONS, ALTERNATIVE + 3, "content: puts the same action there as alternative 0", alternative=1, sample=0
+        CONTINUATIONS, ALTERNATIVE + 3, "content: repeats the action of alternative 0", alternative=1, sample=0
     ),
     "branch that begins with an observation": row(
         CONTINUATIONS, ALTERNATIVE, "content: does not begin with an action", lambda b: {"content": b.content[1:]}
@@ -185,7 +188,7 @@ MUTATIONS: dict[str, Mutation] = {
     "call id of the prefix used again": row(
         CONTINUATIONS,
         ALTERNATIVE,
-        "content: 'call_0' is the id of a call before the step already",
+        "content: 'call_0' is already the id of an earlier call",
         lambda b: {
             "content": tuple(
                 part.model_copy(update={"tool_call_id": "call_0"}) if hasattr(part, "tool_call_id") else part

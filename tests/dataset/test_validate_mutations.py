@@ -53,7 +53,7 @@ MUTATIONS: dict[str, Mutation] = {
         lambda f: shutil.copytree(f / "rejected", f / "walks"),
         "walks/rejected-00000-of-00001.parquet",
         None,
-        "no config is named 'walks'",
+        "unknown config 'walks'",
     ),
     "unknown split": (
         lambda f: (f / TASKS).rename(f / "tasks/dev-00000-of-00001.parquet"),
@@ -123,7 +123,7 @@ MUTATIONS: dict[str, Mutation] = {
         values(TASKS, "details", lambda row, old: " {}" if row == 1 else old),
         TASKS,
         1,
-        "details does not come back as it was written",
+        "details does not round-trip",
     ),
     # tasks
     "task twice": (
@@ -150,7 +150,7 @@ MUTATIONS: dict[str, Mutation] = {
         "checks: no_shortcut abstained",
         lambda t: {"checks": (t.checks[0], t.checks[1].model_copy(update={"outcome": "abstained"}))},
     ),
-    "no check": row(TASKS, 0, "checks: none is recorded", checks=()),
+    "no check": row(TASKS, 0, "checks: none recorded", checks=()),
     "gold entity of two splits": (
         edit(TASKS, 7, lambda t: {"gold_entities": (*t.gold_entities, "place-10")}),
         "tasks/validation-00000-of-00001.parquet",
@@ -254,13 +254,13 @@ MUTATIONS: dict[str, Mutation] = {
         "content[0]: does not hold the question of its task",
         lambda t: item(t, 0, content="Who founded Rome?"),
     ),
-    "no question": row(TRAJECTORIES, 1, "content[0]: is not what the user asked", lambda t: {"content": t.content[1:]}),
+    "no question": row(TRAJECTORIES, 1, "content[0]: is not the user's question", lambda t: {"content": t.content[1:]}),
     "success against the verdict": row(TRAJECTORIES, 0, "success: False, but the verdict says True", success=False),
     "tool calls miscounted": row(TRAJECTORIES, 0, "tool_calls: 3", tool_calls=3),
     "turns miscounted": row(TRAJECTORIES, 0, "turns: 9", turns=9),
     "answer not the last message": row(TRAJECTORIES, 0, "answer: is not that of the last message", answer="something"),
     "answer of a rollout that was cut off": row(
-        TRAJECTORIES, 0, "answer: there is one, though the rollout ended with max_turns", stop_reason="max_turns"
+        TRAJECTORIES, 0, "answer: set, though the rollout ended with max_turns", stop_reason="max_turns"
     ),
     "other tools": row(
         TRAJECTORIES, 0, "available_custom_tools: are not those of tool_schemas", available_custom_tools=("open",)
@@ -334,7 +334,7 @@ MUTATIONS: dict[str, Mutation] = {
         card("path: tasks/train-*.parquet", "path: data/train-*.parquet"),
         "README.md",
         None,
-        "configs: tasks is not as its files are",
+        "configs: tasks does not match its files",
     ),
     "card lacks a config": (card("config_name: rejected", "config_name: dropped"), "README.md", None, "configs: "),
 }

@@ -104,10 +104,10 @@ MUTATIONS: dict[str, Mutation] = {
     "another task": within(WORDINGS, 1, "there is no task task-0", task_id="task-0"),
     "another split": within(WORDINGS, 1, "split: test, but its task is of train", split="test"),
     "other words than the task's": within(
-        WORDINGS, 1, "was accepted, and the task asks another", question="Who else?", parts=()
+        WORDINGS, 1, "was accepted, but the task asks something else", question="Who else?", parts=()
     ),
-    "accepted for a reason": within(WORDINGS, 1, "accepted: goes with no reason", reason=Reason.REFUSAL),
-    "refused for none": within(WORDINGS, 0, "accepted: goes with no reason", reason=None),
+    "accepted for a reason": within(WORDINGS, 1, "accepted: an accepted rewrite has no reason", reason=Reason.REFUSAL),
+    "refused for none": within(WORDINGS, 0, "accepted: an accepted rewrite has no reason", reason=None),
     "a gap": within(WORDINGS, 1, "attempt: 2 does not follow", attempt=2),
     "an attempt after one that was accepted": within(
         WORDINGS,
@@ -121,13 +121,13 @@ MUTATIONS: dict[str, Mutation] = {
     "a described part that stands nowhere": within(
         WORDINGS, 2, "'moon' is not in its question", parts=(WordedPart(before="X lies_in it", after="moon"),)
     ),
-    "described twice": within(WORDINGS, 1, "does not follow the one before", kind="described"),
+    "described twice": within(WORDINGS, 1, "does not follow the previous attempt", kind="described"),
     "nobody confirmed it": within(WORDINGS, 1, "the second reader did not confirm it", confirmed="abstained"),
     "a check of another task": within(CHECKS, 0, "there is no task task-0", task_id="task-0"),
     "a check twice": within(CHECKS, 1, "another task review has", check="closed_book", claims=()),
     "more right than answered": within(CHECKS, 0, "2 right, 1 answered", right=2),
     "more replies than samples": within(CHECKS, 0, "1 replies, 0 samples", samples=0),
-    "a sample of which nothing is said": within(CHECKS, 0, "missing: 0 told of, 1", missing=()),
+    "a sample of which nothing is said": within(CHECKS, 0, "missing: 0 listed, but 1", missing=()),
     "an abstention with replies": within(CHECKS, 0, "abstained with 1", outcome="abstained"),
     "a pass without replies": within(
         CHECKS, 0, "passed with 0 replies", replies=0, answered=0, answers=(), missing=("a", "b")

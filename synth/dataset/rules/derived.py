@@ -150,7 +150,7 @@ def _stated(
 ) -> Iterator[str]:
     quote = page.text[fact.start : fact.end]
     if page.text[fact.start - 1 : fact.start] not in ("", " ", "\n") or quote[-1:] not in tuple(".!?"):
-        yield f"start, end: {quote[:60]!r} is no whole sentence"
+        yield f"start, end: {quote[:60]!r} is not a whole sentence"
     if homes.get(fact.subject) != page.id and not any(name in quote for name in names.get(fact.subject, ())):
         yield f"subject: {fact.subject} is not what {page.id} is about, nor named in {quote[:60]!r}"
     target = names.get(fact.object, ()) if fact.object is not None else (fact.value or "",)

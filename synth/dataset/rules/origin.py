@@ -54,7 +54,7 @@ def actor(row: Any, known: Known) -> Iterator[str]:
     if isinstance(row, Task):
         kinds = (made.prompt or "",)  # one is written anew, described, or keeps the grammar's words
         if made.prompt is not None and made.backend is None:
-            yield "provenance.prompt: there is one, and no backend got it"
+            yield "provenance.prompt: set, but no backend was called"
     if isinstance(row, PreferenceRow) and row.kind is PairKind.PERTURBATION and made.backend is not None:
         return  # an editor proposed it
     for name in _ACTOR:
@@ -62,7 +62,7 @@ def actor(row: Any, known: Known) -> Iterator[str]:
             yield f"provenance.{name}: another row of the same stage run has another"
     turns = isinstance(row, TrajectoryRow) and ModelTurns.stand_in(row.details)
     if made.model is None and made.model_revision is not None and not turns:
-        yield "provenance.model_revision: there is one, and no model was called"
+        yield "provenance.model_revision: set, but no model was called"
 
 
 def _hashed(table: str, columns: str, parts: Callable[[Any], tuple[Any, ...] | None], *, text: bool = True) -> Rule:
@@ -74,7 +74,7 @@ def _hashed(table: str, columns: str, parts: Callable[[Any], tuple[Any, ...] | N
         of = parts(row)
         kind, _, own = row.id.rpartition("-")
         if of is not None and len(own) == 16 and own != (wanted := digest(*of)[:16]):
-            yield f"id: is not the hash of what the row is: {kind}-{wanted}"
+            yield f"id: does not match the row's content: {kind}-{wanted}"
 
     return id_hash
 

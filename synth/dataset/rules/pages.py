@@ -59,7 +59,7 @@ def page(row: Document, known: Known) -> Iterator[str]:
     for place, part in enumerate(row.sections if known.world else ()):
         above = row.text[: part.start].rstrip("\n").rpartition("\n")[2]
         if above != f"{'#' * part.level} {part.heading}":
-            yield f"sections[{place}]: no heading {part.heading!r} of level {part.level} stands above it"
+            yield f"sections[{place}]: no heading {part.heading!r} of level {part.level} above it"
         edges = row.text[part.start - 1 : part.start], row.text[part.end : part.end + 1]
         if edges[0] != "\n" or edges[1] not in ("", "\n"):
             yield f"sections[{place}]: does not begin and end with a line"
@@ -74,7 +74,7 @@ def page(row: Document, known: Known) -> Iterator[str]:
     if known.world:
         known.of(Pages).about[row.id] = row.title, row.kind, row.aliases, row.partition
         if not row.text.startswith(f"# {row.title}\n"):
-            yield "title: does not stand above the text"
+            yield "title: is not above the text"
         if (row.path, row.url, row.date) != (None, None, None) or any(link.fragment for link in row.links):
             yield "path, url, date: a generated page has none"
 
@@ -101,7 +101,7 @@ def entity(row: EntityRow, known: Known) -> Iterator[str]:
 def fact(row: FactRow, known: Known) -> Iterator[str]:
     """A fact ends at an entity or at a value, and its span lies in the document."""
     if (row.object is None) == (row.value is None):
-        yield "object: a fact ends at an entity or at a value, and at one of them only"
+        yield "object: a fact has either an object or a value, not both"
     elif (row.object is not None) != (row.value_kind == "entity"):
         yield f"value_kind: {row.value_kind}, but the object is {'an entity' if row.object else 'a value'}"
     length = known.of(Pages).lengths.get(row.document_id)
@@ -113,7 +113,7 @@ def fact(row: FactRow, known: Known) -> Iterator[str]:
 def relation(row: FactRow, known: Known) -> Iterator[str]:
     """A relation has one inverse and one kind of value."""
     if not known.same(("relation", row.relation), (row.inverse, row.value_kind)):
-        yield f"inverse, value_kind: {row.inverse}, {row.value_kind}, but other facts of {row.relation} have others"
+        yield f"inverse, value_kind: {row.inverse}, {row.value_kind}, but other facts of {row.relation} differ"
 
 
 # -- what leads astray ------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ def distractor(row: Distractor, known: Known) -> Iterator[str]:
     if (row.role is None, row.step is None, row.runs == 0, row.score is not None) != (near,) * 4:
         yield f"role, step, runs, score: {row.role}, {row.step}, {row.runs}, {row.score} in tier {row.tier}"
     if row.rank is not None and row.rank < 1:
-        yield f"rank: {row.rank} is no place"
+        yield f"rank: {row.rank} is not a rank"
     if not known.same(("method", row.provenance.fingerprint, row.kind), row.method):
         yield f"method: {row.method}, but others of kind {row.kind} have another"
     yield from (f"checks: {one.check} {one.outcome}" for one in row.checks if one.outcome != "passed")

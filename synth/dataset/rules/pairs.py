@@ -148,7 +148,7 @@ def strength(row: PreferenceRow, known: Known) -> Iterator[str]:
     if not of.verified:
         yield f"strength.verified: false in a pair of kind {row.kind}"
     if of.difference <= 0:
-        yield f"strength.difference: {of.difference:g} does not speak for the chosen side"
+        yield f"strength.difference: {of.difference:g} does not favour the chosen side"
     if of.alternative < 0:
         yield f"strength.alternative: {of.alternative}"
 
@@ -280,7 +280,7 @@ def words_of_judge(row: JudgmentRow, known: Known) -> Iterator[str]:
         yield f"abstained: {row.abstained}, but the verdict is {row.verdict!r}"
     if not silent:
         if row.verdict not in words:
-            yield f"verdict: {row.verdict!r} is not said of this kind"
+            yield f"verdict: {row.verdict!r} is not a verdict of this kind"
         elif row.value is not None and not words[row.verdict][0] <= row.value <= words[row.verdict][1]:
             yield f"value: {row.value:g} is out of the range of {row.verdict!r}"
     if row.kind not in _AT_A_STEP and row.step != -1:
@@ -290,11 +290,11 @@ def words_of_judge(row: JudgmentRow, known: Known) -> Iterator[str]:
     if (row.pair_id is not None) != (row.kind is JudgmentKind.PAIR):
         yield "pair_id: only verdicts on pairs have one"
     if any(cited < 0 for cited in row.cites) or len(set(row.cites)) < len(row.cites):
-        yield f"cites: {list(row.cites)} are no steps, each once"
+        yield f"cites: {list(row.cites)} must be distinct steps"
     if row.calls and row.provenance.backend is None:
-        yield "provenance.backend: calls were made, and nobody is named"
+        yield "provenance.backend: calls were made, but no backend is named"
     if row.calls and row.provenance.model is None and not known.redacted:
-        yield "calls: there are some, and no model was called"
+        yield "calls: listed, but no model was called"
 
 
 # -- duplicates -------------------------------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ def duplicate(row: DuplicateRow, known: Known) -> Iterator[str]:
     if row.one == row.other:
         yield "other: a row is not compared with itself"
     if not 0 < row.score <= 1 or (row.kind in ("exact", "structural") and row.score != 1):
-        yield f"score: {row.score} is none of kind {row.kind}"
+        yield f"score: {row.score} is not possible for kind {row.kind}"
     if row.level == "trajectories":
         yield from _duplicate_runs(row, known)
         return

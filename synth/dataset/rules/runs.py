@@ -60,14 +60,14 @@ def run(row: TrajectoryRow, known: Known) -> Iterator[str]:
         runs.recorded[row.id] = record(row)
     yield from _protocol(row)
     if row.retry_of is not None and not Reflected.stand_in(row.details):
-        yield "retry_of: a second try holds the reflection on the first in its details; this does not"
+        yield "retry_of: a retry must hold the reflection on the first attempt in its details"
     if row.retry_of is not None and row.retry_of == row.id:
-        yield "retry_of: a run is no second try of itself"
+        yield "retry_of: a run cannot retry itself"
     task = known.tasks.get(row.task_id)
     if task is not None and row.environment != RECORDED:  # else it was asked in any words
         first = row.content[0] if row.content else None
         if not isinstance(first, TextObservation) or first.source != "user":
-            yield "content[0]: is not what the user asked"
+            yield "content[0]: is not the user's question"
         elif task.question not in first.content and not known.unread(first.content):
             yield "content[0]: does not hold the question of its task"
     calls = sum(item.class_ in ("api_action", "code_action") for item in row.content)
@@ -83,7 +83,7 @@ def _protocol(row: TrajectoryRow) -> Sequence[str]:
     try:
         trajectory = trajectory_of(row)
         if parse(to_json(trajectory)) != trajectory:
-            return ["content: is another one after a round trip through JSON"]
+            return ["content: changes in a round trip through JSON"]
     except ValidationError as error:
         return error_lines(error)
     except AdpError as error:
@@ -128,7 +128,7 @@ def ending(row: TrajectoryRow | ContinuationRow, known: Known) -> Iterator[str]:
         if not isinstance(last, MessageAction) or row.answer not in (last.content, final_answer(last.content)):
             yield "answer: is not that of the last message"
     elif row.answer is not None:
-        yield f"answer: there is one, though the rollout ended with {row.stop_reason}"
+        yield f"answer: set, though the rollout ended with {row.stop_reason}"
 
 
 @rule("trajectories continuations", "proposal model_turns[]")
@@ -147,7 +147,7 @@ def model_turns(row: TrajectoryRow | ContinuationRow, known: Known) -> Iterator[
         if row.proposal is not None:
             yield from _turn("proposal", row.proposal)
             if row.side == "original":
-                yield "proposal: nobody proposed what was recorded"
+                yield "proposal: the recorded action has no proposal"
     if len(turns) > most:
         yield f"{path}: there are {len(turns)}, of {most} turns{whose}"
     for number, one in enumerate(turns):
@@ -367,10 +367,10 @@ def continuation(row: ContinuationRow, known: Known) -> Iterator[str]:
     if row.side == "alternative":
         for (side, number), other in tallies.items():
             if side == "alternative" and number != row.alternative and other.essence == shown:
-                yield f"content: puts the same action there as alternative {number}"
+                yield f"content: repeats the action of alternative {number}"
     tally = tallies.setdefault((row.side, row.alternative), _Tally(shown, plain, known.place))
     if row.step >= 0 and tally.bare != plain:
-        yield f"content: begins otherwise than sample 0 of alternative {row.alternative} ({tally.place[0]})"
+        yield f"content: does not begin like sample 0 of alternative {row.alternative} ({tally.place[0]})"
     tally.verdicts[row.sample] = row.verdict.correct
 
 
@@ -379,11 +379,11 @@ def _after_prefix(row: ContinuationRow, shown: bytes, run: Recorded) -> Iterator
     if row.side == "original" and row.step >= 0 and shown != run.essences[row.step]:
         yield f"content: does not begin with what the trajectory did at step {row.step}"
     if row.side == "alternative" and shown == run.essences[row.step]:
-        yield f"content: begins with what the trajectory did at step {row.step}, which is no alternative"
+        yield f"content: begins with what the trajectory did at step {row.step}, so it is not an alternative"
     before = set(run.ids[: run.ranges[max(row.step, 0)][0]]) - {None}
     own = (item.tool_call_id for item in row.content if isinstance(item, ApiAction | CodeAction))
     if again := next((name for name in own if name in before), None):
-        yield f"content: {again!r} is the id of a call before the step already"
+        yield f"content: {again!r} is already the id of an earlier call"
 
 
 RUN_RULES = (run, actor_of_run, ending, model_turns, step_label, step_of_run, criticality, continuation)

@@ -80,13 +80,13 @@ def task_facts(row: Task, known: Known) -> Iterator[str]:
 def task_checks(row: Task, known: Known) -> Iterator[str]:
     """Every check was recorded once, and passed."""
     if not row.checks and row.walk.hops:
-        yield "checks: none is recorded"
+        yield "checks: none recorded"
     for check in row.checks:
         if check.outcome != "passed":
             yield f"checks: {check.check} {check.outcome}"
     names = tuple(check.check for check in row.checks)
     if len(set(names)) < len(names):
-        yield "checks: one of them is recorded twice"
+        yield "checks: one is recorded twice"
 
 
 @rule(
@@ -106,7 +106,7 @@ def walk(row: Task, known: Known) -> Iterator[str]:
         if hop.cue not in row.question and not known.unread(row.question):
             yield f"walk.hops[{number}].cue: not in the question"
         if any(not 0 <= need < number for need in hop.needs):
-            yield f"walk.hops[{number}].needs: names a hop that does not come before it"
+            yield f"walk.hops[{number}].needs: names a hop that does not precede it"
 
 
 def of_task(tables: str, *names: str) -> Rule:
@@ -172,7 +172,7 @@ def measured_difficulty(row: DifficultyRow, known: Known) -> Iterator[str]:
     if (row.successes, row.rollouts) != (right, tried):
         yield f"successes: {row.successes} of {row.rollouts}; the trajectories say {right} of {tried}"
     if not 0 <= row.predicted <= 1:
-        yield f"predicted: {row.predicted} is no share"
+        yield f"predicted: {row.predicted} is not between 0 and 1"
     elif row.bin != min(9, int(row.predicted * 10)):
         yield f"bin: {row.bin}, and {row.predicted} is predicted"
     asked = row.closed_book_rollouts > 0
@@ -213,7 +213,7 @@ def rewrite(row: QuestionRewriteRow, known: Known) -> Iterator[str]:
     """An accepted wording is the task's question, says every part, and is the last attempt; a refused one says why."""
     state, key = known.of(_Attempts), (row.task_id, row.kind)
     if row.attempt != state.last.get(key, -1) + 1:
-        yield f"attempt: {row.attempt} does not follow the one before"
+        yield f"attempt: {row.attempt} does not follow the previous attempt"
     if key in state.accepted:
         yield f"attempt: an earlier wording of {row.task_id} was accepted"
     state.last[key] = row.attempt
@@ -222,17 +222,17 @@ def rewrite(row: QuestionRewriteRow, known: Known) -> Iterator[str]:
     # What was described may have been reworded afterwards.
     task = known.tasks.get(row.task_id) if row.kind == "reworded" else None
     if row.accepted == (row.reason is not None):
-        yield "accepted: goes with no reason, and a refused one with one"
+        yield "accepted: an accepted rewrite has no reason, a rejected one has one"
     if not row.accepted:
         return
     if task is not None and task.question != row.question:
-        yield "question: was accepted, and the task asks another"
+        yield "question: was accepted, but the task asks something else"
     if row.question is not None:
         for part in row.parts:
             if part.after not in row.question or (row.kind == "reworded" and part.before not in row.before):
                 yield f"parts: {part.before!r} or {part.after!r} is not in its question"
         if row.confirmed_by is not None and row.confirmed != "same":
-            yield "confirmed: it was accepted, and the second reader did not confirm it"
+            yield "confirmed: it was accepted, but the second reader did not confirm it"
 
 
 @rule("task_reviews", "outcome samples replies answered claims[].verdict")
@@ -241,7 +241,7 @@ def review(row: TaskReviewRow, known: Known) -> Iterator[str]:
     if not 0 <= row.right <= row.answered <= row.replies <= row.samples:
         yield f"samples: {row.right} right, {row.answered} answered, {row.replies} replies, {row.samples} samples"
     if len(row.missing) != row.samples - row.replies:
-        yield f"missing: {len(row.missing)} told of, {row.samples - row.replies} samples had no reply"
+        yield f"missing: {len(row.missing)} listed, but {row.samples - row.replies} samples had no reply"
     if (row.outcome == "abstained") != (row.replies == 0):
         yield f"outcome: {row.outcome} with {row.replies} replies"
     if row.check == "alternatives":

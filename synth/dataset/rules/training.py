@@ -167,7 +167,7 @@ def quoted_in_contexts(row: Document, known: Known) -> Iterator[str]:
     """Contexts quote a document as it is, and a split's contexts hold no document of another one beside gold."""
     for (length, hashed, whole), place in known.of(_Quoted).texts.pop(row.id, {}).items():
         if hashlib.sha256(row.text[:length].encode()).digest() != hashed:
-            known.found.add(*place, f"documents: the text of {row.id} is another one")
+            known.found.add(*place, f"documents: the text of {row.id} differs")
         elif whole != (length == len(row.text)):
             known.found.add(*place, f"documents: {row.id} is {'not ' if whole else ''}whole")
     for split, place in known.of(_Quoted).beside.pop(row.id, {}).items():

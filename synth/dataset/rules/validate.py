@@ -185,13 +185,13 @@ def _check_card(path: Path, report: BuildReport | None, counts: dict[str, dict[s
     present = set(body.splitlines())
     for line in wanted.split("\n## Tables\n")[0].splitlines():
         if line.startswith("|") and any(sign.isdigit() for sign in line) and line not in present:
-            found.add(path.name, None, f"lacks a line that the report gives: {line}")
+            found.add(path.name, None, f"lacks a line that the report implies: {line}")
 
 
 _SAYS_OTHER = {
-    PLOTS: "draws other numbers than the report's",
-    COLUMNS: "lists other columns than the rows have",
-    RECIPE_FILE: "is another recipe than the report's",
+    PLOTS: "shows numbers other than the report's",
+    COLUMNS: "lists columns other than those of the rows",
+    RECIPE_FILE: "is not the report's recipe",
 }
 
 
@@ -230,7 +230,7 @@ def _configs(matter: dict[str, Any], full: dict[str, dict[str, int]], name: str,
     for config in dict.fromkeys([*stated, *full]):
         wanted = {split: f"{config}/{split}-*.parquet" for split in full.get(config, {})}
         if stated.get(config, {}) != wanted:
-            found.add(name, None, f"configs: {config} is not as its files are: {sorted(wanted) or 'it has none'}")
+            found.add(name, None, f"configs: {config} does not match its files: {sorted(wanted) or 'it has none'}")
 
 
 def _infos(matter: dict[str, Any], full: dict[str, dict[str, int]], name: str, found: Problems) -> None:
