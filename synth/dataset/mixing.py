@@ -61,12 +61,12 @@ def mix_datasets(
     Raises:
         InputError: a weight is none, a dataset has too few tasks, or was written with another schema; a benchmark can't
             be read.
-        StoreError: ``out`` holds something that is no mix, or can't be written.
+        StoreError: ``out`` holds something other than a mix, or can't be written.
     """
     check_destination(out, marker=MIX_FILE)
     weights = _shares(parts)
     if near is not None and not 0 < near <= 1:
-        raise InputError(f"{near} is no share of n-grams", where="--near", mend="give more than 0, at most 1")
+        raise InputError(f"{near} is not a share of n-grams", where="--near", mend="give more than 0, at most 1")
     screen, known = given_benchmarks(benchmarks)
     datasets = list(parts)
     unclean = [_contaminated(dataset, screen) for dataset in datasets]
@@ -123,10 +123,10 @@ def _origin(dataset: Dataset) -> MixOrigin | None:
 
 def _shares(parts: Mapping[Dataset, float]) -> list[float]:
     if len(parts) < 2:
-        raise InputError("one dataset is no mix", mend="give two or more, as DIR=WEIGHT")
+        raise InputError("a mix needs two or more datasets", mend="give two or more, as DIR=WEIGHT")
     for dataset, weight in parts.items():
         if not (math.isfinite(weight) and weight > 0):
-            raise InputError(f"{weight} is no weight", where=str(dataset.path), mend="give a number above 0")
+            raise InputError(f"{weight} is not a weight", where=str(dataset.path), mend="give a number above 0")
         if "tasks" not in dataset.configs:
             raise InputError("the dataset has no tasks to choose from", where=str(dataset.path))
     total = sum(parts.values())

@@ -39,7 +39,7 @@ class Lengths(Row):
 
 
 class Stats(Row):
-    """What ``synth stats`` tells. ``model_dump(mode="json")`` is what ``--json`` prints."""
+    """What ``synth stats`` reports. ``model_dump(mode="json")`` is what ``--json`` prints."""
 
     dataset: str
     seed: int

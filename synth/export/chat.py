@@ -75,7 +75,7 @@ def _sts(run: Run, about: About, cut: int) -> Sequence[Record]:
 
 OPENAI = Format(
     name="openai",
-    summary="Chat JSONL: `messages` and `tools`; arguments are JSON text, turns that are no targets have weight 0.",
+    summary="Chat JSONL: `messages` and `tools`; arguments are JSON text, turns that are not targets have weight 0.",
     source="trajectories",
     layout="jsonl",
     convert=_openai,

@@ -132,7 +132,7 @@ _SENTENCES = {
     Why.NO_TARGET: "No turn of the run may be a target of training.",
     Why.MASKED_TURN: "A turn that must not be a target stands before one that should be, and the format trains every "
     "turn.",
-    Why.CODE: "The run executes code, which is no call of a tool.",
+    Why.CODE: "The run executes code, which is not a tool call.",
     Why.NO_TEXT: "An observation is a picture or a page with its layout.",
     Why.MIXED_TURN: "A turn speaks to the user and acts in other ways too, or turns do not alternate.",
     Why.SEVERAL_THOUGHTS: "An action has a thought or words of its own, and the format has one place per turn.",

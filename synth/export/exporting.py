@@ -1,7 +1,7 @@
 """A dataset in another format: read, choose, cut, convert, write, count, move into place.
 
 Rows stream: memory holds one group of records and what the selection needs. The same dataset and options give the same
-bytes. Nothing stands at the destination until everything does.
+bytes. The destination appears only when it is complete.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def export_dataset(
 
     Raises:
         InputError: an option can't be used, the dataset lacks a table, or no row is left.
-        StoreError: ``out`` holds something that is no export, or can't be written.
+        StoreError: ``out`` holds something other than an export, or can't be written.
         DatasetError: the dataset is damaged.
     """
     for table in (format_.source, *format_.needs):

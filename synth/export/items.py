@@ -193,7 +193,7 @@ class _Steps:
         return tuple(sorted(found, key=lambda step: step.step))
 
     def left(self) -> str | None:
-        """The id of a step that nobody asked for."""
+        """The id of a step that was not asked for."""
         for steps in self._waiting.values():
             return steps[0].id
         return None if self._next is None else self._next.id

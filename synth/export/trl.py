@@ -274,7 +274,7 @@ TRL_SFT = Format(
 )
 TRL_RFT = Format(
     name="trl-rft",
-    summary="The policy's own successes: `prompt` and `completion` for TRL's SFTTrainer, turns that are no targets "
+    summary="The policy's own successes: `prompt` and `completion` for TRL's SFTTrainer, turns that are not targets "
     "masked.",
     source="trajectories",
     layout="parquet",

@@ -192,7 +192,7 @@ OPTIONS: dict[str, str] = {
     "export GOOD --to trl-sft --out full": "is left alone",
     "export GOOD --to trl-sft --out GOOD": "is left alone",
     "export GOOD --to trl-sft --out /proc/out": "/proc/out",
-    "mix GOOD=1 --out out": "one dataset is no mix",
+    "mix GOOD=1 --out out": "a mix needs two or more datasets",
     "mix GOOD=1 COPY --out out": "DIR=WEIGHT",
     "mix GOOD=1 COPY=much --out out": "DIR=WEIGHT",
     "mix GOOD=0 COPY=1 --out out": "no weight",

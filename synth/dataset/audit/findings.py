@@ -80,7 +80,7 @@ class Findings:
         self.why: dict[str, str] = {}
 
     def add(self, place: Place, row_id: str, rule: str, what: str) -> None:
-        """A violation. Raises KeyError for a rule that nobody declared."""
+        """A violation. Raises KeyError for an undeclared rule."""
         self._sentences[rule]
         self._counts[rule] += 1
         if self._counts[rule] <= self._limit:

@@ -29,7 +29,7 @@ __all__ = [
 
 DISTRACTOR_RULES: Mapping[str, str] = {
     "distractor": "No distractor is gold, and no fact of its page is a hop of the task that it leads astray.",
-    "context": "Every gold document stands in a context once; no fact of another document in it is a hop of its task.",
+    "context": "Every gold document is in a context once; no fact of another document in it is a hop of its task.",
 }
 _Pair = tuple[Key, Key]
 
@@ -90,7 +90,7 @@ class DistractorAudit:
     def _context(self, task: str, pages: list[str], stated: Mapping[str, set[_Pair]]) -> Iterator[str]:
         for name in self._gold[task]:
             if (times := pages.count(name)) != 1:
-                yield f"the gold document {name!r} stands there {times} times"
+                yield f"the gold document {name!r} is there {times} times"
         for name in dict.fromkeys(pages):
             if name not in self._gold[task] and (said := self._says(task, stated.get(name))):
                 yield f"{name!r} is not gold and states {said} of {task}"

@@ -1,7 +1,7 @@
 """``synth report``: numbers as plots and tables, rows to look through, in one page without a network.
 
 The page runs its own script and style and nothing else: a policy in its head names both by their hash, and allows
-scripts from files beside it only where there are any. Whatever stands in a row reaches the page as data and is shown as
+scripts from files beside it only where there are any. Whatever a row holds reaches the page as data and is shown as
 text.
 """
 
@@ -32,7 +32,7 @@ __all__ = ["Written", "write_report"]
 _SHARED = ("lengths", "ends", "steps", "models")
 """Tables of ``synth stats`` that the page shows too."""
 _INLINE = 6_000_000
-"""Bytes of rows that still stand in the page itself."""
+"""Bytes of rows up to which they are part of the page itself."""
 
 
 @dataclass(frozen=True)
