@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pyarrow as pa
 from synth.dataset.configs import CONFIGS, Column, Config, columns, config_named
 from synth.dataset.files import DataFile, Problem, Problems
 from synth.dataset.reader import load
+from synth.dataset.rules.coverage import coverage
 from synth.dataset.rules.reading import Portion, layout, parsed, portions
 from synth.dataset.rules.validate import check_rows
 
@@ -173,6 +175,15 @@ class Held:
                 for mutation in batch:
                     if (mutation.file.label, mutation.row) not in found and not self.problems([mutation]):
                         yield mutation
+
+
+@cache
+def carried() -> dict[str, tuple[str, ...]]:
+    """Table -> columns that nothing proves."""
+    found: dict[str, tuple[str, ...]] = {}
+    for table, column, behind in coverage():
+        found[table] = (*found.get(table, ()), *(() if behind else (column,)))
+    return {table: names for table, names in found.items() if names}
 
 
 def leaves(config: Config) -> list[Column]:

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from critical_samples import whole_tables
 from exporter_samples import sample_report
-from mutating import Held, Mutation, leaves
+from mutating import Held, Mutation, carried, leaves
 from test_judgment_mutations import TASKS, verdicts
 from test_writing_mutations import checks, wordings
 
 import synth
 from synth.dataset.configs import CONFIGS, config_named
 from synth.dataset.layout import write_dataset
-from synth.dataset.rules.coverage import carried
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.judgments import JudgmentRow

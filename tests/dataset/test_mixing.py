@@ -141,7 +141,7 @@ def test_mistakes(two: tuple[Path, Path], tmp_path: Path, capsys: pytest.Capture
     one, other = two
     with pytest.raises(InputError, match=r"two has 8 tasks to take, and its share is 10. Give --tasks 16 or fewer"):
         synth.mix({one: 1, other: 1}, tmp_path / "mix", tasks=20)
-    with pytest.raises(InputError, match="is no mix"):
+    with pytest.raises(InputError, match="a mix needs two"):
         synth.mix({one: 1}, tmp_path / "mix")
     with pytest.raises(InputError, match="is not a weight"):
         synth.mix({one: 1, other: 0}, tmp_path / "mix")

@@ -42,12 +42,12 @@ from synth.schemas.arrow import arrow_schema
 
 MUTATIONS: dict[str, Mutation] = {
     # layout
-    "stray file": (lambda f: (f / "tasks" / "x.tmp").write_text(""), "tasks/x.tmp", None, "no file of a dataset"),
+    "stray file": (lambda f: (f / "tasks" / "x.tmp").write_text(""), "tasks/x.tmp", None, "not a dataset file"),
     "data beside the configs": (
         lambda f: shutil.copy(f / REJECTED, f / "a.parquet"),
         "a.parquet",
         None,
-        "no file of a dataset",
+        "not a dataset file",
     ),
     "unknown config": (
         lambda f: shutil.copytree(f / "rejected", f / "walks"),
@@ -65,7 +65,7 @@ MUTATIONS: dict[str, Mutation] = {
         lambda f: (f / TASKS).rename(f / "tasks/train-00000-of-00002.parquet"),
         "tasks/train-00000-of-00002.parquet",
         None,
-        "their names tell otherwise",
+        "their names say otherwise",
     ),
     "file lost": (lambda f: (f / TASKS).unlink(), "report.json", None, "says 12 rows of tasks/train; the files hold 0"),
     "file cut off": (cut(TASKS), TASKS, None, "can't be read as Parquet"),
@@ -75,9 +75,9 @@ MUTATIONS: dict[str, Mutation] = {
         lambda f: rewrite(f, DOCUMENTS, lambda t: pa.concat_tables([t] * 10)),
         DOCUMENTS,
         None,
-        "holds 620 rows: too many",
+        "holds 620 rows, too many",
     ),
-    "empty file": (table(REJECTED, lambda t: t.slice(0, 0)), REJECTED, None, "holds no row"),
+    "empty file": (table(REJECTED, lambda t: t.slice(0, 0)), REJECTED, None, "has no rows"),
     # schemas
     "column lost": (table(TASKS, lambda t: t.drop_columns(["answer"])), TASKS, None, "column answer is missing"),
     "column added": (

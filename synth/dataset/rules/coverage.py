@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from synth.dataset.card.counts import COUNTS
 from synth.dataset.configs import CONFIGS, columns
@@ -16,7 +15,7 @@ from synth.dataset.rules.runs import RUN_RULES
 from synth.dataset.rules.tasks import TASK_RULES
 from synth.dataset.rules.training import TRAINING_RULES
 
-__all__ = ["RULES", "carried", "coverage"]
+__all__ = ["RULES", "coverage"]
 
 RULES: tuple[Rule, ...] = (*TASK_RULES, *PAGE_RULES, *TRAINING_RULES, *RUN_RULES, *PAIR_RULES, *ORIGIN_RULES)
 
@@ -32,7 +31,11 @@ is as good."""
 
 
 def coverage() -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """(table, column, what proves it) of every column: names of rules, keys, references and counts."""
+    """(table, column, what proves it) of every column: names of rules, keys, references and counts.
+
+    Nothing proves a column that is only carried: a wrong value of the right type may pass there, when the hashes are
+    written anew as well. ``--deep`` computes many of them once more: walks, labels, verdicts of answers, facts.
+    """
     for config in CONFIGS:
         about = annotated(config.row_type)
         behind: list[tuple[str, str]] = [(name, "key") for key in about.keys for name in key]
@@ -52,13 +55,3 @@ def coverage() -> Iterator[tuple[str, str, tuple[str, ...]]]:
 def _covers(name: str, path: str) -> bool:
     plain = path.replace("[]", "")
     return any(one == name or one.startswith((f"{name}.", f"{name}[")) for one in (path, plain))
-
-
-@cache
-def carried() -> Mapping[str, tuple[str, ...]]:
-    """Table -> columns in which a wrong value of the right type may pass, when the hashes are written anew as well: no
-    rule proves them. ``--deep`` computes many of them once more: walks, labels, verdicts of answers, facts."""
-    found: dict[str, tuple[str, ...]] = {}
-    for table, column, behind in coverage():
-        found[table] = (*found.get(table, ()), *(() if behind else (column,)))
-    return {table: names for table, names in found.items() if names}
