@@ -45,6 +45,7 @@ TORCH = ("torch==2.13.0",)
 SUITES = {
     "tokenizers": Suite(("tokenizers",)),
     "embed": Suite(("embed",), TORCH),
+    "ray": Suite(("ray",)),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
     "web": Suite(("web",)),

@@ -12,9 +12,10 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from synth.errors import InputError
 from synth.places import refuse_remote
@@ -25,6 +26,7 @@ __all__ = [
     "MOST_DEPTH",
     "TEXT_BYTES",
     "YamlLoader",
+    "checked",
     "input_lines",
     "open_input",
     "parse_json",
@@ -33,6 +35,7 @@ __all__ = [
     "read_text",
 ]
 
+M = TypeVar("M", bound=BaseModel)
 TEXT_BYTES = 4 << 20
 """Bound of files that a person writes: recipes, plans, definitions of environments."""
 DATA_BYTES = 1 << 30
@@ -50,6 +53,20 @@ _KINDS: Sequence[tuple[Callable[[int], bool], str]] = (
     (stat.S_ISSOCK, "is a socket, not a file"),
     (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "is a device, not a file"),
 )
+
+
+def checked(model: type[M], value: Any, where: str) -> M:
+    """``value`` as a ``model``.
+
+    Raises:
+        InputError: it is of another form; says what is wrong first, and where below ``where``.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in (where, *first["loc"]))
+        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
 
 
 def open_input(path: Path | str, *, mend: str, most: int | None = DATA_BYTES) -> BufferedReader:

@@ -144,7 +144,7 @@ SCREENS: Mapping[str, str] = {
     "benchmarks": "synth.filtering.decontamination.benchmarks:BenchmarkScreen",
 }
 BACKENDS: Mapping[str, str] = {
-    "scripted": "synth.agents.scripted.backend:scripted_policy",
+    "scripted": "synth.agents.scripted.players:scripted_policy",
     "openai": "synth.agents.model.policy:model_policy",
     "vllm": "synth.agents.model.policy:model_policy",
 }

@@ -20,6 +20,7 @@ _MEMORY = Path("/dev/shm")
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2**30:
     tempfile.tempdir = str(_MEMORY)
 _HOME = Path(tempfile.mkdtemp(prefix="synth-tests-"))
+os.environ.setdefault("SYNTH_TESTS_SHARED", str(_HOME))  # shared_builds.py; workers inherit it
 os.environ.update(
     {
         "TMPDIR": tempfile.gettempdir(),

@@ -28,6 +28,8 @@ from synth.environments.contract import (
     ToolError,
     ToolResult,
     ToolSchema,
+    text_argument,
+    unknown_tool,
     validate_arguments,
 )
 from synth.environments.observed import observe
@@ -68,29 +70,17 @@ class Management(BaseModel):
     """Turns of one helper at most."""
 
 
-COMPRESS = ToolSchema(
-    name="compress",
-    description="Replace everything you have done and read so far by your own notes. You keep the question, the notes "
+COMPRESS = ToolSchema.of(
+    "compress",
+    "Replace everything you have done and read so far by your own notes. You keep the question, the notes "
     "and what comes after; write down all that you still need, with links as they stand.",
-    parameters={
-        "type": "object",
-        "properties": {"notes": {"type": "string", "minLength": 1, "description": "What is known and what is open."}},
-        "required": ["notes"],
-        "additionalProperties": False,
-    },
+    {"notes": text_argument("What is known and what is open.")},
 )
-DELEGATE = ToolSchema(
-    name="delegate",
-    description="Let a helper look up one thing. It has the same tools and knows nothing but your question; it gives "
+DELEGATE = ToolSchema.of(
+    "delegate",
+    "Let a helper look up one thing. It has the same tools and knows nothing but your question; it gives "
     "its answer and the pages that it read.",
-    parameters={
-        "type": "object",
-        "properties": {
-            "question": {"type": "string", "minLength": 1, "description": "A question that can be understood alone."}
-        },
-        "required": ["question"],
-        "additionalProperties": False,
-    },
+    {"question": text_argument("A question that can be understood alone.")},
 )
 
 
@@ -197,32 +187,26 @@ class ManagedEpisode(Episode):
         tool = next((tool for tool in self.environment.own if tool.name == call.name), None)
         if tool is None:
             names = [tool.name for tool in self.environment.tools()]
-            if call.name not in names:
-                words = f"There is no tool {call.name!r}. The tools are: {', '.join(names)}."
-                return ToolResult(call_id=call.id, name=call.name, content=words, error="unknown_tool")
-            return self._inner.step(call)
+            return self._inner.step(call) if call.name in names else unknown_tool(call, names)
         problem = validate_arguments(tool, call.arguments)
         text = "" if problem is not None else " ".join(str(next(iter(call.arguments.values()))).split())
         if problem is not None or not text:
             words = problem or f"{next(iter(call.arguments))}: it holds no words"
-            words = f"Wrong arguments for {call.name}: {words}."
-            return ToolResult(call_id=call.id, name=call.name, content=words, error="bad_arguments")
+            return call.answered(f"Wrong arguments for {call.name}: {words}.", "bad_arguments")
         if tool is COMPRESS:
             self._notes = str(call.arguments["notes"])
-            words = "From here on you see your notes in the place of what came before."
-            return ToolResult(call_id=call.id, name=call.name, content=words)
+            return call.answered("From here on you see your notes in the place of what came before.")
         return self._delegate(call, text)
 
     def _delegate(self, call: ToolCall, question: str) -> ToolResult:
         if len(self._helped) >= self.environment.config.helpers:
-            words = f"There is no helper left: {len(self._helped)} were asked already."
-            return ToolResult(call_id=call.id, name=call.name, content=words, error="refused")
+            return call.answered(f"There is no helper left: {len(self._helped)} were asked already.", "refused")
         known = self._recorded.get(call.id) if self._begun is None else None
         if known is not None and known.question == question:
             self._helped.append(known)
             return _told(call, known)
         if self._begun is None or self.environment.helper is None:
-            return ToolResult(call_id=call.id, name=call.name, content="No helper can be reached.", error="failure")
+            return call.answered("No helper can be reached.", "failure")
         made = self._help(call, question, *self._begun)
         self._helped.append(made)
         return _told(call, made)
@@ -315,11 +299,10 @@ def _pages(history: tuple[Step, ...]) -> list[str]:
 def _told(call: ToolCall, made: Delegation) -> ToolResult:
     """What the parent reads of a helper's run."""
     if made.rejected is not None:
-        words = "The helper broke off and gave no answer."
-        return ToolResult(call_id=call.id, name=call.name, content=words, error="failure")
+        return call.answered("The helper broke off and gave no answer.", "failure")
     said = f"The helper answers: {made.answer}" if made.answer is not None else "The helper found no answer."
     read = f"It read {', '.join(made.pages)}." if made.pages else "It read no page."
-    return ToolResult(call_id=call.id, name=call.name, content=f"{said}\n{read}")
+    return call.answered(f"{said}\n{read}")
 
 
 def helper_runs(row: TrajectoryRow) -> list[tuple[Prompt, History]]:

@@ -17,8 +17,7 @@ from synth.agents.contract import History
 from synth.agents.loop import Rollout
 from synth.identity import canonical_json, versioned
 from synth.models.asking import AskConfig, Asked, Asker
-from synth.models.contract import Model
-from synth.models.naming import public_name
+from synth.models.contract import Model, public_name
 from synth.prompting import load_prompt
 from synth.schemas.reflections import Reflected, Reflection
 from synth.schemas.rejections import Reason

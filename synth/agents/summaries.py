@@ -8,7 +8,6 @@ view: what a summary made up is ungrounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
@@ -21,11 +20,13 @@ from synth.agents.grounding.check import plain_words
 from synth.agents.management import view_of
 from synth.agents.trajectory import facts_of, history_of
 from synth.environments.contract import ToolResult
+from synth.environments.observed import observe
+from synth.environments.pages import goes_on
 from synth.environments.rendering import find_links
+from synth.environments.shown import Page, read_hits
 from synth.identity import canonical_json, digest, versioned
 from synth.models.asking import AskConfig, Asker
-from synth.models.contract import Model
-from synth.models.naming import public_name
+from synth.models.contract import Model, public_name
 from synth.prompting import load_prompt
 from synth.schemas.rejections import Reason
 from synth.schemas.row import Row
@@ -48,8 +49,6 @@ __all__ = [
 
 SUMMARIZE_PROMPT = ("agents/summarize", 1)
 """Id and version of the prompt file."""
-_LISTED = re.compile(r"\d+\. \[.*\)")
-_GOES_ON = re.compile(r"\n\n(\(The document goes on: page \d+ of \d+\.\))\Z")
 
 
 class Summaries(BaseModel):
@@ -135,9 +134,13 @@ def _framed(content: str, summary: str) -> str:
     """A summary between the first line of the observation, which says what it is, and the line that says whether there
     is more."""
     first, _, _ = content.partition("\n")
-    more = _GOES_ON.search(content)
-    head = [] if first in summary else [first]
-    return "\n\n".join([*head, summary, *([more.group(1)] if more else [])])
+    return ("" if first in summary else f"{first}\n\n") + summary + _more(content)
+
+
+def _more(content: str) -> str:
+    """What an observation says of further pages, at its end; empty where it says nothing."""
+    shown = observe(content)
+    return goes_on(shown.page, shown.pages) if isinstance(shown, Page) else ""
 
 
 class Extractive:
@@ -147,10 +150,10 @@ class Extractive:
 
     def summarize(self, prompt: Prompt, turn: Turn, result: ToolResult, size: int) -> ShownSummary:
         first, _, body = result.content.partition("\n")
-        parts = sentences(_GOES_ON.sub("", body), capital=True)
+        parts = sentences(body.removesuffix(_more(result.content)), capital=True)
         wanted = set(words_of(f"{prompt.question} {_goal(turn)}").split()) - plain_words()
         shared = [len(wanted & set(words_of(sentence).split())) for sentence in parts]
-        always = [place < 2 or _LISTED.fullmatch(sentence) is not None for place, sentence in enumerate(parts)]
+        always = [place < 2 or bool(read_hits([sentence])) for place, sentence in enumerate(parts)]
         ranked = sorted(range(len(parts)), key=lambda place: (not always[place], -shared[place], place))
         taken: list[int] = []
         left = size

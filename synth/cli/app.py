@@ -8,11 +8,14 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
+from functools import cache
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
+from typer.main import get_command
 
 from synth import distribution
 from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
@@ -85,7 +88,7 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
         sys.stdout.reconfigure(errors="synth")
     try:
         _refuse_remote(sys.argv[1:] if arguments is None else arguments)
-        code = application(args=arguments, standalone_mode=False)
+        code = _command(application)(args=arguments, standalone_mode=False)
         sys.stdout.flush()
         if code == Interrupted.exit_code:  # what typer makes of Ctrl-C, without a word
             raise KeyboardInterrupt
@@ -115,6 +118,12 @@ def run(application: typer.Typer, arguments: list[str] | None = None) -> None:
             _drop_output()
             _fail(f"standard output can't be written: {error.strerror}", 4)
         raise
+
+
+@cache
+def _command(application: typer.Typer) -> Callable[..., Any]:
+    """Reading the signatures of all commands takes a tenth of a second: once in a process that runs several."""
+    return get_command(application)
 
 
 def _drop_output() -> None:

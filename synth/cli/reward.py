@@ -30,7 +30,8 @@ def reward(
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""
     from synth.annotate.rewards.server import RewardServer
-    from synth.serving.http import loopback, serve
+    from synth.serving.bounds import loopback
+    from synth.serving.http import serve
 
     server = RewardServer(host, port, _truths(folder), allow_hosts=allow_hosts or ())
     if not loopback(host):

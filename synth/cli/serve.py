@@ -70,7 +70,8 @@ def serve_env(
 ) -> None:
     """Serve an environment: over HTTP for RL trainers, or as an MCP server. Ctrl-C or SIGTERM ends it."""
     from synth.episodes.sessions import Sessions
-    from synth.serving.http import loopback, serve
+    from synth.serving.bounds import loopback
+    from synth.serving.http import serve
 
     if over is not Over.HTTP and find_spec("mcp") is None:
         raise InputError("the library mcp is not installed", where=f"--over {over}", mend=install("mcp"))

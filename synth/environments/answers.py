@@ -5,7 +5,7 @@ one gold answer is :mod:`synth.environments.verdicts`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from synth.environments.verdicts import answer_core, judge
@@ -13,9 +13,19 @@ from synth.schemas.documents import ValueKind
 from synth.schemas.tasks import AnswerPart, Task
 from synth.schemas.trajectories import Verdict
 from synth.text.forms import normalize
+from synth.text.lists import first_lines
 from synth.text.numbers import UNITS, parse_quantity
 
-__all__ = ["Asked", "answer_pieces", "check_answer", "check_task", "final_answer", "judge", "judge_parts"]
+__all__ = [
+    "Asked",
+    "answer_pieces",
+    "check_state",
+    "check_task",
+    "differing_lines",
+    "final_answer",
+    "judge",
+    "judge_parts",
+]
 
 _BULLET = re.compile(r"^(?:[-*•–]|\(?(?:\d{1,2}|[a-z])[.)])\s+", re.IGNORECASE)
 _BORDER = re.compile(r"\s*(?:[;\n]|,(?!\d{3}\b)(?:\s*and\b)?|\band\b|&)\s*", re.IGNORECASE)
@@ -124,22 +134,35 @@ class Asked(Protocol):
     def answer_ordered(self) -> bool: ...
 
 
-def check_task(task: Task, answer: str | None) -> Verdict:
-    """The verdict on ``answer`` to ``task``, whatever its shape: the one function for all who judge answers.
+def check_task(asked: Asked, answer: str | None) -> Verdict:
+    """The verdict on ``answer``, whatever the shape of the task: the one function for all who judge answers.
 
-    ``task.answer_parts`` make it a list.
-    A number may be followed by words of the question ("three" or "three rivers" for how many rivers).
+    ``answer_parts`` make it a list. A number may be followed by words of the question ("three" or "three rivers" for
+    how many rivers).
     """
-    return check_answer(task, answer)
-
-
-def check_answer(asked: Asked, answer: str | None) -> Verdict:
-    """As :func:`check_task`, for whoever holds no task."""
     if asked.answer_parts:
         return judge_parts(answer, asked.answer_parts, ordered=asked.answer_ordered)
     if answer is not None and asked.answer_kind in ("number", "quantity"):
         answer = _without_echo(answer, asked)
     return judge(answer, gold=asked.answer, aliases=asked.answer_aliases, kind=asked.answer_kind)
+
+
+def differing_lines(missing: Iterable[str], extra: Iterable[str]) -> str:
+    """What a state lacks and what is too much in it, as evidence."""
+    return first_lines([*(f"missing: {line}" for line in missing), *(f"not wanted: {line}" for line in extra)])
+
+
+def check_state(task: Task, answer: str | None, differing: str | None, done: str, *, asks: bool) -> Verdict:
+    """The verdict where a task wants something of a state.
+
+    Args:
+        differing: How the state is another one than is wanted, in words; None = it is the one.
+        done: What was changed.
+        asks: Whether the answer must be right, too.
+    """
+    if differing is not None:
+        return Verdict(correct=False, rule="state", evidence=differing)
+    return check_task(task, answer) if asks else Verdict(correct=True, rule="state", evidence=done)
 
 
 def _without_echo(answer: str, task: Asked) -> str:

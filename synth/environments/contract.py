@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -37,7 +37,13 @@ __all__ = [
     "ToolResult",
     "ToolSchema",
     "WebPage",
+    "number_argument",
+    "refusal",
+    "shown_name",
     "stateful_options",
+    "text_argument",
+    "unknown_tool",
+    "validate_arguments",
 ]
 
 ID_ARGUMENTS = frozenset(("document", "entity"))
@@ -55,6 +61,21 @@ class ToolSchema(Row):
     parameters: JsonObject
     """JSON Schema of the arguments: ``type: object``, ``additionalProperties: false``."""
 
+    @classmethod
+    def of(
+        cls, name: str, description: str, arguments: Mapping[str, JsonObject], *, optional: Collection[str] = ()
+    ) -> ToolSchema:
+        """A tool that takes these arguments, each with its JSON Schema, and no others."""
+        required = [argument for argument in arguments if argument not in optional]
+        # What is missing is told before what is too much: the first of these keys that is broken counts.
+        parameters: JsonObject = {"type": "object", "properties": dict(arguments)}
+        parameters |= {**({"required": required} if required else {}), "additionalProperties": False}
+        return cls(name=name, description=description, parameters=parameters)
+
+    def words(self) -> Iterator[str]:
+        """What the schema says of its arguments, and the values that it lists as the only ones that they take."""
+        yield from _schema_words(self.parameters)
+
     def function(self) -> dict[str, Json]:
         """``{"type": "function", "function": {...}}``, the form that chat APIs and trainers take."""
         return {
@@ -63,11 +84,28 @@ class ToolSchema(Row):
         }
 
 
+def _schema_words(schema: object) -> Iterator[str]:
+    if not isinstance(schema, dict):
+        return
+    about, choices, properties = schema.get("description"), schema.get("enum"), schema.get("properties")
+    if isinstance(about, str):
+        yield about
+    yield from (value for value in (choices if isinstance(choices, list) else ()) if isinstance(value, str))
+    if isinstance(properties, dict):
+        yield from properties
+    for below in (*(properties.values() if isinstance(properties, dict) else ()), schema.get("items")):
+        yield from _schema_words(below)
+
+
 class ToolCall(Row):
     id: NonEmpty
     """Unique in the trajectory."""
     name: NonEmpty
     arguments: JsonObject
+
+    def answered(self, words: str, error: ToolError | None = None, page: WebPage | None = None) -> ToolResult:
+        """The observation that answers it."""
+        return ToolResult(call_id=self.id, name=self.name, content=words, error=error, page=page)
 
 
 ToolError = Literal["unknown_tool", "bad_arguments", "not_found", "refused", "failure"]
@@ -266,6 +304,43 @@ def validate_arguments(schema: ToolSchema, arguments: dict[str, Any]) -> str | N
     first = errors[0]
     place = ".".join(str(part) for part in first.absolute_path)
     return f"{place}: {first.message}" if place else str(first.message)
+
+
+def text_argument(about: str, most: int | None = None) -> JsonObject:
+    """JSON Schema of a text that is not empty, of at most ``most`` characters."""
+    schema: JsonObject = {"type": "string", "minLength": 1, "description": about}
+    return schema if most is None else {**schema, "maxLength": most}
+
+
+def number_argument(about: str, most: int | None = None) -> JsonObject:
+    """JSON Schema of a whole number from 1 up to ``most``."""
+    schema: JsonObject = {"type": "integer", "minimum": 1, "description": about}
+    return schema if most is None else {**schema, "maximum": most}
+
+
+def unknown_tool(call: ToolCall, tools: Iterable[str], shown: str | None = None) -> ToolResult:
+    """The answer to a call of a tool that there is not. ``shown``: its name, as the words have it."""
+    name = repr(call.name) if shown is None else shown
+    return call.answered(f"There is no tool {name}. The tools are: {', '.join(tools)}.", "unknown_tool")
+
+
+def shown_name(name: str) -> str:
+    """A name that an agent made up, as far as it can be repeated to it."""
+    return name if len(name) <= 60 and name.isprintable() else "of this name"
+
+
+def refusal(call: ToolCall, tools: Mapping[str, ToolSchema], longest: int | None = None) -> ToolResult | None:
+    """The answer to a call that reaches no tool or gives it wrong arguments; None for a call that can be made.
+
+    Args:
+        longest: Characters of what is said of an argument.
+    """
+    if call.name not in tools:
+        return unknown_tool(call, tools)
+    problem = validate_arguments(tools[call.name], call.arguments)
+    if problem is None:
+        return None
+    return call.answered(f"Wrong arguments for {call.name}: {problem[:longest]}.", "bad_arguments")
 
 
 STATEFUL = frozenset({"app", "mcp", "web"})

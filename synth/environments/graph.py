@@ -7,7 +7,7 @@ Everything is read from memory-mapped arrays; an episode holds no copy of anythi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -24,10 +24,9 @@ from synth.environments.contract import (
     Resources,
     Snapshot,
     ToolCall,
-    ToolError,
     ToolResult,
     ToolSchema,
-    validate_arguments,
+    refusal,
 )
 from synth.environments.identifiers import Identifiers
 from synth.environments.shown import End, Facts, Hit, Hits, Listed, Relations, Triple
@@ -199,28 +198,21 @@ class GraphEpisode(Episode):
 
     def step(self, call: ToolCall) -> ToolResult:
         self._calls += 1
-        tool = _BY_NAME.get(call.name)
-        if tool is None:
-            names = ", ".join(_BY_NAME)
-            return _wrong(call, "unknown_tool", f"There is no tool {call.name!r}. The tools are: {names}.")
-        problem = validate_arguments(tool, call.arguments)
-        if problem is not None:
-            return _wrong(call, "bad_arguments", f"Wrong arguments for {call.name}: {problem[:400]}.")
-        made: Mapping[str, Callable[[ToolCall], ToolResult]] = {
-            "find_entity": self._find,
-            "get_relations": self._relations,
-            "get_triples": self._triples,
-        }
-        return made[call.name](call)
+        refused = refusal(call, _BY_NAME, 400)
+        if refused is not None:
+            return refused
+        if call.name == "find_entity":
+            return self._find(call)
+        return self._relations(call) if call.name == "get_relations" else self._triples(call)
 
     def _find(self, call: ToolCall) -> ToolResult:
         environment = self.environment
         name = " ".join(str(call.arguments["name"]).split())
         if not name:
-            return _wrong(call, "bad_arguments", "Wrong arguments for find_entity: name: it holds no words.")
+            return call.answered("Wrong arguments for find_entity: name: it holds no words.", "bad_arguments")
         nodes = environment.find(name, int(call.arguments.get("k", environment.default_k)))
         hits = ((environment.end(node), environment.description(node)) for node in nodes)
-        return _right(call, Hits(name, tuple(Hit(end.name, end.id, words) for end, words in hits)))
+        return call.answered(render(Hits(name, tuple(Hit(end.name, end.id, words) for end, words in hits))))
 
     def _relations(self, call: ToolCall) -> ToolResult:
         environment = self.environment
@@ -232,15 +224,13 @@ class GraphEpisode(Episode):
         page = int(call.arguments.get("page", 1))
         shown = environment.end(found).markdown()
         if page > pages:
-            return _wrong(call, "not_found", f"There is no page {page}: the relations of {shown} have {_many(pages)}.")
+            return call.answered(f"There is no page {page}: the relations of {shown} have {_many(pages)}.", "not_found")
         listed = tuple(
             Listed(fan.relation, fan.direction, len(fan), environment.far_kinds(fan))
             for fan in fans[(page - 1) * environment.page_size : page * environment.page_size]
         )
-        return _right(
-            call,
-            Relations(environment.end(found), capital(environment.description(found)), len(fans), page, pages, listed),
-        )
+        about = capital(environment.description(found))
+        return call.answered(render(Relations(environment.end(found), about, len(fans), page, pages, listed)))
 
     def _triples(self, call: ToolCall) -> ToolResult:
         environment = self.environment
@@ -256,17 +246,17 @@ class GraphEpisode(Episode):
         if not fans:
             here = f" in direction {direction}" if same else ""
             words = f"{shown} has no facts by {wanted!r}{here}: get_relations lists what it has."
-            return _wrong(call, "not_found", words)
+            return call.answered(words, "not_found")
         total = sum(map(len, fans))
         pages = self._pages(total)
         page = int(call.arguments.get("page", 1))
         way = fans[0].direction if len(fans) == 1 else "out and in"
         if page > pages:
             words = f"There is no page {page}: {wanted} ({way}) of {shown} has {_many(pages)}."
-            return _wrong(call, "not_found", words)
+            return call.answered(words, "not_found")
         first = (page - 1) * environment.page_size
         facts = tuple(self._fact(found, *at) for at in _slice(fans, first, first + environment.page_size))
-        return _right(call, Facts(environment.end(found), wanted, way, total, page, pages, facts))
+        return call.answered(render(Facts(environment.end(found), wanted, way, total, page, pages, facts)))
 
     def _fact(self, node: int, fan: Fan, step: int) -> Triple:
         graph = self.environment.graph
@@ -281,7 +271,7 @@ class GraphEpisode(Episode):
             return node
         shown = entity if len(entity) <= 120 else f"{entity[:117]}..."
         words = f"There is no entity {shown!r}. Take an id that a tool shows in parentheses; find_entity finds it."
-        return _wrong(call, "not_found", words)
+        return call.answered(words, "not_found")
 
     def _pages(self, items: int) -> int:
         return max(1, -(-items // self.environment.page_size))
@@ -294,14 +284,6 @@ class GraphEpisode(Episode):
 
     def check(self, answer: str | None) -> Verdict:
         return check_task(self.task, answer)
-
-
-def _right(call: ToolCall, shown: Hits | Relations | Facts) -> ToolResult:
-    return ToolResult(call_id=call.id, name=call.name, content=render(shown))
-
-
-def _wrong(call: ToolCall, error: ToolError, words: str) -> ToolResult:
-    return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
 
 
 def _slice(fans: Sequence[Fan], first: int, last: int) -> list[tuple[Fan, int]]:

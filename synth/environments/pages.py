@@ -6,59 +6,37 @@ from __future__ import annotations
 
 import re
 
-from synth.environments.contract import ToolSchema
+from synth.environments.contract import ToolSchema, number_argument, text_argument
 from synth.environments.rendering import find_links, link
 from synth.environments.shown import Hits, Match, Matches, Page, Shown, Text, listing, read_hits
 
-__all__ = ["SEARCH_TOOLS", "read", "render"]
+__all__ = ["SEARCH_TOOLS", "goes_on", "read", "render"]
 
 SEARCH_TOOLS = (
-    ToolSchema(
-        name="search",
-        description="Search the collection by words. Gives the best pages as [title](document) with a snippet.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "minLength": 1, "description": "Words to look for."},
-                "k": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 20,
-                    "description": "How many results; 5 if not given.",
-                },
-            },
-            "required": ["query"],
-            "additionalProperties": False,
+    ToolSchema.of(
+        "search",
+        "Search the collection by words. Gives the best pages as [title](document) with a snippet.",
+        {
+            "query": text_argument("Words to look for."),
+            "k": number_argument("How many results; 5 if not given.", 20),
         },
+        optional=("k",),
     ),
-    ToolSchema(
-        name="open",
-        description="Open a page of a document. Links are written as [text](document).",
-        parameters={
-            "type": "object",
-            "properties": {
-                "document": {
-                    "type": "string",
-                    "minLength": 1,
-                    "description": "A document from a result or a link; document#place opens the page of that place.",
-                },
-                "page": {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."},
-            },
-            "required": ["document"],
-            "additionalProperties": False,
+    ToolSchema.of(
+        "open",
+        "Open a page of a document. Links are written as [text](document).",
+        {
+            "document": text_argument(
+                "A document from a result or a link; document#place opens the page of that place."
+            ),
+            "page": number_argument("Which page; the first if not given."),
         },
+        optional=("page",),
     ),
-    ToolSchema(
-        name="find",
-        description="Find all places where a text stands in the document that is open, on any of its pages.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "pattern": {"type": "string", "minLength": 1, "description": "Literal text; case is ignored."}
-            },
-            "required": ["pattern"],
-            "additionalProperties": False,
-        },
+    ToolSchema.of(
+        "find",
+        "Find all places where a text stands in the document that is open, on any of its pages.",
+        {"pattern": text_argument("Literal text; case is ignored.")},
     ),
 )
 
@@ -75,8 +53,7 @@ def render(shown: Hits | Page | Matches) -> str:
             head = f'{_count(len(hits), "result", "results")} for "{query}"{":" if hits else "."}'
             return "\n".join([head, *listing(hits)])
         case Page(title, document, page, pages, text):
-            more = _goes_on(page, pages) if page < pages else ""
-            return f"{link(title, document)}, page {page} of {pages}\n\n{text}{more}"
+            return f"{link(title, document)}, page {page} of {pages}\n\n{text}{goes_on(page, pages)}"
     where = f'for "{shown.pattern}" in {link(shown.title, shown.document)} ({_count(shown.pages, "page", "pages")})'
     if not shown.total:
         return f"No match {where}."
@@ -96,7 +73,7 @@ def read(text: str) -> Shown:
         return Hits(head[1], read_hits(rest.split("\n")))
     if (head := _PAGE.fullmatch(first)) and (thing := next(find_links(head[1]), None)) and thing.end == head.end(1):
         page, pages = int(head[2]), int(head[3])
-        body = rest.removeprefix("\n").removesuffix(_goes_on(page, pages) if page < pages else "")
+        body = rest.removeprefix("\n").removesuffix(goes_on(page, pages))
         return Page(thing.anchor, thing.target, page, pages, body)
     if (head := _MATCHES.fullmatch(first)) and (thing := next(find_links(head[3]), None)):
         matches = (_MATCH.fullmatch(line) for line in rest.split("\n"))
@@ -105,8 +82,9 @@ def read(text: str) -> Shown:
     return Text(text)
 
 
-def _goes_on(page: int, pages: int) -> str:
-    return f"\n\n(The document goes on: page {page + 1} of {pages}.)"
+def goes_on(page: int, pages: int) -> str:
+    """What stands at the end of a page behind which there are others; empty at the end of the last one."""
+    return f"\n\n(The document goes on: page {page + 1} of {pages}.)" if page < pages else ""
 
 
 def _count(number: int, one: str, many: str) -> str:

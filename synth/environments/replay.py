@@ -116,7 +116,7 @@ class ReplayedEpisode(Episode):
         if refused is not None:
             return refused
         if self._kept and not self._replay_safe:
-            return ToolResult(call_id=call.id, name=call.name, content=NOT_MADE, error="refused")
+            return call.answered(NOT_MADE, "refused")
         return self._make(call)
 
     def _make(self, call: ToolCall) -> ToolResult:

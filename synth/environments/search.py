@@ -22,10 +22,9 @@ from synth.environments.contract import (
     Resources,
     Snapshot,
     ToolCall,
-    ToolError,
     ToolResult,
     ToolSchema,
-    validate_arguments,
+    refusal,
 )
 from synth.environments.identifiers import Identifiers
 from synth.environments.pages import SEARCH_TOOLS
@@ -46,7 +45,6 @@ from synth.schemas.trajectories import Verdict
 __all__ = [
     "SEARCH",
     "SIMULATED_SEARCH",
-    "DocumentIds",
     "DocumentTable",
     "FoundDocument",
     "Search",
@@ -87,9 +85,6 @@ class DocumentTable(Protocol):
     def row(self, number: int) -> Any:
         """Row ``number`` as a ``Document``."""
 
-
-DocumentIds = Identifiers
-"""Row number of a document id."""
 
 _BY_NAME = {tool.name: tool for tool in SEARCH_TOOLS}
 
@@ -139,7 +134,7 @@ class SearchEnvironment(Environment):
         self.noise = noise
         self._places = places or {}
         self.simulator = simulator
-        self.ids = DocumentIds(documents.arrow.column("id"))
+        self.ids = Identifiers(documents.arrow.column("id"))
         self._cache: dict[int, Document] = {}
         self._borders: dict[str, list[tuple[int, int]]] = {}
 
@@ -227,33 +222,23 @@ class SearchEpisode(Episode):
 
     def step(self, call: ToolCall) -> ToolResult:
         self._calls += 1
-        tool = _BY_NAME.get(call.name)
-        if tool is None:
-            names = ", ".join(_BY_NAME)
-            return self._wrong(call, "unknown_tool", f"There is no tool {call.name!r}. The tools are: {names}.")
-        problem = validate_arguments(tool, call.arguments)
-        if problem is not None:
-            return self._wrong(call, "bad_arguments", f"Wrong arguments for {call.name}: {problem}.")
+        refused = refusal(call, _BY_NAME)
+        if refused is not None:
+            return refused
         if call.name == "search":
             return self._search(call)
         return self._open(call) if call.name == "open" else self._find(call)
 
-    def _right(self, call: ToolCall, shown: Hits | Page | Matches) -> ToolResult:
-        return ToolResult(call_id=call.id, name=call.name, content=write(shown))
-
-    def _wrong(self, call: ToolCall, error: ToolError, words: str) -> ToolResult:
-        return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
-
     def _search(self, call: ToolCall) -> ToolResult:
         query = " ".join(str(call.arguments["query"]).split())
         if not query:
-            return self._wrong(call, "bad_arguments", "Wrong arguments for search: query: it holds no words.")
+            return call.answered("Wrong arguments for search: query: it holds no words.", "bad_arguments")
         environment = self.environment
         found = self._found(query, int(call.arguments.get("k", environment.default_k)))
         if found is None:
-            return self._wrong(call, "failure", "The search broke down and gave no results.")
+            return call.answered("The search broke down and gave no results.", "failure")
         hits = (Hit(item.title, item.id, one_line(environment.snippet(item.text, query))) for item in found)
-        return self._right(call, Hits(query, tuple(hits)))
+        return call.answered(write(Hits(query, tuple(hits))))
 
     def _found(self, query: str, k: int) -> list[Document] | None:
         """The results, best first; None when whoever writes them failed."""
@@ -291,26 +276,24 @@ class SearchEpisode(Episode):
             document = self._document_of(wanted)
         if document is None:
             words = f"There is no document {wanted!r}. Open one that a search result or a link shows in parentheses."
-            return self._wrong(call, "not_found", words)
+            return call.answered(words, "not_found")
         pages = self.environment.pages(document)
         # As in a browser, a place that the document does not know is no error: the document opens at its beginning.
         start = next((anchor.start for anchor in document.anchors if anchor.name == place), 0)
         page = int(call.arguments.get("page", 0)) or _page_of(pages, start)
         if page > len(pages):
             count = "1 page" if len(pages) == 1 else f"{len(pages)} pages"
-            return self._wrong(
-                call, "not_found", f"There is no page {page}: {link(document.title, wanted)} has {count}."
-            )
+            return call.answered(f"There is no page {page}: {link(document.title, wanted)} has {count}.", "not_found")
         self._document, self._page = wanted, page
         body = render(document, *pages[page - 1]).rstrip().lstrip("\n")
-        return self._right(call, Page(document.title, wanted, page, len(pages), body))
+        return call.answered(write(Page(document.title, wanted, page, len(pages), body)))
 
     def _find(self, call: ToolCall) -> ToolResult:
         if self._document is None:
-            return self._wrong(call, "refused", "No document is open: open one first.")
+            return call.answered("No document is open: open one first.", "refused")
         pattern = str(call.arguments["pattern"])
         if not pattern.strip():
-            return self._wrong(call, "bad_arguments", "Wrong arguments for find: pattern: it holds no text.")
+            return call.answered("Wrong arguments for find: pattern: it holds no text.", "bad_arguments")
         document = self._document_of(self._document)
         assert document is not None  # it was opened, and neither the collection nor what was written changes
         pages = self.environment.pages(document)
@@ -322,7 +305,7 @@ class SearchEpisode(Episode):
             for match in matches[: self.environment.max_matches]
         )
         words = " ".join(pattern.split())
-        return self._right(call, Matches(words, document.title, document.id, len(pages), len(matches), found))
+        return call.answered(write(Matches(words, document.title, document.id, len(pages), len(matches), found)))
 
     def _around(self, document: Document, match: re.Match[str]) -> str:
         start, end = around(document, match.start(), match.end(), self.environment.context)

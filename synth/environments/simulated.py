@@ -23,8 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from synth.environments.rendering import plain
 from synth.identity import canonical_json, derive_generator, digest
 from synth.models.asking import AskConfig, Asker
-from synth.models.contract import Model
-from synth.models.naming import public_name
+from synth.models.contract import Model, public_name
 from synth.prompting import PromptFile, load_prompt
 from synth.schemas.documents import Document
 from synth.schemas.rejections import Reason

@@ -9,28 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from synth.lexicon.reading import phrases
+
 __all__ = ["READ", "clean", "hidden_characters", "orders_in"]
 
 READ = 20_000
 """Characters of a text that are looked at for orders."""
-_ORDERS = tuple(
-    (name, re.compile(pattern, re.IGNORECASE | re.DOTALL))
-    for name, pattern in {
-        "sets other instructions aside": r"\b(ignore|disregard|forget|override)\b.{0,40}"
-        r"\b(previous|prior|above|earlier|other|all|system|your)\b.{0,30}\b(instruction|rule|prompt|guideline|message)",
-        "asks for secrecy": r"\b(do not|don't|never|without)\b.{0,20}\b(tell|telling|mention|mentioning|inform"
-        r"|informing|reveal|revealing|notify|notifying|asking)\b.{0,30}\b(user|anyone|human|them)\b",
-        "speaks as the system": r"<\s*/?\s*(important|system|instructions?|secret|assistant|hidden|admin)\s*>"
-        r"|\[(system|inst)\]|\b(system prompt|developer message)\b",
-        "orders calls": r"\b(before|after|when|whenever|instead of)\b.{0,20}\b(using|calling|invoking|any)\b.{0,30}"
-        r"\b(tool|tools|function)\b.{0,60}\b(must|always|first|read|call|send|use)\b",
-        "asks for secrets": r"\b(read|open|send|include|pass|attach|upload|cat|append)\b.{0,60}(\.ssh|id_rsa|\.env\b"
-        r"|/etc/passwd|\bpasswords?\b|\bapi[ _-]?keys?\b|\bcredentials?\b|\bmcp\.json|\bprivate keys?\b"
-        r"|\bconversation history\b)",
-        "addresses the model": r"\byou are (now )?(an? )?(ai|assistant|agent|language model)\b"
-        r"|\b(the )?(ai|llm|assistant|model) (must|should always|shall|needs to)\b",
-    }.items()
-)
+_ORDERS = tuple((what, re.compile(form, re.IGNORECASE | re.DOTALL)) for what, (form,) in phrases("orders").items())
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )

@@ -8,80 +8,46 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from synth.environments.contract import ToolSchema
+from synth.environments.contract import ToolSchema, number_argument, text_argument
 from synth.environments.rendering import find_links
 from synth.environments.shown import End, Facts, Hits, Listed, Relations, Shown, Text, Triple, listing, read_hits
 from synth.text.dates import date_in_words
 
 __all__ = ["GRAPH_TOOLS", "read", "render", "written"]
 
-_ENTITY = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 400,
-    "description": "Id of an entity, as an answer of a tool shows it in parentheses.",
-}
-_PAGE = {"type": "integer", "minimum": 1, "description": "Which page; the first if not given."}
+_ENTITY = text_argument("Id of an entity, as an answer of a tool shows it in parentheses.", 400)
+_PAGE = number_argument("Which page; the first if not given.")
 GRAPH_TOOLS = (
-    ToolSchema(
-        name="find_entity",
-        description="Find entities by name. Gives the best as [name](entity), with what kind of thing each is.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "name": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 400,
-                    "description": "A name, or a part of one.",
-                },
-                "k": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": 20,
-                    "description": "How many results; 5 if not given.",
-                },
-            },
-            "required": ["name"],
-            "additionalProperties": False,
+    ToolSchema.of(
+        "find_entity",
+        "Find entities by name. Gives the best as [name](entity), with what kind of thing each is.",
+        {
+            "name": text_argument("A name, or a part of one.", 400),
+            "k": number_argument("How many results; 5 if not given.", 20),
         },
+        optional=("k",),
     ),
-    ToolSchema(
-        name="get_relations",
-        description=(
-            "List the relations of an entity. Each has a direction: out = the entity is what the facts are about, "
-            "in = the entity is what they name, both = the relation reads the same from either end."
-        ),
-        parameters={
-            "type": "object",
-            "properties": {"entity": _ENTITY, "page": _PAGE},
-            "required": ["entity"],
-            "additionalProperties": False,
-        },
+    ToolSchema.of(
+        "get_relations",
+        "List the relations of an entity. Each has a direction: out = the entity is what the facts are about, "
+        "in = the entity is what they name, both = the relation reads the same from either end.",
+        {"entity": _ENTITY, "page": _PAGE},
+        optional=("page",),
     ),
-    ToolSchema(
-        name="get_triples",
-        description="List the facts of an entity by one relation, each as: subject, relation: object.",
-        parameters={
-            "type": "object",
-            "properties": {
-                "entity": _ENTITY,
-                "relation": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 400,
-                    "description": "A relation that get_relations lists for the entity.",
-                },
-                "direction": {
-                    "type": "string",
-                    "enum": ["out", "in", "both"],
-                    "description": "As get_relations says; every direction if not given.",
-                },
-                "page": _PAGE,
+    ToolSchema.of(
+        "get_triples",
+        "List the facts of an entity by one relation, each as: subject, relation: object.",
+        {
+            "entity": _ENTITY,
+            "relation": text_argument("A relation that get_relations lists for the entity.", 400),
+            "direction": {
+                "type": "string",
+                "enum": ["out", "in", "both"],
+                "description": "As get_relations says; every direction if not given.",
             },
-            "required": ["entity", "relation"],
-            "additionalProperties": False,
+            "page": _PAGE,
         },
+        optional=("direction", "page"),
     ),
 )
 

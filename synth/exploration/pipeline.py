@@ -9,15 +9,16 @@ environment: those are the hooks, :class:`Explorable` and :class:`Attempt`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from synth.environments.contract import Environment
 from synth.exploration.config import ExplorationConfig
-from synth.exploration.reduction import minimal
 from synth.schemas.details import Facts, details_with
 from synth.schemas.documents import ValueKind
 from synth.schemas.plans import Plan
@@ -29,7 +30,22 @@ from synth.tasks.contract import Checked
 from synth.tasks.draft import Draft
 from synth.tasks.writing.requests import Values, parts_in
 
-__all__ = ["Attempt", "Candidate", "Dropped", "Explorable", "Exploration", "Hopeless", "Solved", "blank_task"]
+__all__ = [
+    "Attempt",
+    "Candidate",
+    "Dropped",
+    "Explorable",
+    "Exploration",
+    "Hopeless",
+    "Solved",
+    "blank_task",
+    "leaves",
+    "line_with",
+    "minimal",
+    "orders",
+    "removable",
+    "word_in",
+]
 
 C = TypeVar("C", bound="Candidate")
 S = TypeVar("S")
@@ -225,3 +241,72 @@ def blank_task(task_id: str, environment: str, details: JsonObject) -> Task:
         details=details,
         provenance=_NOWHERE,
     )
+
+
+T = TypeVar("T")
+_MOST_ORDERS = 24
+
+
+def minimal(items: Sequence[T], holds: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
+    """A part of ``items``, in their order, for which ``holds`` and from which no single item can be taken away
+    (1-minimal; ddmin of Zeller and Hildebrandt, IEEE TSE 28(2), 2002: complements of ever smaller pieces).
+
+    Args:
+        holds: Whether a part will do; asked at most once for each. It is true of ``items``.
+    """
+    known: dict[tuple[int, ...], bool] = {}
+
+    def will_do(places: tuple[int, ...]) -> bool:
+        if places not in known:
+            known[places] = holds(tuple(items[at] for at in places))
+        return known[places]
+
+    left, pieces = tuple(range(len(items))), 2
+    while len(left) >= 2:
+        size = -(-len(left) // pieces)
+        without = (left[:at] + left[at + size :] for at in range(0, len(left), size))
+        smaller = next((places for places in without if will_do(places)), None)
+        if smaller is not None:
+            left, pieces = smaller, max(2, pieces - 1)
+        elif size == 1:
+            break
+        else:
+            pieces = min(len(left), 2 * pieces)
+    if len(left) == 1 and will_do(()):
+        left = ()
+    return tuple(items[at] for at in left)
+
+
+def removable(items: Sequence[T], reaches: Callable[[Sequence[T]], bool]) -> int | None:
+    """The first item without which the rest still reaches it; None where there is none."""
+    return next((at for at in range(len(items)) if reaches([*items[:at], *items[at + 1 :]])), None)
+
+
+def orders(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Other orders of ``items``, all of up to four."""
+    for number, order in enumerate(permutations(range(len(items)))):
+        if 0 < number < _MOST_ORDERS:
+            yield [items[at] for at in order]
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """(path, value) of every plain value in arguments: ``items.0.amount``."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from leaves(item, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from leaves(item, f"{path}.{number}")
+    else:
+        yield path, value
+
+
+def word_in(text: str, value: str, *, any_case: bool = False) -> str | None:
+    """``value`` as it stands in ``text``, as words of its own: who has read "Ferryman" has not read "ferry"."""
+    found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE if any_case else 0)
+    return None if found is None else found.group()
+
+
+def line_with(lines: Iterable[str], value: str, *, any_case: bool = False) -> str | None:
+    """The first line that holds ``value``, without the blanks around it."""
+    return next((line.strip() for line in lines if word_in(line, value, any_case=any_case) is not None), None)

@@ -14,67 +14,47 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import tempfile
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from synth.errors import InputError
-from synth.models import bridge
+from synth.models.attempts import Attempts, BoundModel, stored_reply
 from synth.models.contract import (
     BudgetReached,
     CallFailed,
     ChatReply,
     ChatRequest,
     FailureKind,
-    Finish,
-    Model,
     Patience,
     Runtime,
     Sampling,
-    Usage,
 )
-from synth.models.endpoints import Endpoints, Replica
-from synth.models.failures import Scope, Trouble, trouble_of
+from synth.models.endpoints import Endpoints, Pace, Replica, backoff
+from synth.models.failures import Scope, Trouble
 from synth.models.home import Home, HomeGone
-from synth.models.pace import Pace, backoff
-from synth.models.parse import MalformedReply, ServerSaysError, is_result, parse_chat, to_store
-from synth.models.prices import Bound, PriceTable, budget_reached, plausible, too_few, too_many, worst_case
-from synth.models.serving import Server, Servers
+from synth.models.prices import worst_case
+from synth.models.serving import Servers
 from synth.models.statistics import EndpointStatistics, HubStatistics, Tally
-from synth.models.transport import Response, TransportFailed, check_address, proxy_for
+from synth.models.transport import TransportFailed, check_address, proxy_for
 from synth.redaction import Redactor, hide_credentials, password_of
-from synth.store.calls import Account, CallStore, CapReached, Outcome, TokenCount
+from synth.store.calls import Account, CallStore
 
 __all__ = ["BoundModel", "ModelHub"]
 
 _OWN_FIELDS = frozenset(
-    {
-        "logprobs",
-        "max_completion_tokens",
-        "max_tokens",
-        "messages",
-        "model",
-        "n",
-        "return_token_ids",
-        "stream",
-        "stream_options",
-    }
-    | {"response_format", "temperature", "tool_choice", "tools", "top_p"}
+    "logprobs max_completion_tokens max_tokens messages model n response_format return_token_ids stream stream_options "
+    "temperature tool_choice tools top_p".split()
 )
 """Fields of the body that ``Sampling.extra`` must leave alone: said elsewhere, or of a protocol that is not ours."""
 _RATE_LIMITED_FOR_ONE = 4
-"""How many 429 weigh as much as one attempt that failed otherwise: they say when to come, not that it is in vain."""
+"""Rate-limit responses count as 1/4 of a failed attempt: they are backpressure, not failure."""
 _HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """A server that we start has them too, and may say them."""
 _ALIVE_SECONDS = 10.0
-_KEPT_OF_MALFORMED = 65_536
-"""Bytes of a body that is no answer."""
 _MOVE_SECONDS = 0.005
 """Before a call whose loop ended under it looks for another one."""
 
@@ -113,15 +93,11 @@ class ModelHub:
         self._endpoints: dict[tuple[str, tuple[Replica, ...]], Endpoints] = {}
         self._tallies: dict[tuple[str, str], Tally] = {}
         self._flights: dict[str, _Flight] = {}
-        self._out: set[asyncio.Task[Any]] = set()
-        """Calls that were sent and not settled yet."""
         self._ending = False
         self._servers = Servers()
         self._redactor = Redactor(os.environ.get(name, "").strip() for name in _HUB_TOKENS)
         self._home = Home(self._moved, self._settled, self._redactor)
-        # Names attempts, not results: unlike any other process's, so that no request id is ever used twice.
-        self._nonce = hashlib.sha256(f"{os.getpid()} {time.time_ns()}".encode()).hexdigest()[:10]
-        self._attempts = 0
+        self._attempts = Attempts(calls, account, self._home)
 
     def bind(self, name: str, sampling: Sampling, runtime: Runtime) -> BoundModel:
         """The model ``name`` at the endpoints of ``runtime``.
@@ -146,7 +122,7 @@ class ModelHub:
         endpoints.patience = endpoints.patience.or_more(patience)
         role = runtime.role or name
         tally = self._tallies.setdefault((role, name), Tally(role, name))
-        return BoundModel(self, name, sampling, runtime, patience, endpoints, tally, server)
+        return BoundModel(self.complete, name, sampling, runtime, patience, endpoints, tally, server)
 
     def account(self) -> Account:
         """What the account has used over all runs."""
@@ -171,10 +147,10 @@ class ModelHub:
         self._ending = True
         try:
             for flight in self._flights.values():
-                if flight.task not in self._out:
+                if flight.task not in self._attempts.out:
                     flight.task.cancel()
-            if self._out:
-                await asyncio.wait(set(self._out), timeout=seconds)
+            if self._attempts.out:
+                await asyncio.wait(set(self._attempts.out), timeout=seconds)
             yield
         finally:
             self._ending = False
@@ -219,13 +195,13 @@ class ModelHub:
     def _moved(self) -> None:
         """The calls go on on another loop: nothing of the last one is left to wait for."""
         self._flights.clear()
-        self._out.clear()
+        self._attempts.out.clear()
         for replica in self._replicas.values():
             replica.pace.moved()
 
     async def _settled(self) -> None:
-        while self._out:
-            await asyncio.wait(set(self._out))
+        while self._attempts.out:
+            await asyncio.wait(set(self._attempts.out))
 
     async def complete(self, model: BoundModel, request: ChatRequest) -> ChatReply:
         """The reply to ``request``, as :meth:`Model.chat` gives it. For callers on an event loop."""
@@ -267,7 +243,7 @@ class ModelHub:
         stored = await self._calls.get(request.key)
         if stored is not None:
             model.tally.from_store += 1
-            return _read(stored, request, bound)
+            return stored_reply(stored, request, bound)
         loop = asyncio.get_running_loop()
         weight = 0
         number = 0
@@ -282,7 +258,7 @@ class ModelHub:
             try:
                 sent = loop.time()
                 first = sent if first is None else first
-                found = await self._attempt(model, request, body, bound, replica)
+                found = await self._attempts.make(model, request, body, bound, replica)
                 if not isinstance(found, Trouble):
                     model.tally.seconds.append(loop.time() - sent)
                     model.endpoints.answered(replica)
@@ -297,117 +273,6 @@ class ModelHub:
             if found.scope is Scope.ATTEMPT:
                 await asyncio.sleep(backoff(model.patience, number + 1, request.key))
 
-    async def _attempt(
-        self, model: BoundModel, request: ChatRequest, body: bytes, bound: Bound, replica: Replica
-    ) -> ChatReply | Trouble:
-        """Send once. Whatever happens, the store knows of it before and after.
-
-        Raises:
-            HomeGone: this loop may end before a reply is here; nothing was sent.
-        """
-        if self._home.leaving():
-            raise HomeGone
-        self._attempts += 1
-        ident = f"{request.key[:16]}-{_header_safe(request.sample)[:8]}-{self._nonce}{self._attempts:x}"
-        try:
-            await self._calls.begin(
-                ident, request.key, self.account_name, model.tally.role, tokens=bound.tokens, cost=bound.cost
-            )
-        except CapReached as reached:
-            raise budget_reached(reached) from None
-        if self._home.leaving():
-            await self._calls.settle(ident, Outcome.FREE)
-            raise HomeGone
-        task = asyncio.current_task()
-        assert task is not None
-        self._out.add(task)
-        try:
-            return await self._send(model, request, ident, body, bound, replica)
-        finally:
-            self._out.discard(task)
-
-    async def _send(
-        self, model: BoundModel, request: ChatRequest, ident: str, body: bytes, bound: Bound, replica: Replica
-    ) -> ChatReply | Trouble:
-        headers = {**replica.headers, "X-Request-Id": ident, "X-Synth-Sample": _header_safe(request.sample)}
-        try:
-            response = await self._home.transport.post(
-                *(replica.url, body, headers),
-                timeout=model.runtime.timeout,
-                most=bound.reply_bytes,
-                proxy=replica.proxy,
-            )
-        except TransportFailed as failed:
-            return await self._lost(model, ident, bound, failed.trouble)
-        except BaseException:  # cancelled: it is out, and nobody will know what became of it
-            model.tally.book(None, bound.cost)
-            await self._calls.settle(ident, Outcome.UNKNOWN)
-            raise
-        return await self._settle(model, request, ident, bound, response)
-
-    async def _settle(
-        self, model: BoundModel, request: ChatRequest, ident: str, bound: Bound, response: Response
-    ) -> ChatReply | Trouble:
-        """Book and store what came."""
-        if response.status != 200:
-            return await self._lost(model, ident, bound, self._trouble(model, response.status, response))
-        try:
-            reply = parse_chat(response.body, request.key)
-        except ServerSaysError as error:
-            return await self._lost(model, ident, bound, self._trouble(model, error.status, response, error.detail))
-        except MalformedReply as malformed:
-            trouble = Trouble(FailureKind.MALFORMED, malformed.detail, costs=True)
-            usage = malformed.usage
-            if usage is not None and too_few(usage, request, None):
-                usage = None
-            return await self._lost(model, ident, bound, trouble, usage, response.body[:_KEPT_OF_MALFORMED])
-        usage = reply.usage
-        if usage is not None and too_few(usage, request, reply):
-            usage = None
-        reason = None if is_result(reply) else _why_not(reply)
-        body = to_store(response.body)
-        served = await self._book(model, ident, bound, usage, body, reason)
-        return plausible(reply, request, bound) if served is None or served == body else _read(served, request, bound)
-
-    async def _lost(
-        self,
-        model: BoundModel,
-        ident: str,
-        bound: Bound,
-        trouble: Trouble,
-        usage: Usage | None = None,
-        body: bytes | None = None,
-    ) -> Trouble:
-        """Book an attempt that brought no reply."""
-        if trouble.costs:
-            await self._book(model, ident, bound, usage, body, trouble.kind.value)
-        else:
-            await self._calls.settle(ident, Outcome.FREE)
-        return trouble
-
-    async def _book(
-        self, model: BoundModel, ident: str, bound: Bound, usage: Usage | None, body: bytes | None, reason: str | None
-    ) -> bytes | None:
-        """Settle at what it did cost, or at the bound; gives what the store serves for this call from now on."""
-        cost, count = bound.cost, None
-        if usage is not None:
-            cost = model.prices.cost(usage)
-            count = TokenCount(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
-        over = usage is not None and (cost > bound.cost or too_many(usage, bound))
-        model.tally.book(None if over else usage, min(cost, bound.cost))
-        return await self._calls.settle(
-            ident,
-            Outcome.UNKNOWN if usage is None else Outcome.DELIVERED,
-            usage=count,
-            cost=None if usage is None else cost,
-            reply=body,
-            reason=None if body is None else reason,
-        )
-
-    def _trouble(self, model: BoundModel, status: int, response: Response, detail: str | None = None) -> Trouble:
-        body = response.body if detail is None else detail.encode()
-        return trouble_of(status, response.headers, body, longest_wait=model.patience.longest_wait)
-
     async def _ask(self, replica: Replica) -> bool:
         """Whether the replica answers anything."""
         try:
@@ -419,34 +284,6 @@ class ModelHub:
         return response.status < 500
 
 
-class BoundModel(Model):
-    """One role, bound to one model of a hub."""
-
-    def __init__(
-        self,
-        hub: ModelHub,
-        name: str,
-        sampling: Sampling,
-        runtime: Runtime,
-        patience: Patience,
-        endpoints: Endpoints,
-        tally: Tally,
-        server: Server | None = None,
-    ) -> None:
-        self.name = name
-        self.sampling = sampling
-        self.runtime = runtime
-        self.patience = patience
-        self.endpoints = endpoints
-        self.prices = PriceTable(runtime.price)
-        self.tally = tally
-        self.server = server
-        self._hub = hub
-
-    def ask(self, request: ChatRequest) -> ChatReply:
-        return bridge.wait(self._hub.complete(self, request))
-
-
 class _Flight:
     """One call under way, and how many wait for it."""
 
@@ -455,26 +292,3 @@ class _Flight:
     def __init__(self, task: asyncio.Task[ChatReply]) -> None:
         self.task = task
         self.waiting = 0
-
-
-def _read(body: bytes, request: ChatRequest, bound: Bound) -> ChatReply:
-    """A reply from the store."""
-    try:
-        return plausible(parse_chat(body, request.key), request, bound)
-    except (MalformedReply, ServerSaysError) as error:  # stored by a version that read more forms than this one
-        raise CallFailed(FailureKind.MALFORMED, f"stored reply: {error}") from error
-
-
-def _why_not(reply: ChatReply) -> str:
-    if reply.refusal:
-        return "refusal"
-    if reply.finish in (Finish.LENGTH, Finish.CONTENT_FILTER):
-        return reply.finish.value
-    return "empty"
-
-
-def _header_safe(sample: str) -> str:
-    """``sample`` as a header can carry it."""
-    if sample.isascii() and sample.isalnum():
-        return sample
-    return hashlib.sha256(sample.encode()).hexdigest()[:32]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,9 +41,11 @@ __all__ = [
     "ServeOptions",
     "ToolChoice",
     "Usage",
+    "public_name",
 ]
 
 ToolChoice = Literal["auto", "required", "none"]
+_FOLDER = re.compile(r"(?:[/\\~.]|[A-Za-z]:[/\\]).*", re.S)
 
 
 class Sampling(Row):
@@ -338,3 +341,12 @@ class Models(Protocol):
 
     def bind(self, name: str, sampling: Sampling, runtime: Runtime) -> Model:
         """The model ``name`` at the endpoints of ``runtime``."""
+
+
+def public_name(name: str) -> str:
+    """``name`` as it may leave this machine: servers call a model by the folder that it was loaded from, and of that
+    only the last part is kept. A name that is no path (``Qwen/Qwen3-8B``) stays as it is."""
+    if not _FOLDER.fullmatch(name):
+        return name
+    parts = [part for part in re.split(r"[/\\]", name) if part not in ("", ".", "..", "~")]
+    return parts[-1] if parts else "model"

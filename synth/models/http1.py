@@ -6,7 +6,7 @@ chunks, bodies that end with the connection, interim responses. It follows no re
 
 At 2,048 calls in flight and 1 s latency it makes 2.4 times the calls of aiohttp under the same transport (median of
 three rounds, least 1.8; 65 against 276 us of CPU a call), and whole calls through the hub 1.3 times
-(``tests/benchmarks/bench_http.py``). It goes when it wins by 10 % or less.
+(``tests/benchmarks/bench_throughput.py``). It goes when it wins by 10 % or less.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,6 @@ from synth.models.contract import FailureKind
 from synth.models.failures import Trouble
 from synth.models.http1 import ConnectTimeout, HttpClient, NotConnected, is_plain
 from synth.models.http_reader import MOST_BYTES, Body, Garbled, HttpFailure, Response, TooLarge
-from synth.models.redacting import redacted
 from synth.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ _HEADERS = {
     "Content-Type": "application/json",
     "User-Agent": "synth",
 }
+
+_TOKENS = ("token_ids", "prompt_token_ids", "logprobs")
+"""Fields in which a text stands once more, in pieces that no key is found in."""
 
 
 class TransportFailed(Exception):
@@ -88,7 +91,7 @@ class Transport:
         except TransportFailed as failed:
             detail = self._redactor.text(failed.trouble.detail)
             raise TransportFailed(replace(failed.trouble, detail=detail)) from None
-        return redacted(response, self._redactor)
+        return _redacted(response, self._redactor)
 
     async def _exchange(
         self,
@@ -155,6 +158,32 @@ class Transport:
         await self._direct.close()
         if self._session is not None:
             await self._session.close()
+
+
+def _redacted(response: Response, redactor: Redactor) -> Response:
+    """``response`` without any secret; the same object where it holds none."""
+    body = response.body
+    if b"\0" in body[:4]:  # JSON in UTF-16 or UTF-32
+        body = body.decode(json.detect_encoding(body), "replace").encode("utf-8", "replace")
+    body = redactor.data(body)
+    headers = {name: redactor.text(value) for name, value in response.headers.items()}
+    if body is response.body and headers == response.headers:
+        return response
+    return Response(response.status, headers, _without_tokens(body))
+
+
+def _without_tokens(body: bytes) -> bytes:
+    try:
+        data: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    if not isinstance(data, dict):
+        return body
+    choices = data.get("choices")
+    for holder in (data, *(choices if isinstance(choices, list) else ())):
+        for name in _TOKENS if isinstance(holder, dict) else ():
+            holder.pop(name, None)
+    return json.dumps(data, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def _trouble(error: Exception, timeout: float) -> Trouble:

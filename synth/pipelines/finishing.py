@@ -17,7 +17,7 @@ from synth.distribution import version
 from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
 from synth.errors import BuildError
-from synth.models.naming import public_name
+from synth.models.contract import public_name
 from synth.pipelines.collaborators import benchmark_names
 from synth.pipelines.doubled import duplicate_notes, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source

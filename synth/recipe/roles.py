@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from synth.agents.model.policy import ModelConfig
 from synth.agents.model.shown import ShownConfig
 from synth.agents.model.wire import STRUCTURED_PROMPT, Mode
-from synth.agents.scripted.backend import scripted_options
+from synth.agents.scripted.players import scripted_options
 from synth.annotate.critical.model_expert import ModelExpertConfig
 from synth.annotate.critical.model_scorer import ScorerConfig
 from synth.annotate.critical.scripted_expert import ExpertConfig

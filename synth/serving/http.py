@@ -1,58 +1,38 @@
 """What every server of ours runs on: uvicorn, with bounds on connections, time and memory, and a check of who asks.
 
-A client that trickles costs a connection for a few seconds, never a thread; of too many connections, the one
-that has been silent longest is dropped. All bodies together are bounded, and so is what they become once parsed. There
-is no authentication: a server listens on loopback unless told otherwise, and ``Host`` and ``Origin`` must name it, so
-that no web page reaches it through a visitor's browser (DNS rebinding).
+A client that trickles costs a connection for a few seconds, never a thread; of too many connections, the one that has
+been silent longest is dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
-import json
 import logging
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, MutableMapping
-from contextlib import asynccontextmanager, nullcontext
-from http import HTTPStatus
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from synth.errors import InputError
+from synth.serving.bounds import App, Guard, encoded
 
-__all__ = ["App", "HttpServer", "Receive", "Send", "answer", "loopback", "serve"]
+__all__ = ["CONNECTIONS", "HttpServer", "serve"]
 
 CONNECTIONS = 512
 """Open at once, beside one for each session."""
 IDLE_SECONDS = 60.0
 """A connection that is kept alive is closed once nothing came for so long."""
 GRACE_SECONDS = 10
-MOST_BYTES = 16 * 1024 * 1024
-"""Of one body."""
-BYTES_A_SECOND = 256 * 1024
-"""A body that comes slower, after its first ``head_seconds``, is given up."""
-WAIT_SECONDS = 60.0
-"""So long a body waits for its turn."""
-_BODIES = 2 * MOST_BYTES
-"""Of all bodies together but small ones, of which there are no more than connections."""
-_PARSED = 200 * 1024 * 1024
-"""Of all that bodies become, by :func:`_cost`."""
-_SMALL = 64 * 1024
 _CHUNK = 32 * 1024
 """Read from a connection at once, before anybody has asked for its body."""
-
-Send = Callable[[Any], Awaitable[None]]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-App = Callable[[Any, Receive, Send], Awaitable[None]]
 
 for _name in ("mcp", "uvicorn"):
     # For a program that set up logging; without a handler Python would print warnings about clients to stderr.
@@ -98,7 +78,7 @@ class HttpServer:
         """Host and port."""
         self._started, self._ended = threading.Event(), threading.Event()
         config = uvicorn.Config(
-            _Guard(app, _Hosts(host, allow_hosts), self.head_seconds),
+            Guard(app, host, allow_hosts, self.head_seconds),
             http=type("Connection", (_Connection,), {"head_seconds": self.head_seconds}),
             ws="none",
             loop="asyncio",
@@ -209,7 +189,7 @@ class _Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """In the form of every other mistake."""
         if not (self.at_work and self.cycle.response_started):
-            body = _error({"what": "the request is no HTTP"})
+            body = encoded({"error": {"what": "the request is no HTTP"}})
             head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
             self.transport.write(f"{head}Connection: close\r\n\r\n".encode() + body)
         if self.cycle is not None:
@@ -238,164 +218,6 @@ class _Connection(H11Protocol):
             self._watch()
         elif unsent or self.conn.trailing_data[0] or self.cycle is None or self.cycle.more_body:
             self.transport.abort()  # a connection between two requests has a limit of its own
-
-
-class _Hosts:
-    """Names by which a server may be called, and from which pages."""
-
-    def __init__(self, host: str, allowed: Collection[str]) -> None:
-        self._names = {host.lower().strip("[]"), *(name.lower().strip("[]") for name in allowed)}
-        self._open = not loopback(host)
-
-    def refusal(self, headers: Mapping[bytes, bytes]) -> str | None:
-        """Why a request is refused; None = it is not."""
-        host = headers.get(b"host", b"").decode("latin-1")
-        if not self._known(f"//{host}"):
-            return f"the Host {host[:100]!r} is not allowed: start the server with --allow-host NAME"
-        origin = headers.get(b"origin")
-        if origin is not None and not self._known(origin.decode("latin-1"), origin=True):
-            said = origin.decode("latin-1")[:100]
-            return f"the Origin {said!r} is not allowed: start the server with --allow-host NAME"
-        return None
-
-    def _known(self, address: str, *, origin: bool = False) -> bool:
-        try:
-            parts = urlsplit(address)
-            name = (parts.hostname or "").rstrip(".")
-        except ValueError:
-            return False
-        if origin and parts.scheme not in ("http", "https"):
-            return False
-        # An address in digits can't be rebound; on a server that is open to others it may be any of the machine's.
-        return loopback(name) or name in self._names or (self._open and not origin and _is_address(name))
-
-
-class _Guard:
-    """Refuses what is not ours to answer, and reads bodies within bounds before ``app`` sees the request."""
-
-    def __init__(self, app: App, hosts: _Hosts, head_seconds: float) -> None:
-        self._app = app
-        self._head_seconds = head_seconds
-        self._hosts = hosts
-        self._bodies, self._parsed = _Room(_BODIES), _Room(_PARSED)
-
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        refused = self._hosts.refusal(headers)
-        if refused is not None:
-            await answer(send, HTTPStatus.FORBIDDEN, {"error": {"what": refused}})
-            return
-        stated = headers.get(b"content-length", b"0")  # the parser has seen that these are digits
-        length = int(stated) if len(stated) < 19 else MOST_BYTES + 1
-        if b"content-length" not in headers and (scope["method"] == "POST" or b"transfer-encoding" in headers):
-            await answer(send, HTTPStatus.LENGTH_REQUIRED, {"error": {"what": "the request says no Content-Length"}})
-            return
-        if length > MOST_BYTES:
-            what = f"at most {MOST_BYTES:,} bytes are read: send less at once"
-            await answer(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": {"what": what}})
-            return
-        try:
-            async with self._bodies.take(length if length > _SMALL else 0):
-                async with asyncio.timeout(self._head_seconds + length / BYTES_A_SECOND):
-                    body = await _read(receive)
-                if body is None:
-                    return
-                cost = _cost(body)
-                if cost > _PARSED:
-                    what = "the body holds more values than are read at once: send less"
-                    await answer(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": {"what": what}})
-                    return
-                async with self._parsed.take(cost):
-                    await self._app(scope, _again(body, receive), send)
-        except _Busy:
-            what = "the server holds as much as it may: ask again"
-            await answer(send, HTTPStatus.SERVICE_UNAVAILABLE, {"error": {"what": what}})
-        except TimeoutError:
-            await answer(send, HTTPStatus.REQUEST_TIMEOUT, {"error": {"what": "the body came too slowly"}})
-
-
-class _Busy(Exception):
-    """No room was found in time."""
-
-
-class _Room:
-    """Bytes that all requests may hold together; who finds no room waits, in turn."""
-
-    def __init__(self, size: int) -> None:
-        self._free = size
-        self._turn = asyncio.Lock()
-        self._changed = asyncio.Condition()
-
-    @asynccontextmanager
-    async def take(self, size: int) -> AsyncIterator[None]:
-        """
-        Raises:
-            _Busy: there was none for :data:`WAIT_SECONDS`.
-        """
-        try:
-            async with asyncio.timeout(WAIT_SECONDS), self._turn, self._changed:
-                await self._changed.wait_for(lambda: self._free >= size)
-                self._free -= size
-        except TimeoutError:
-            raise _Busy from None
-        try:
-            yield
-        finally:
-            self._free += size
-            async with self._changed:
-                self._changed.notify_all()
-
-
-def _cost(body: bytes) -> int:
-    """Bytes that a body of JSON takes at most once it is parsed: its text (four bytes a character where one is beyond
-    Latin-1), that text once more in its values, and an object for every comma, colon and bracket."""
-    wide = not body.isascii() or b"\\u" in body
-    return len(body) * (8 if wide else 2) + 64 * sum(body.count(mark) for mark in (b",", b":", b"[", b"{"))
-
-
-async def _read(receive: Receive) -> bytes | None:
-    """The body; None when the client went away."""
-    found = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        found += message.get("body", b"")
-        if not message.get("more_body", False):
-            return bytes(found)
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """``receive`` with a body that was read already."""
-    given = False
-
-    async def again() -> MutableMapping[str, Any]:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return again
-
-
-async def answer(send: Send, status: HTTPStatus, body: Any) -> None:
-    """Send ``body`` as JSON."""
-    data = body if isinstance(body, bytes) else _encoded(body)
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode())]
-    await send({"type": "http.response.start", "status": int(status), "headers": headers})
-    await send({"type": "http.response.body", "body": data})
-
-
-def _error(parts: Mapping[str, str]) -> bytes:
-    return _encoded({"error": dict(parts)})
-
-
-def _encoded(body: Any) -> bytes:
-    return json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -436,19 +258,3 @@ def serve(server: HttpServer, *, say: Callable[[str], None] = lambda line: None)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def loopback(host: str) -> bool:
-    """Whether only this machine reaches ``host``."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

@@ -16,7 +16,8 @@ from http import HTTPStatus
 from typing import Any, ClassVar
 
 from synth.errors import InputError
-from synth.serving.http import CONNECTIONS, HttpServer, Receive, Send, answer
+from synth.serving.bounds import Receive, Send, answer, encoded
+from synth.serving.http import CONNECTIONS, HttpServer
 
 __all__ = ["JsonServer", "Route", "WrongRequest"]
 
@@ -89,7 +90,7 @@ class JsonServer(HttpServer):
         except Exception as error:  # a bug: the client gets no traceback, the operator one line
             sys.stderr.write(f"{self.title}: {type(error).__name__} in {path[:100]!r}: {error}\n")
             status, found = HTTPStatus.INTERNAL_SERVER_ERROR, {"error": {"what": "the server failed"}}
-        return status, json.dumps(found, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        return status, encoded(found)
 
     def _result(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Any:
         route = self.routes.get(path)

@@ -24,7 +24,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row, Split
 from synth.schemas.tasks import Task
 from synth.stages.contract import Outcome, RowStage, StageConfig, Table
-from synth.store.lookup import RowsByKey
+from synth.store.tables import RowsByKey
 
 __all__ = ["Contexts", "ContextsConfig"]
 

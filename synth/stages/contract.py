@@ -34,8 +34,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict
 
-from synth.models.contract import Models, Runtime, Sampling
-from synth.models.naming import public_name
+from synth.models.contract import Models, Runtime, Sampling, public_name
 from synth.schemas.provenance import Provenance
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import JsonObject, NonEmpty, Row

@@ -21,7 +21,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import Batch, Context, Implementation, Outcome, RowStage, StageConfig, TableStage
-from synth.store.lookup import RowsByKey
+from synth.store.tables import RowsByKey
 
 __all__ = ["Distractors", "DistractorsConfig", "EmbedConfig", "EmbedDocuments"]
 

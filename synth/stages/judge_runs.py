@@ -15,7 +15,7 @@ from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
-from synth.store.lookup import RowsByKey
+from synth.store.tables import RowsByKey
 from synth.tasks.graded import chance_of
 
 __all__ = ["JudgeRuns", "JudgeRunsConfig", "run_judgment"]

@@ -12,7 +12,7 @@ from synth.schemas.steps import StepRow
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.stages.contract import Context, Implementation, Outcome, RowStage, StageConfig
-from synth.store.lookup import RowsByKey
+from synth.store.tables import RowsByKey
 
 __all__ = ["LabelSteps", "LabelStepsConfig"]
 

@@ -11,7 +11,7 @@ from synth.schemas.row import Row
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.tasks import Task
 from synth.stages.contract import Context, Outcome, RowStage, StageConfig
-from synth.store.lookup import RowsByKey
+from synth.store.tables import RowsByKey
 
 __all__ = ["Preferences", "PreferencesConfig"]
 

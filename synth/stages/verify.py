@@ -18,7 +18,7 @@ from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Row
 from synth.schemas.trajectories import Role, TrajectoryRow
 from synth.stages.contract import Context, Outcome, RowStage, StageConfig
-from synth.store.lookup import RowsByKey
+from synth.store.tables import RowsByKey
 
 __all__ = ["Verify", "VerifyConfig"]
 

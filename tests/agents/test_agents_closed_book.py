@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from set_tasks import set_tasks
+from graph_world import set_world
 
 from synth.agents.contract import Prompt
 from synth.agents.scripted.players import ScriptedPolicy
@@ -18,14 +18,13 @@ def asked(task: Task, draws: int = 12) -> list[str | None]:
 
 def test_without_tools_a_policy_guesses_or_abstains() -> None:
     guessed = 0
-    for task in set_tasks():
+    for task in set_world().tasks:
         answers = asked(task)
-        if task.shape == "comparison":
+        hops = [task.walk.hops[number] for number in task.walk.operations[-1].over] if task.walk.operations else []
+        if task.shape == "comparison" and not any(hop.needs for hop in hops):
             guessed += 1
-            assert set(answers) == {
-                hop.source.name for hop in task.walk.hops
-            }  # named in the question, both are guessed
+            assert set(answers) == {hop.source.name for hop in hops}, "named in the question, both are guessed"
             assert all(answer is not None and answer in task.question for answer in answers)
         else:
             assert answers == [None] * len(answers)
-    assert guessed > 3
+    assert guessed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from graph_world import GraphWorld, graph_world
+from graph_world import TaskWorld, graph_world
 
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
@@ -17,17 +17,17 @@ from synth.schemas.tasks import Task
 
 
 @pytest.fixture(scope="module")
-def world() -> GraphWorld:
+def world() -> TaskWorld:
     return graph_world()
 
 
 @pytest.fixture(scope="module")
-def taught(world: GraphWorld) -> list[Rollout]:
+def taught(world: TaskWorld) -> list[Rollout]:
     return [world.play(task, "teacher") for task in world.tasks]
 
 
 @pytest.fixture(scope="module")
-def tried(world: GraphWorld) -> list[Rollout]:
+def tried(world: TaskWorld) -> list[Rollout]:
     return [world.play(task, "policy") for task in world.tasks]
 
 
@@ -52,7 +52,7 @@ def test_the_teacher_never_makes_a_call_that_is_refused(taught: list[Rollout]) -
     assert not [result for done in taught for step in done.history for result in step.results if result.error]
 
 
-def test_equal_names_give_equal_runs_and_others_give_others(world: GraphWorld, taught: list[Rollout]) -> None:
+def test_equal_names_give_equal_runs_and_others_give_others(world: TaskWorld, taught: list[Rollout]) -> None:
     again = [world.play(task, "teacher") for task in world.tasks[:12]]
     assert [done.history for done in again] == [done.history for done in taught[:12]]
     other = [world.play(task, "teacher", "other") for task in world.tasks[:12]]
@@ -73,7 +73,7 @@ def test_thoughts_quote_facts_as_they_were_shown(taught: list[Rollout]) -> None:
     assert quotes > 200
 
 
-def test_wrong_turns_of_the_teacher_are_noticed_corrected_and_labelled(world: GraphWorld) -> None:
+def test_wrong_turns_of_the_teacher_are_noticed_corrected_and_labelled(world: TaskWorld) -> None:
     found: Counter[str] = Counter()
     recovered = 0
     for task in world.tasks[:60]:
@@ -97,7 +97,7 @@ def test_wrong_turns_of_the_teacher_are_noticed_corrected_and_labelled(world: Gr
     assert recovered >= 10
 
 
-def test_a_teacher_without_detours_takes_no_wrong_turn(world: GraphWorld) -> None:
+def test_a_teacher_without_detours_takes_no_wrong_turn(world: TaskWorld) -> None:
     for task in world.tasks[:60]:
         done = world.play(task, "teacher", detour=0.0, rival=0.0)
         if done.verdict.correct is True:
@@ -105,7 +105,7 @@ def test_a_teacher_without_detours_takes_no_wrong_turn(world: GraphWorld) -> Non
             assert not reasons & {LabelReason.WRONG_TURN, LabelReason.INVALID_CALL, LabelReason.PREMATURE}, task.id
 
 
-def test_a_habit_is_the_same_mistake_again_and_its_runs_succeed(world: GraphWorld) -> None:
+def test_a_habit_is_the_same_mistake_again_and_its_runs_succeed(world: TaskWorld) -> None:
     """Nothing is drawn for it: of two samples of a task both err or neither does, but for other ways to one end."""
     alike = erred = 0
     for task in world.tasks[:40]:
@@ -133,7 +133,7 @@ def test_the_policy_fails_often_enough_in_many_ways_and_each_is_on_record(tried:
     assert sum(bool(done.injected) for done in failed) > 0.6 * len(failed)
 
 
-def test_more_skill_means_more_success(world: GraphWorld) -> None:
+def test_more_skill_means_more_success(world: TaskWorld) -> None:
     def wins(skill: float) -> int:
         runs = [world.play(task, "policy", skill=skill) for task in world.tasks[:60]]
         return sum(done.verdict.correct is True for done in runs)
@@ -141,7 +141,7 @@ def test_more_skill_means_more_success(world: GraphWorld) -> None:
     assert wins(0.1) + 8 < wins(0.5) < wins(0.95) - 5
 
 
-def test_rows_give_back_the_history(world: GraphWorld, tried: list[Rollout]) -> None:
+def test_rows_give_back_the_history(world: TaskWorld, tried: list[Rollout]) -> None:
     for done in tried[:30]:
         prompt, history = history_of(world.row(done, "policy"))
         assert (prompt, history) == (done.prompt, done.history)

@@ -69,7 +69,7 @@ def _world() -> tuple[SearchEnvironment, tuple[Task, ...]]:
 
 
 def _runs(**options: Any) -> list[TrajectoryRow]:
-    from synth.agents.scripted.backend import world_lexicon
+    from synth.agents.scripted.players import world_lexicon
 
     where, tasks = _world()
     rows = []

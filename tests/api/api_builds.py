@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from shared_builds import LEAN
 from stand_ins.model_server import ModelServer, ScriptedPlayer
 
 import synth
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import history_of
 from synth.api import BuildResult
 from synth.schemas.trajectories import Role, TrajectoryRow
-
-SMALL: dict[str, Any] = {"tasks": 8, "settings": {"source.entities": 600}}
-"""Small, yet rows in every table, and more than one shard where contexts are made."""
 
 
 def hashes(folder: Path) -> dict[str, str]:
@@ -32,17 +30,6 @@ def hashes(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-
-
-LEAN: dict[str, Any] = {
-    "critical": None,
-    "preferences": None,
-    "difficulty": None,
-    "distractors": None,
-    "contexts": None,
-    "rl": False,
-}
-"""Stages behind the rollouts are left out."""
 
 
 def acted(row: TrajectoryRow) -> dict[str, Any]:

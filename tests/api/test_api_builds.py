@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from api_builds import SMALL, hashes
+from api_builds import hashes
 from opening import card_runs, every_config_opens
+from shared_builds import SMALL
 
 import synth
 from synth.agents.grounding.check import ungrounded
@@ -39,21 +39,9 @@ def test_every_row_holds(small: BuildResult) -> None:
     assert validate(small.path) == []
 
 
-@pytest.mark.parametrize("options", [{"workers": 2}, {"executor": "processes", "workers": 2}], ids=["two", "processes"])
-def test_workers_change_no_byte(small: BuildResult, build_again: Again, options: dict[str, object]) -> None:
-    assert hashes(build_again(**options).path) == hashes(small.path)
-
-
-def test_ray_changes_no_byte(small: BuildResult, build_again: Again) -> None:
-    pytest.importorskip("ray", reason="extra ray is not installed")
-    assert hashes(build_again(executor="ray", workers=2).path) == hashes(small.path)
-
-
-def test_prefect_changes_no_byte(small: BuildResult, tmp_path: Path, prefect_server: str) -> None:
-    from synth.flows import run_request
-
-    run_request(BuildRequest("world-search", out=tmp_path / "out", store=tmp_path / "store", **SMALL))
-    assert hashes(tmp_path / "out") == hashes(small.path)
+def test_threads_change_no_byte(small: BuildResult, build_again: Again) -> None:
+    """Nor do processes (test_api_steps.py), Prefect (flows/test_flow_builds.py) and Ray (extras/ray)."""
+    assert hashes(build_again(workers=2).path) == hashes(small.path)
 
 
 def test_the_same_build_again_runs_nothing(small: BuildResult, small_store: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_builds import world_store
 
 import synth
 from synth.api import BuildResult
@@ -22,7 +23,7 @@ from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 
 LEAN: dict[str, Any] = {
-    "source.entities": 400,
+    "source.entities": 600,
     "critical": None,
     "preferences": None,
     "distractors": None,
@@ -50,7 +51,9 @@ def told(built: BuildResult) -> dict[int, str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("decontaminate")
+    folder = tmp_path_factory.mktemp("decontaminate")
+    world_store(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_builds import world_store
 from stand_ins.model_server import JobPlayer, ModelServer
 
 import synth
@@ -73,7 +74,7 @@ def build(folder: Path, player: JobPlayer, **more: Any) -> BuildResult:
             "world-search",
             tasks=TASKS,
             out=folder / "out",
-            store=folder / "store",
+            store=world_store(folder),
             settings={**SETTINGS, "roles.writer": role, **more},
         )
         assert server.errors == []

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from api_builds import SMALL
+from shared_builds import LEAN, SMALL, WORLD, world_store
 from stand_ins.forging import seal
 
 import synth
@@ -30,23 +30,15 @@ from synth.schemas.row import Row
 from synth.stages.contract import Batch, Context
 from synth.stages.duplicates import MarkConfig, MarkDuplicates
 
-LEAN: dict[str, Any] = {
-    "source.entities": 300,
-    "critical": None,
-    "preferences": None,
-    "distractors": None,
-    "contexts": None,
-    "difficulty": None,
-    "rl": False,
-    "roles": {"policy": {"rollouts": 4}},
-}
+POLICY: dict[str, Any] = {**LEAN, "roles": {"policy": {"rollouts": 4}}}
 
 
 @pytest.fixture(scope="module")
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     """Four runs of the policy on each task: some do the same."""
     folder = tmp_path_factory.mktemp("sampled")
-    return synth.build("world-search", tasks=8, out=folder / "out", store=folder / "store", settings=LEAN)
+    store = world_store(folder)
+    return synth.build("world-search", tasks=8, out=folder / "out", store=store, settings={**WORLD, **POLICY})
 
 
 @pytest.fixture

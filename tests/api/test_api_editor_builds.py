@@ -26,8 +26,8 @@ LEAN: dict[str, Any] = {
 }
 
 
-def test_a_model_proposes_what_the_environment_judges(tmp_path: Path) -> None:
-    base: dict[str, Any] = {"tasks": 8, "store": tmp_path / "store"}
+def test_a_model_proposes_what_the_environment_judges(tmp_path: Path, world_store: Path) -> None:
+    base: dict[str, Any] = {"tasks": 8, "store": world_store}
     plain = synth.build("world-search", out=tmp_path / "plain", settings=LEAN, **base)
     with ModelServer({"toy-editor": EditorPlayer()}) as server:
         role = {"backend": "openai", "model": "toy-editor", "endpoints": [server.url]}

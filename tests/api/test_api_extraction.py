@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from opening import every_config_opens
+from shared_builds import world_store
 from stand_ins.model_server import JobPlayer, ModelServer
 
 import synth
@@ -102,7 +103,8 @@ def _named(name: str, text: str) -> bool:
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("world")
     settings = {"source.entities": 600, **LEAN}
-    return World(synth.build("world-search", tasks=4, out=folder / "out", store=folder / "store", settings=settings))
+    store = world_store(folder)
+    return World(synth.build("world-search", tasks=4, out=folder / "out", store=store, settings=settings))
 
 
 def recipe(world: World, folder: Path, server: ModelServer | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from api_builds import LEAN
+from shared_builds import LEAN
 
 import synth
 from synth.dataset.audit import audit

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from api_builds import hashes, killed_and_resumed, same_through_http
 from opening import card_runs, every_config_opens
+from shared_builds import world_store
 
 import synth
 from synth.api import BuildResult
@@ -24,7 +25,8 @@ SETTINGS = {"source.entities": 600, "critical.share": 1.0}
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     folder = tmp_path_factory.mktemp("graph-walk")
-    return synth.build("graph-walk", tasks=8, out=folder / "out", store=folder / "store", settings=SETTINGS)
+    store = world_store(folder)
+    return synth.build("graph-walk", tasks=8, out=folder / "out", store=store, settings=SETTINGS)
 
 
 def test_every_row_proves_itself(built: BuildResult, tmp_path: Path) -> None:

@@ -6,26 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_builds import LEAN, WORLD
 
 import synth
 from synth.dataset.audit import audit
 
-LEAN: dict[str, Any] = {
-    "critical": None,
-    "preferences": None,
-    "difficulty": None,
-    "distractors": None,
-    "contexts": None,
-    "roles": {"policy": {"rollouts": 3}},
-}
-WORLD = {**LEAN, "source.entities": 400}
+SAMPLED: dict[str, Any] = {**LEAN, "rl": True, "roles": {"policy": {"rollouts": 3}}}
 
 
-@pytest.mark.parametrize(("name", "settings"), [("world-search", WORLD), ("graph-walk", WORLD), ("app-desk", LEAN)])
-def test_a_tenth_more_moves_no_old_row(name: str, settings: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "settings"), [("world-search", WORLD), ("graph-walk", WORLD), ("app-desk", {})])
+def test_a_tenth_more_moves_no_old_row(name: str, settings: dict[str, Any], tmp_path: Path, world_store: Path) -> None:
     tables = []
     for tasks in (10, 11):
-        built = synth.build(name, tasks=tasks, out=tmp_path / str(tasks), store=tmp_path / "store", settings=settings)
+        built = synth.build(
+            name, tasks=tasks, out=tmp_path / str(tasks), store=world_store, settings={**SAMPLED, **settings}
+        )
         data = synth.load(built.path)
         tables.append({table: {row.id: row for row in data.rows(table)} for table in ("tasks", "trajectories", "rl")})
         assert audit(built.path).violations == ()

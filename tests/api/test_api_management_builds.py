@@ -53,8 +53,8 @@ def play(request: Mapping[str, Any], sample: str | None) -> Reply:
     return Reply(content=links[0].anchor if links else "It can't be found.")
 
 
-def test_a_policy_that_manages_its_context(tmp_path: Path) -> None:
-    base: dict[str, Any] = {"tasks": 4, "store": tmp_path / "store"}
+def test_a_policy_that_manages_its_context(tmp_path: Path, world_store: Path) -> None:
+    base: dict[str, Any] = {"tasks": 4, "store": world_store}
     with ModelServer({"toy-policy": FixedPlayer(play)}) as server:
         role = {"backend": "openai", "model": "toy-policy", "endpoints": [server.url], "rollouts": 2}
         settings = {**LEAN, "roles": {"policy": role}}

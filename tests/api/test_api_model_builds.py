@@ -59,9 +59,9 @@ def compare(here: BuildResult, there: BuildResult) -> int:
 
 @pytest.mark.parametrize(("mode", "tasks"), [("native", 20), ("structured", 8)])
 def test_a_build_through_http_gives_the_trajectories_of_the_build_in_process(
-    mode: str, tasks: int, tmp_path: Path
+    mode: str, tasks: int, tmp_path: Path, world_store: Path
 ) -> None:
-    base: dict[str, Any] = {"tasks": tasks, "store": tmp_path / "store"}
+    base: dict[str, Any] = {"tasks": tasks, "store": world_store}
     settings = {"source.entities": 600, **LEAN}
     here = synth.build("world-search", out=tmp_path / "here", settings=settings, **base)
     with serve(here) as server:
@@ -92,8 +92,8 @@ def test_a_build_through_http_gives_the_trajectories_of_the_build_in_process(
 
 @pytest.mark.benchmark
 @pytest.mark.timeout(3600)
-def test_three_hundred_tasks(tmp_path: Path) -> None:
-    base: dict[str, Any] = {"tasks": 300, "store": tmp_path / "store"}
+def test_three_hundred_tasks(tmp_path: Path, world_store: Path) -> None:
+    base: dict[str, Any] = {"tasks": 300, "store": world_store}
     here = synth.build("world-search", out=tmp_path / "here", settings=LEAN, **base)
     with serve(here) as server:
         there = synth.build("world-search", out=tmp_path / "there", settings={**LEAN, **bound(server)}, **base)
@@ -124,7 +124,7 @@ def make(*, task, role, language, answer="nowhere", **options):
 '''
 
 
-def test_an_agent_of_ones_own_plays_a_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_of_ones_own_plays_a_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, world_store: Path) -> None:
     (tmp_path / "my_agent.py").write_text(AGENT)
     monkeypatch.syspath_prepend(tmp_path)
     settings: dict[str, Any] = {
@@ -134,7 +134,7 @@ def test_an_agent_of_ones_own_plays_a_role(tmp_path: Path, monkeypatch: pytest.M
         "roles.policy.options": {"answer": "Vienna"},
     }
     try:
-        built = synth.build("world-search", tasks=5, out=tmp_path / "out", store=tmp_path / "store", settings=settings)
+        built = synth.build("world-search", tasks=5, out=tmp_path / "out", store=world_store, settings=settings)
     finally:
         sys.modules.pop("my_agent", None)
     rows = [row for row in synth.load(built.path).rows("trajectories") if row.role == "policy"]
@@ -219,8 +219,8 @@ def test_what_says_where_a_model_is_stays_on_this_machine() -> None:
     assert "toy-1" in plain
 
 
-def test_rollouts_that_are_cut_short_are_rejected_beside_those_that_are_kept(tmp_path: Path) -> None:
-    base: dict[str, Any] = {"tasks": 8, "store": tmp_path / "store"}
+def test_rollouts_that_are_cut_short_are_rejected_beside_those_that_are_kept(tmp_path: Path, world_store: Path) -> None:
+    base: dict[str, Any] = {"tasks": 8, "store": world_store}
     settings = {"source.entities": 600, **LEAN, "roles.policy.rollouts": 4}
     here = synth.build("world-search", out=tmp_path / "here", settings=settings, **base)
     tasks = list(synth.load(here.path).rows("tasks"))

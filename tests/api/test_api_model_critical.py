@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_builds import world_store
 from stand_ins.model_server import (
     ExpertPlayer,
     FixedPlayer,
@@ -56,7 +57,9 @@ def build(folder: Path, name: str, settings: Mapping[str, Any]) -> BuildResult:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("critical")
+    folder = tmp_path_factory.mktemp("critical")
+    world_store(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")

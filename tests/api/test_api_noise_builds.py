@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from api_builds import LEAN, SMALL
+from shared_builds import LEAN, SMALL
 
 import synth
 from synth.agents.trajectory import history_of
@@ -16,10 +16,10 @@ from synth.pipelines.reopen import reopen
 from synth.recipe.load import load_recipe
 
 
-def test_ten_tasks_go_from_no_noise_to_the_share_at_the_end(tmp_path: Path) -> None:
+def test_ten_tasks_go_from_no_noise_to_the_share_at_the_end(tmp_path: Path, world_store: Path) -> None:
     settings = {**SMALL["settings"], **LEAN, "environment.noise": {"end": 0.5}, "roles.policy.rollouts": 3}
     dataset = synth.load(
-        synth.build("world-search", tasks=10, out=tmp_path / "out", store=tmp_path / "store", settings=settings).path
+        synth.build("world-search", tasks=10, out=tmp_path / "out", store=world_store, settings=settings).path
     )
     places = {task.id: task.candidate_index for task in dataset.rows("tasks")}
     tasks = {task.id: task for task in dataset.rows("tasks")}

@@ -76,8 +76,9 @@ def settings(server: ModelServer, *roles: str) -> dict[str, Any]:
     return {**LEAN, **played_by(server, *roles)}
 
 
-def build(folder: Path, more: Mapping[str, Any], tasks: int = TASKS) -> BuildResult:
-    return synth.build("app-desk", tasks=tasks, out=folder, store=folder.parent / "store", settings=dict(more))
+def build(folder: Path, more: Mapping[str, Any], tasks: int = TASKS, store: Path | None = None) -> BuildResult:
+    store = store or folder.parent / "store"
+    return synth.build("app-desk", tasks=tasks, out=folder, store=store, settings=dict(more))
 
 
 def rows(built: BuildResult, table: str) -> list[Any]:

@@ -27,8 +27,8 @@ LEAN: dict[str, Any] = {
 }
 
 
-def test_failed_runs_are_tried_once_more(tmp_path: Path) -> None:
-    base: dict[str, Any] = {"tasks": 12, "store": tmp_path / "store"}
+def test_failed_runs_are_tried_once_more(tmp_path: Path, world_store: Path) -> None:
+    base: dict[str, Any] = {"tasks": 12, "store": world_store}
     here = synth.build("world-search", out=tmp_path / "here", settings=LEAN, **base)
     tasks = list(synth.load(here.path).rows("tasks"))
     leaked = {task.question: task.answer for task in tasks[::3]}

@@ -32,8 +32,8 @@ def bound(server: ModelServer) -> dict[str, Any]:
     return {f"{role}.backend": "openai", f"{role}.model": "toy-simulator", f"{role}.endpoints": [server.url]}
 
 
-def test_a_model_writes_the_results_of_a_whole_build(tmp_path: Path) -> None:
-    base: dict[str, Any] = {"tasks": 4, "store": tmp_path / "store"}
+def test_a_model_writes_the_results_of_a_whole_build(tmp_path: Path, world_store: Path) -> None:
+    base: dict[str, Any] = {"tasks": 4, "store": world_store}
     with ModelServer({"toy-simulator": SimulatorPlayer(failing=6)}) as server:
         settings = {**LEAN, **bound(server)}
         built = synth.build("world-search", out=tmp_path / "out", settings=settings, **base)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from api_builds import SMALL, hashes
+from api_builds import hashes
+from shared_builds import SMALL
 
 import synth
 from synth.agents.grounding.check import ungrounded
@@ -58,7 +59,7 @@ def test_another_selection_holds_as_well(searched: BuildResult, tmp_path: Path, 
     assert len(set(chosen)) == len(chosen)
 
 
-def test_workers_change_no_byte_of_the_search(searched: BuildResult, tmp_path: Path) -> None:
+def test_processes_change_no_byte(searched: BuildResult, tmp_path: Path) -> None:
     again = synth.build(
         "world-search", out=tmp_path / "out", store=tmp_path / "store", executor="processes", workers=2, **SEARCHED
     )

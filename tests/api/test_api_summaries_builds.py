@@ -28,8 +28,8 @@ LEAN: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("by", ["extractive", "toy-summarizer"])
-def test_a_teacher_that_reads_summaries(by: str, tmp_path: Path) -> None:
-    base: dict[str, Any] = {"tasks": 8, "store": tmp_path / "store"}
+def test_a_teacher_that_reads_summaries(by: str, tmp_path: Path, world_store: Path) -> None:
+    base: dict[str, Any] = {"tasks": 8, "store": world_store}
     with ModelServer({"toy-summarizer": SummarizerPlayer(failing=4)}) as server:
         role = {"backend": "openai", "model": "toy-summarizer", "endpoints": [server.url]}
         settings = LEAN if by == "extractive" else {**LEAN, "roles.summarizer": role}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shared_builds
 from api_builds import played_by
 from stand_ins.model_server import JobPlayer, ModelServer, Reply
 
@@ -56,14 +57,17 @@ def settings(server: ModelServer, *roles: str) -> dict[str, Any]:
 def plain(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     """The same tasks without any model."""
     folder = tmp_path_factory.mktemp("plain")
-    return synth.build("world-search", tasks=TASKS, out=folder / "out", store=folder / "store", settings=LEAN)
+    store = shared_builds.world_store(folder)
+    return synth.build("world-search", tasks=TASKS, out=folder / "out", store=store, settings=LEAN)
 
 
 def rows(built: BuildResult, table: str) -> list[Any]:
     return list(synth.load(built.path).rows(table))
 
 
-def test_a_good_writer_words_every_question_and_the_tasks_are_the_same(plain: BuildResult, tmp_path: Path) -> None:
+def test_a_good_writer_words_every_question_and_the_tasks_are_the_same(
+    plain: BuildResult, tmp_path: Path, world_store: Path
+) -> None:
     writer, checker = JobPlayer({"tasks/write": good}), JobPlayer({"tasks/confirm": same})
     with ModelServer({"toy-writer": writer, "toy-checker": checker}) as server:
         more: dict[str, Any] = {
@@ -72,11 +76,11 @@ def test_a_good_writer_words_every_question_and_the_tasks_are_the_same(plain: Bu
             "task_reviews.alternatives": 0,
             "task_reviews.answerable": 0,
         }
-        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "a", store=tmp_path / "s", settings=more)
+        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "a", store=world_store, settings=more)
         calls = len(server.log.records())
-        again = synth.build("world-search", tasks=TASKS, out=tmp_path / "b", store=tmp_path / "s", settings=more)
+        again = synth.build("world-search", tasks=TASKS, out=tmp_path / "b", store=world_store, settings=more)
         assert len(server.log.records()) == calls, "nothing is asked for twice"
-        larger = synth.build("world-search", tasks=TASKS + 4, out=tmp_path / "c", store=tmp_path / "s", settings=more)
+        larger = synth.build("world-search", tasks=TASKS + 4, out=tmp_path / "c", store=world_store, settings=more)
         assert server.errors == []
     assert again.reused
     before, after = rows(plain, "tasks"), rows(built, "tasks")
@@ -148,7 +152,7 @@ def refuses(data: Mapping[str, Any], sample: str | None) -> Any:
     ],
 )
 def test_what_a_bad_writer_writes_is_recorded_and_every_task_keeps_its_words(
-    name: str, reasons: set[Reason], plain: BuildResult, tmp_path: Path
+    name: str, reasons: set[Reason], plain: BuildResult, tmp_path: Path, world_store: Path
 ) -> None:
     before = rows(plain, "tasks")
     write = {
@@ -160,7 +164,7 @@ def test_what_a_bad_writer_writes_is_recorded_and_every_task_keeps_its_words(
     player = JobPlayer({"tasks/write": write, "tasks/confirm": compares})
     with ModelServer({"toy-writer": player}) as server:
         more = {**settings(server, "writer"), "writing.attempts": 1}
-        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
+        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=world_store, settings=more)
     after = rows(built, "tasks")
     assert [(task.id, task.question, task.walk) for task in after] == [(t.id, t.question, t.walk) for t in before]
     tried = rows(built, "question_rewrites")
@@ -201,13 +205,13 @@ def make(*, prompt, opening="Please tell me: "):
 
 
 def test_a_writer_of_ones_own_takes_the_role(
-    plain: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plain: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, world_store: Path
 ) -> None:
     (tmp_path / "my_writer.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     more = {**LEAN, "roles.writer": {"backend": "my_writer:make", "options": {"opening": "Tell me, please: "}}}
     try:
-        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
+        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=world_store, settings=more)
     finally:
         sys.modules.pop("my_writer", None)
     accepted = [row for row in rows(built, "question_rewrites") if row.accepted]
@@ -225,7 +229,9 @@ def knows(answers: Mapping[str, str]) -> Any:
     return answer
 
 
-def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(plain: BuildResult, tmp_path: Path) -> None:
+def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(
+    plain: BuildResult, tmp_path: Path, world_store: Path
+) -> None:
     before = rows(plain, "tasks")
     known = {task.question: task.answer for task in before[::2]}
 
@@ -239,7 +245,7 @@ def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(plain: 
     checker = JobPlayer({"tasks/closed_book": knows(known), "tasks/answerable": reads, "tasks/alternatives": doubts})
     with ModelServer({"toy-checker": checker}) as server:
         more = {**settings(server, "checker"), "task_reviews.reject": ["closed_book"]}
-        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=tmp_path / "s", settings=more)
+        built = synth.build("world-search", tasks=TASKS, out=tmp_path / "out", store=world_store, settings=more)
         assert server.errors == []
     after = rows(built, "tasks")
     assert len(after) == TASKS
@@ -267,12 +273,12 @@ def test_tasks_that_a_check_rejects_are_replaced_and_the_number_is_exact(plain: 
 
 
 def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_nothing_passes(
-    tmp_path: Path,
+    tmp_path: Path, world_store: Path
 ) -> None:
     talk = JobPlayer(dict.fromkeys(("tasks/closed_book", "tasks/answerable", "tasks/alternatives"), nonsense))
     with ModelServer({"toy-checker": talk}) as server:
         base = settings(server, "checker")
-        built = synth.build("world-search", tasks=4, out=tmp_path / "out", store=tmp_path / "s", settings=base)
+        built = synth.build("world-search", tasks=4, out=tmp_path / "out", store=world_store, settings=base)
         found = rows(built, "task_reviews")
         assert {row.outcome for row in found} == {"abstained"}
         assert len(found) == 12
@@ -288,7 +294,7 @@ def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_n
                 "world-search",
                 tasks_file=questions,
                 out=tmp_path / "none",
-                store=tmp_path / "s",
+                store=world_store,
                 settings=strict,
             )
 

@@ -10,8 +10,8 @@ load of the machine. CPU seconds of the process, less the same loop of tasks wit
 Beside them, what growing costs anybody: a Python dict with as many keys of 32 bytes and bodies of the same length, and
 a bare SQLite table (key, body) with one prepared SELECT, nothing decoded and nothing checked. What lies in 600 MB is
 not in the processor's caches: a look-up waits for memory, whoever makes it. On 2 cores of a shared EPYC, 10^6 against
-10^4: dict 2.1 times, bare table 1.8, our call 0.9. Our look-up that hits: 2.0 in one run
-of this, 1.1 to 1.3 in runs without the dicts and bare tables, on files that had been made before.
+10^4: dict 2.1 times, bare table 1.8. Our call took 66 us at 10^5 replies and 75 us while 10^6 were written, a look-up
+that hits 19 and 25 us; the process grew by 35 MB in both.
 
 With ``--limit``, the exit status is 1 when a call or a look-up in the last file costs more than that many times what it
 costs in the first.

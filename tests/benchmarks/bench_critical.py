@@ -32,7 +32,7 @@ import numpy as np
 
 from synth.agents.contract import Policy
 from synth.agents.loop import Limits, rollout
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.branching import Generators

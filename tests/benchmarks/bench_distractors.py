@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 
 from synth.agents.contract import Policy
 from synth.agents.loop import Limits, rollout
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.intervals import wilson
 from synth.api import BuildRequest, prepare

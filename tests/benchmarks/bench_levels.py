@@ -40,7 +40,7 @@ import pyarrow as pa
 from scipy import stats
 
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.annotate.critical.intervals import newcombe, wilson
 from synth.environments.search import SearchEnvironment
 from synth.graph.graph import Graph

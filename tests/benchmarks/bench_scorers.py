@@ -37,7 +37,7 @@ from scorer_calibration import MeasuredAction, candidates_right, within_steps
 
 from synth.agents.contract import Policy, Turn, act
 from synth.agents.loop import Limits, rollout
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.annotate.critical.actions import action_key
 from synth.annotate.critical.config import CriticalConfig

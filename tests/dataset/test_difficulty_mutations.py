@@ -67,7 +67,7 @@ def rows_of(tables: dict[str, pa.Table], *, replies: bool = True, **config: Any)
     tasks = _Table(tables["tasks"], Task)
     prompt = load_prompt("agents/search").ref
     policy = Implementation(
-        kind="scripted", factory="synth.agents.scripted.backend:scripted_policy", options={"role": "policy"}
+        kind="scripted", factory="synth.agents.scripted.players:scripted_policy", options={"role": "policy"}
     )
     settings = ClosedBookConfig(
         policy=policy, prompt=prompt.id, prompt_version=prompt.version, prompt_sha256=prompt.sha256

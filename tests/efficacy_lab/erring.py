@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from synth.agents.contract import Policy
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role
 

@@ -57,6 +57,11 @@ GIVEN = sorted({entry for table in COLLABORATORS.values() for entry in table.val
 ENTRIES = {f"{table} {name}": entry for table, held in COLLABORATORS.items() for name, entry in held.items()}
 
 
+@cache
+def locked() -> tuple[CodeLock, ...]:
+    return tuple(current())
+
+
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Plan]:
     """The plan of one of ``RECIPES``."""
@@ -142,7 +147,7 @@ def test_each_collaborator_is_given_in_one_of_the_plans(planned: Callable[[str],
 def test_a_changed_module_invalidates_the_stage_runs_that_run_it(name: str, planned: Callable[[str], Plan]) -> None:
     """The whole way: a module's hash changes, the lock names what must be bumped, the bump changes fingerprints."""
     plan = planned(name)
-    locks = {lock.name: lock for lock in current()}
+    locks = {lock.name: lock for lock in locked()}
     entries = {f"stages {stage}": entry for stage, entry in STAGES.items()} | ENTRIES
     runs = {
         node.label: {lock for lock, entry in entries.items() if entry in given(node)} | {f"stages {node.stage.name}"}
@@ -150,7 +155,8 @@ def test_a_changed_module_invalidates_the_stage_runs_that_run_it(name: str, plan
     }
     anew = {factory: invalid(plan, factory)[0] for factory in set().union(*map(given, plan.nodes))}
     for module in sorted({module for lock in locks.values() for module in lock.modules}):
-        told = {line.partition(":")[0] for line in problems(map(mutated(module), locks.values()), locks)}
+        touched = {name: lock for name, lock in locks.items() if module in lock.modules}
+        told = {line.partition(":")[0] for line in problems(map(mutated(module), touched.values()), touched)}
         found = {node.label for node in plan.nodes if f"stages {node.stage.name}" in told}
         found = found.union(*(anew.get(entries[lock], set()) for lock in told))
         able = {label for label, names in runs.items() if any(module in locks[lock].modules for lock in names)}
@@ -167,14 +173,14 @@ def mutated(module: str) -> Callable[[CodeLock], CodeLock]:
 def test_no_stage_imports_an_environment() -> None:
     """What stands behind a name in a recipe reaches a stage by that name alone."""
     environments = {f"synth.environments.{kind}" for kind in COLLABORATORS["environments"]}
-    for lock in current():
+    for lock in locked():
         if lock.name.startswith("stages "):
             met = {module for module in lock.modules if ".".join(module.split(".")[:3]) in environments}
             assert met == set(), lock.name
 
 
 def test_the_browsers_session_stands_behind_what_runs_in_a_browser() -> None:
-    held = {lock.name for lock in current() if "synth.environments.web.session" in lock.modules}
+    held = {lock.name for lock in locked() if "synth.environments.web.session" in lock.modules}
     assert held == {"environments web", "explorers web"}
 
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.environments.contract import ToolCall, ToolResult
-from synth.environments.search import DocumentIds, SearchEnvironment
+from synth.environments.identifiers import Identifiers
+from synth.environments.search import SearchEnvironment
 from synth.schemas.documents import Anchor, Document, Link, Section
 from synth.schemas.tasks import Task
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
@@ -175,7 +176,7 @@ def test_a_heading_is_not_left_alone_at_the_end_of_a_page() -> None:
 def test_ids_are_found_whatever_their_order() -> None:
     names = [f"d{number}" for number in range(500)] + ["é", "z/ü.html", "Ω", "𝄞", "a b"]
     random.Random(0).shuffle(names)
-    ids = DocumentIds(pa.chunked_array([names[:100], names[100:101], names[101:]]))
+    ids = Identifiers(pa.chunked_array([names[:100], names[100:101], names[101:]]))
     assert [ids.row(name) for name in names] == list(range(len(names)))
     assert [ids.row(name) for name in ("", "d500", "D1", "zz")] == [None] * 4
 

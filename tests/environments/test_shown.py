@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.environments import pages, triples
+from synth.environments import outline, pages, triples
 from synth.environments.observed import observe
+from synth.environments.outline import Block, Outline
 from synth.environments.shown import (
     End,
     Facts,
@@ -69,6 +70,13 @@ def _facts(draw: st.DrawFn) -> Facts:
     return Facts(draw(_ENTITIES), relation, way, total, draw(st.integers(1, pages)), pages, facts)
 
 
+@st.composite
+def _outline(draw: st.DrawFn) -> Outline:
+    notes = tuple(draw(st.lists(st.sampled_from(["A second window was closed.", "The page said: 'x'."]), max_size=2)))
+    part, body = draw(_NUMBERS), draw(st.lists(_LINES.filter(bool), max_size=4).map("\n".join))
+    return Outline(notes, draw(_WORDS), draw(_WORDS), part, part + draw(st.integers(0, 3)), body)
+
+
 @given(st.builds(Hits, _WORDS, _HITS) | _page() | _matches())
 def test_pages_are_read_back(shown: Any) -> None:
     assert pages.read(pages.render(shown)) == observe(pages.render(shown)) == shown
@@ -77,6 +85,25 @@ def test_pages_are_read_back(shown: Any) -> None:
 @given(st.builds(Hits, _WORDS, _HITS) | _relations() | _facts())
 def test_facts_are_read_back(shown: Any) -> None:
     assert triples.read(triples.render(shown)) == observe(triples.render(shown)) == shown
+
+
+@given(_outline())
+def test_web_pages_are_read_back(shown: Outline) -> None:
+    text = outline.render(shown)
+    assert outline.read(text) == observe(text) == shown
+    assert observe(text).passages == Text(text).passages
+
+
+@given(st.builds(Block, st.from_regex(r"[a-z]{1,8}", fullmatch=True), _NAMES, st.sampled_from(["", "1", "12"])))
+def test_blocks_of_a_page_are_read_back(block: Block) -> None:
+    assert Block.read(block.line()) == block
+
+
+def test_a_page_says_what_was_done_and_names_its_elements() -> None:
+    lines = ["main:", '  status "Saved."', '  - [e2] link "Moth Light", due. [e3] button "Renew"', '  status "Sent."']
+    shown = Outline((), "T", "http://a.test/", 1, 1, "\n".join(lines))
+    assert (shown.status, shown.element("e3"), shown.element("e1")) == ("Sent.", ("button", "Renew"), None)
+    assert Outline((), 'status "No."', "", 1, 1, "").status == ""
 
 
 @pytest.mark.parametrize("text", ["", "Done.", '{"rows": [1]}', "Page: [a](b), page 1 of 2", "5 results\n\nNone."])

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from synth.environments.web.application import Application, folder_digest
-from synth.environments.web.definition import load_site, read_config
+from synth.environments.web.definition import WebConfig, load_site
 from synth.environments.web.server import Folder, Reply, Request, SiteServer
 from synth.errors import InputError
+from synth.inputs import checked
 
 
 @pytest.fixture
@@ -114,7 +115,7 @@ def test_a_wrong_site_file_is_said_in_one_line(pages: Path, text: str, said: str
 )
 def test_wrong_options_are_said_in_one_line(options: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        read_config(options)
+        checked(WebConfig, options, "environment")
 
 
 def test_no_such_site_names_those_that_are() -> None:

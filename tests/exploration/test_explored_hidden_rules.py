@@ -12,7 +12,7 @@ from synth.agents.scripted.tool_agent.policy import ToolPolicy
 from synth.agents.scripted.tool_agent.teacher import ToolTeacher
 from synth.annotate.labels.findings import findings_of
 from synth.exploration.app.checklist import checklist_results
-from synth.exploration.app.hidden_rules import quiet_variants, variant_of
+from synth.exploration.app.walking import quiet_variants, variant_of
 from synth.schemas.tasks import Task
 
 

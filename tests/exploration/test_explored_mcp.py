@@ -25,14 +25,12 @@ from stand_ins.mcp_server import command
 
 from synth.environments.mcp.environment import McpEnvironment, open_mcp
 from synth.exploration.config import ExplorationConfig
-from synth.exploration.grounding import leaves
-from synth.exploration.mcp.book import Book, Record, load_book, shipped_books
+from synth.exploration.mcp.book import Book, Record, load_book, shipped_books, things
 from synth.exploration.mcp.described import described_book, phrase, survey
 from synth.exploration.mcp.explorer import McpExplorable, book_for
-from synth.exploration.mcp.filling import things
 from synth.exploration.mcp.planning import request
 from synth.exploration.mcp.trials import typed
-from synth.exploration.pipeline import Exploration
+from synth.exploration.pipeline import Exploration, leaves
 
 CONFIG = ExplorationConfig(
     fractions={"train": 1.0}, kinds={"done": 0.7, "answered": 0.3}, writes={1: 1, 2: 1, 3: 1}, tries=12

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.exploration.reduction import minimal
+from synth.exploration.pipeline import minimal
 
 
 @given(st.integers(0, 12), st.sets(st.integers(0, 11), max_size=5))

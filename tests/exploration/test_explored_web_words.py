@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,9 +12,8 @@ from synth.environments.web.storage import Change
 from synth.environments.web.tree import Page, parse, read_page
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Dropped
-from synth.exploration.web.actions import Action, instruction, resolve
 from synth.exploration.web.explorer import _straight
-from synth.exploration.web.walking import Taken
+from synth.exploration.web.walking import Action, Taken, instruction, resolve
 from synth.exploration.web.wording import question_of, request_of
 from synth.identity import derive_generator
 
@@ -202,7 +203,7 @@ def test_facts_of_tables_and_lines_are_asked_for_by_their_names() -> None:
         assert "page “Tools”" in address
         assert "“Open”" in opened
         assert "“Forge”" in opened
-    doubled = Page(page.lines, page.elements, page.raw, page.facts * 2)
+    doubled = replace(page, facts=page.facts * 2)
     with pytest.raises(Dropped, match="from another"):
         question_of(SiteDefinition(), doubled, page.facts[0], rng())
 

@@ -84,8 +84,9 @@ def serve(tasks: Sequence[Task], faults: Faults) -> Iterator[Served]:
 
 
 def arguments(folder: Path, tasks: int, entities: int, share: float) -> list[str]:
-    """Of a build with scripted roles in ``folder``."""
-    sizes = ["--tasks", str(tasks), "--set", f"source.entities={entities}", "--set", f"critical.share={share}"]
+    """Of a build with scripted roles in ``folder``, without the stages that no model has a part in."""
+    given = {"source.entities": entities, "critical.share": share, "contexts": "null", "distractors": "null"}
+    sizes = ["--tasks", str(tasks), *(f"--set={key}={value}" for key, value in given.items())]
     return ["build", NAME, *sizes, "--store", str(folder / "store"), "--out", str(folder / "out")]
 
 

@@ -50,12 +50,10 @@ def finishes(folder: Path, wanted: int = 20, pages: int = 60, executor: str = "l
     assert leftovers == []
 
 
-@pytest.mark.parametrize("count", [1, 4])
 @pytest.mark.parametrize("name", BUILDING)
-def test_killed_at_a_failpoint(zygote: Zygote, tmp_path: Path, name: str, count: int) -> None:
-    code = zygote.build(tmp_path, failpoint=f"{name}:{count}:kill")
-    rare = ("journal.", "store.view.", "engine.stage.", "store.shard.array")
-    assert code == KILLED or (count == 4 and code == 0 and name.startswith(rare))
+def test_killed_at_a_failpoint(zygote: Zygote, tmp_path: Path, name: str) -> None:
+    """The first time each; the whole product is killed at later ones (test_faults_product.py)."""
+    assert zygote.build(tmp_path, failpoint=f"{name}:1:kill") == KILLED
     finishes(tmp_path)
 
 
@@ -88,27 +86,27 @@ def test_killed_while_it_grows(zygote: Zygote, tmp_path: Path) -> None:
     finishes(tmp_path, 30)
 
 
-def test_killed_at_twenty_random_times(zygote: Zygote, tmp_path: Path) -> None:
+def test_killed_at_random_times(zygote: Zygote, tmp_path: Path) -> None:
     assert zygote.build(tmp_path / "warm") == 0  # the first build of a process also imports
     began = time.monotonic()
-    assert zygote.build(tmp_path, pages=400) == 0
+    assert zygote.build(tmp_path, pages=200) == 0
     whole = time.monotonic() - began
     generator = derive_generator(20, "random kills")
     killed = 0
-    for number, share in enumerate(generator.random(20)):
+    for number, share in enumerate(generator.random(8)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        code = zygote.build(folder, wanted=20, pages=400, kill_after=whole * float(share))
+        code = zygote.build(folder, wanted=20, pages=200, kill_after=whole * float(share))
         assert code in (0, KILLED)
         killed += code == KILLED
-        finishes(folder, 20, 400)
+        finishes(folder, 20, 200)
     assert killed > 0
 
 
 def test_killed_with_its_worker_processes(zygote: Zygote, tmp_path: Path) -> None:
     """None of them outlives the build for long; what they still finish does no harm."""
     generator = derive_generator(3, "random kills of processes")
-    for number, seconds in enumerate(generator.uniform(0.3, 3.0, 4)):
+    for number, seconds in enumerate(generator.uniform(0.3, 3.0, 2)):
         folder = tmp_path / str(number)
         folder.mkdir()
         code = zygote.build(folder, wanted=40, executor="processes", workers=2, kill_after=float(seconds))

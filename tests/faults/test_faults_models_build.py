@@ -16,6 +16,7 @@ from stand_ins.model_server import Faults, reconcile, sent_again
 from synth.identity import derive_generator
 from synth.store.calls import IntentState
 
+KILLS = 5
 FAULTS = Faults.all(0.02, seed=3, retry_after="0.2", slow=0.2)
 
 Build = Callable[[str, int], Built]
@@ -79,7 +80,7 @@ def undisturbed(build: Build) -> Built:
 
 @pytest.fixture(scope="module")
 def killed(build: Build) -> Built:
-    return build("killed", 10)
+    return build("killed", KILLS)
 
 
 @pytest.fixture(params=["undisturbed", "killed"])
@@ -88,7 +89,7 @@ def built(request: pytest.FixtureRequest, undisturbed: Built, killed: Built) -> 
 
 
 def test_it_was_killed(killed: Built) -> None:
-    assert killed.kills == 10
+    assert killed.kills == KILLS
 
 
 def test_kills_change_no_byte(undisturbed: Built, killed: Built) -> None:

@@ -17,7 +17,7 @@ from synth.agents.contract import History, Policy, Prompt, Step, Turn
 from synth.agents.loop import Limits, Rollout, prompt_for, rollout
 from synth.agents.model.policy import ModelConfig, ModelPolicy
 from synth.agents.model.wire import Mode, correction, function_tools, messages_of, response_format
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
 from synth.identity import derive_generator, key_of

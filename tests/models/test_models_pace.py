@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.models.contract import Patience
-from synth.models.pace import Pace, backoff
+from synth.models.endpoints import Pace, backoff
 
 QUICK = Patience(first_delay=0.005, longest_delay=0.02)
 

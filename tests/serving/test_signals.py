@@ -8,7 +8,8 @@ import sys
 _EVERY_LINE = """
 import os, signal, sys, threading
 from http import HTTPStatus
-from synth.serving.http import HttpServer, answer, serve
+from synth.serving.bounds import answer
+from synth.serving.http import HttpServer, serve
 
 async def app(scope, receive, send):
     await answer(send, HTTPStatus.OK, {})

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -22,7 +22,7 @@ from synth.agents.contract import History, Prompt, Turn
 from synth.agents.grounding.computed import computations, holds
 from synth.agents.grounding.own_words import OwnWords, prose_of
 from synth.agents.grounding.written import relative_forms, written_forms
-from synth.environments.contract import ID_ARGUMENTS, ToolSchema
+from synth.environments.contract import ID_ARGUMENTS
 from synth.environments.rendering import find_links, plain
 from synth.text.numbers import NUMBER_WORDS, ungrouped
 from synth.text.sentences import begins
@@ -173,8 +173,9 @@ def ungrounded(
     seen = _Seen()
     for text in (prompt.system, prompt.question, *(tool.description for tool in prompt.tools)):
         seen.add(text)
-    for value in _choices(prompt.tools):
-        seen.add(value)
+    for tool in prompt.tools:  # whoever has a tool has seen what its schema says
+        for text in tool.words():
+            seen.add(text)
     day = _TODAY.search(prompt.system)
     seen.today = day.group(1) if day is not None else ""
     own = OwnWords(prompt, history) if own_words else None
@@ -188,28 +189,6 @@ def ungrounded(
         for result in step.results:
             seen.add(result.content)
     return found
-
-
-def _choices(tools: Iterable[ToolSchema]) -> Iterator[str]:
-    """What a tool's schema says of its arguments, and the values that it lists as the only ones that they take: whoever
-    has the tool has seen them."""
-    for tool in tools:
-        yield from _schema_texts(tool.parameters)
-
-
-def _schema_texts(schema: object) -> Iterator[str]:
-    if not isinstance(schema, dict):
-        return
-    about = schema.get("description")
-    if isinstance(about, str):
-        yield about
-    choices = schema.get("enum")
-    yield from (value for value in (choices if isinstance(choices, list) else ()) if isinstance(value, str))
-    properties = schema.get("properties")
-    if isinstance(properties, dict):
-        yield from properties
-    for below in (*(properties.values() if isinstance(properties, dict) else ()), schema.get("items")):
-        yield from _schema_texts(below)
 
 
 def _computed(number: int, turn: Turn, seen: _Seen) -> Iterator[Ungrounded]:

@@ -20,8 +20,7 @@ from synth.agents.model.wire import (
     said_to,
 )
 from synth.identity import digest, key_of, versioned
-from synth.models.contract import CallFailed, ChatReply, Model
-from synth.models.naming import public_name
+from synth.models.contract import CallFailed, ChatReply, Model, public_name
 from synth.schemas.model_turns import ModelTurn, RepeatedCall
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import Role

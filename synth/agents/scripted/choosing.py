@@ -1,17 +1,49 @@
-"""What decides: the interface between the planner and whoever picks among options."""
+"""What decides: the interface between the planner and whoever picks among options, and what teachers and policies have
+in common over pages and over a graph.
+
+A teacher knows the gold walk and uses it for one thing: to choose among options that are visible. Whatever it picks
+stands in an observation of its history, and so does whatever it says (Honesty rules: privilege may choose, never tell).
+What it has not seen it can't pick: then it reads on or searches, like anyone. A policy knows the question and what it
+has read, picks by likeness of words, and errs: its mistakes are functions of what is visible, drawn turn by turn from
+the turn's generator, never planned, and each is logged.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
+from synth.agents.contract import Turn
+from synth.agents.scripted.config import PolicyConfig, TeacherConfig
+from synth.agents.scripted.matching import Lexicon, same_name
 from synth.agents.scripted.options import Option
+from synth.agents.scripted.reading import clue_hops
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
-from synth.agents.scripted.state import Value
+from synth.agents.scripted.state import State, Value
+from synth.environments.contract import ToolCall
 from synth.environments.shown import Hit, Listed, Passage
+from synth.schemas.injected import InjectedError
+from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.values import Measure
 
-__all__ = ["Chooser", "GraphChooser", "PageChooser"]
+__all__ = [
+    "Chooser",
+    "ErrorInjection",
+    "GoldChooser",
+    "GraphChooser",
+    "PageChooser",
+    "extreme_of",
+    "is_end",
+]
+
+
+def extreme_of(measures: Sequence[Measure], least: bool) -> int:
+    """The place of the least or greatest; of equals the first."""
+    order = sorted(range(len(measures)), key=lambda n: (measures[n].low if least else -measures[n].high, n))
+    return order[0]
 
 
 class Chooser(Protocol):
@@ -129,3 +161,110 @@ class GraphChooser(Chooser, Protocol):
     def meets(self, clue: int, name: str, candidate: Value, ends: Sequence[Far], *, source: bool) -> Far | None:
         """The fact by which ``candidate`` meets a condition, if one does. ``source``: they are facts of the clue's
         start, and the candidate must be among their far ends; else they are facts of the candidate."""
+
+
+class GoldChooser:
+    """The choices that are the same over pages and over a graph."""
+
+    def __init__(
+        self, task: Task, state: State, lexicon: Lexicon, config: TeacherConfig, generator: np.random.Generator
+    ) -> None:
+        self._task = task
+        self._state = state
+        self._seen = state.seen
+        self._lexicon = lexicon
+        self._config = config
+        self._generator = generator
+        self._behind = clue_hops(task)
+
+    def _all_hops(self, clue: int) -> list[Hop]:
+        """The hops behind a clue: several where it asks for all that fit."""
+        return [self._task.walk.hops[number] for number in self._behind[clue]] if clue < len(self._behind) else []
+
+    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
+        return extreme_of(measures, least), least
+
+    def result(self, number: int) -> int:
+        return number
+
+    def early_answer(self) -> str | None:
+        return None
+
+    def guess(self) -> str | None:
+        return None
+
+
+def is_end(node: Node, value: Value) -> bool:
+    """Whether ``value`` is what ``node`` of the walk is."""
+    if value.document is not None and node.document_id is not None:
+        return value.document in (node.id, node.document_id)
+    return any(same_name(value.name, name) for name in (node.name, *node.aliases))
+
+
+class ErrorInjection(ABC):
+    """Chooses for a planner, and errs. Every mistake is in ``injected``."""
+
+    def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
+        self._state = state
+        self._seen = state.seen
+        self._lexicon = lexicon
+        self._config = config
+        self._generator = generator
+        self.injected: list[InjectedError] = []
+
+    def _draw(self, rate: float) -> bool:
+        return float(self._generator.random()) < min(0.95, rate * 2 * (1 - self._config.skill))
+
+    def _log(self, mode: str, detail: str) -> None:
+        error = InjectedError(trajectory_id="unassigned", turn=self._seen.turns, mode=mode, detail=detail)
+        self.injected.append(error)
+
+    def look_at(  # noqa: B027
+        self, clue: int, member: Value | None, document: SeenDocument | None = None
+    ) -> None:
+        """What it reads is the same whichever member it reads for."""
+
+    def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
+        if self._draw(self._config.wrong_extreme):
+            self._log("wrong_extreme", "took the last for the first" if least else "took the first for the last")
+            least = not least
+        return extreme_of(measures, least), least
+
+    def result(self, number: int) -> int:
+        if number < 1 or not self._draw(self._config.arithmetic_slip):
+            return number
+        slipped = number + (1 if number < 2 or float(self._generator.random()) < 0.5 else -1)
+        self._log("arithmetic_slip", f"made it {slipped} instead of {number}")
+        return slipped
+
+    def corrupt(self, turn: Turn) -> Turn:
+        """Now and then one call goes wrong on the way out. The next turn sees the error and can mend it."""
+        if not turn.calls or self._seen.last_failure is not None or not self._draw(self._config.bad_argument):
+            return turn
+        call = turn.calls[0]
+        corrupted = self._corrupted(call)
+        self._log("bad_argument", f"{call.name} with {corrupted.arguments} instead of {call.arguments}")
+        return turn.model_copy(update={"calls": (corrupted, *turn.calls[1:])})
+
+    def early_answer(self) -> str | None:
+        reading, number = self._state.reading, self._state.open_clue()
+        if number is None or self._seen.turns < 2:
+            return None
+        value = self._state.values.get(reading.answer)
+        if value is None or reading.answer < 0:
+            return self._early_guess(number)
+        if not self._draw(self._config.skipped_check / 2):
+            return None
+        self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
+        return value.name
+
+    def verifies(self, value: Value) -> bool:
+        return float(self._generator.random()) < 0.4 * self._config.skill
+
+    @abstractmethod
+    def _early_guess(self, number: int) -> str | None:
+        """An answer from what is in view, given with clue ``number`` still open."""
+
+    @abstractmethod
+    def _corrupted(self, call: ToolCall) -> ToolCall:
+        """``call`` with a mistake that its tool refuses."""

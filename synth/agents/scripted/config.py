@@ -16,10 +16,17 @@ Systematic = Literal["first_date", "first_number", "one_page"]
 """An error that it always makes: takes the first date (or number) on a page whatever it dates; never turns a page."""
 
 
-class TeacherConfig(BaseModel):
-    """How the teacher works."""
-
+class _Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class _Weakness(_Options):
+    skill: float = Field(default=0.5, ge=0, le=1)
+    """Scales every rate below by ``2 * (1 - skill)``."""
+
+
+class TeacherConfig(_Options):
+    """How the teacher works."""
 
     verify: float = Field(default=0.5, ge=0, le=1)
     """Share of answers before which it looks once more."""
@@ -40,13 +47,9 @@ class TeacherConfig(BaseModel):
     """Turns after which it gives up."""
 
 
-class PolicyConfig(BaseModel):
+class PolicyConfig(_Weakness):
     """How weak the policy is."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    skill: float = Field(default=0.5, ge=0, le=1)
-    """Scales every rate below by ``2 * (1 - skill)``."""
     lookalike: float = Field(default=0.3, ge=0, le=1)
     """Opens a result whose title is only like the name, although the right one is in the list."""
     skipped_check: float = Field(default=0.35, ge=0, le=1)
@@ -75,10 +78,8 @@ class PolicyConfig(BaseModel):
     """Turns after which it answers as well as it can."""
 
 
-class ToolTeacherConfig(BaseModel):
+class ToolTeacherConfig(_Options):
     """How the teacher works that carries out plans with tools."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     detour: float = Field(default=0.15, ge=0, le=1)
     """Chance, where a list shows several that could be meant, to look at another one first; it then goes back with a
@@ -91,13 +92,9 @@ class ToolTeacherConfig(BaseModel):
     """Turns after which it gives up."""
 
 
-class ToolPolicyConfig(BaseModel):
+class ToolPolicyConfig(_Weakness):
     """How weak the policy is that carries out plans with tools."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    skill: float = Field(default=0.5, ge=0, le=1)
-    """Scales every rate below by ``2 * (1 - skill)``."""
     wrong_row: float = Field(default=0.14, ge=0, le=1)
     """Per call with an id: takes another row of the list that showed it."""
     stale_id: float = Field(default=0.06, ge=0, le=1)

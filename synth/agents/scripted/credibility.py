@@ -15,19 +15,12 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.seen import SeenDocument
 from synth.agents.scripted.state import State
 from synth.environments.shown import Passage
+from synth.lexicon.reading import phrases
 from synth.text.words import fold
 
 __all__ = ["CredibilityCheck", "Doubt", "doubt_about"]
 
-_MARKS = re.compile(
-    r"\b(?:edition|handbook|yearbook) of \d{4}\b|\[illegible\]|\bnot the [^.;]* of that name\b"
-    r"|\bof the same name(?: has an entry of its own|, see)\b|\bnot to be confused with\b"
-    r"|\bnames? no (?:other )?source\b|\bno other source\b|\bhearsay\b|\brumou?rs?\b|\bfrom memory\b"
-    r"|\bdid not look it up\b|\bwhere it came from\b|\bnot been able to confirm\b|\bunconfirmed\b"
-    r"|\bwas withdrawn\b|\bwent wrong\b|\bmix-up\b|\basks? for a correction\b"
-    r"|\bconjecture\b|\ba guess\b|\bnever filled\b|\bno record bears\b",
-    re.IGNORECASE,
-)
+_MARKS = re.compile("|".join(phrases("doubts")["marks"]), re.IGNORECASE)
 """Words by which a text in plain English says that it should be taken with care."""
 _FITS = 0.25
 """How well a sentence must fit the words of the question to be what a page says about it."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import sqrt
 
 from synth.environments.shown import Listed
+from synth.lexicon.reading import phrases
 from synth.schemas.documents import ValueKind
 from synth.text.words import fold, stem, words
 
@@ -33,18 +34,7 @@ __all__ = [
 Lexicon = Mapping[str, Iterable[str]]
 """Lower-case word -> names of the relations that the word may express."""
 
-FUNCTION_WORDS = frozenset(
-    """
-    a about above after again all also am an and any are as at be because been before being below between both
-    but by can could did do does doing done down during each either else every few first for from further had
-    has have having he her here hers him his how i if in into is it its itself just last less many may me might
-    more most much must my name named no nor not now of off on once one only or other our out over own page same
-    shall she should since so some such than that the their theirs them then there these they this those through
-    thus to too under until up upon us very was we were what when where whether which while who whom whose why
-    will with within without would yet you your called known give tell find answer question whichever whatever
-    respectively
-    """.split()
-)
+FUNCTION_WORDS = frozenset(phrases("word_lists")["function"])
 
 
 @lru_cache(maxsize=65536)

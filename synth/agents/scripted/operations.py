@@ -20,7 +20,7 @@ from synth.tasks.values import Measure, difference, in_range, parse_measure, tot
 from synth.text.lists import listed
 from synth.text.numbers import parse_quantity
 
-__all__ = ["Operations", "extreme_of", "span_holds", "written_measure"]
+__all__ = ["Operations", "span_holds", "written_measure"]
 
 
 @dataclass(frozen=True)
@@ -197,12 +197,6 @@ def written_measure(text: str, kind: ValueKind | str) -> Measure | None:
     if quantity is None:
         return None
     return Measure("quantity" if quantity.unit else "number", quantity.number, quantity.number, quantity.unit)
-
-
-def extreme_of(measures: Sequence[Measure], least: bool) -> int:
-    """The place of the least or greatest; of equals the first."""
-    order = sorted(range(len(measures)), key=lambda n: (measures[n].low if least else -measures[n].high, n))
-    return order[0]
 
 
 def plain_measure(text: str, kind: str) -> Measure | None:

@@ -1,19 +1,19 @@
 """The scripted teacher and the scripted policy: one solver of clues, over pages or over a graph.
 
-Both read the question the same way and plan by the same planner. The teacher's choices know the gold walk; the policy's
-only read, and err: its mistakes are functions of what is visible, drawn turn by turn from the turn's generator, never
-planned, and each is logged.
+Both read the question the same way and plan by the same planner; what they choose by differs (``choosing``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
+from pydantic import BaseModel
 
-from synth.agents.contract import Decision, History, Prompt, Turn
-from synth.agents.scripted.config import PolicyConfig, TeacherConfig
+from synth.agents.contract import Decision, History, Policy, Prompt, Turn
+from synth.agents.scripted.config import PolicyConfig, TeacherConfig, ToolPolicyConfig, ToolTeacherConfig
 from synth.agents.scripted.credibility import CredibilityCheck
 from synth.agents.scripted.graph.planner import GraphPlanner
 from synth.agents.scripted.graph.policy import GraphReadingChooser
@@ -24,10 +24,23 @@ from synth.agents.scripted.pages.policy import PageReadingChooser
 from synth.agents.scripted.pages.teacher import PageGoldChooser
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.reading import Reading, read_task
+from synth.agents.scripted.reference import REFERENCE_LEXICON
 from synth.agents.scripted.state import State, state_of
+from synth.agents.scripted.tool_agent.policy import ToolPolicy
+from synth.agents.scripted.tool_agent.teacher import ToolTeacher
+from synth.identity import versioned
+from synth.schemas.plans import Planned
 from synth.schemas.tasks import Task
+from synth.schemas.trajectories import Role
 
-__all__ = ["ScriptedPolicy", "ScriptedTeacher", "gold_planner"]
+__all__ = [
+    "ScriptedPolicy",
+    "ScriptedTeacher",
+    "gold_planner",
+    "scripted_options",
+    "scripted_policy",
+    "world_lexicon",
+]
 
 
 @dataclass(frozen=True)
@@ -115,3 +128,49 @@ def _closed_book(reading: Reading, generator: np.random.Generator) -> Turn:
         return Turn(thought=thoughts.text(), answer=guess)
     thoughts.add("no_result")
     return Turn(thought=thoughts.text())
+
+
+@versioned(2)
+def scripted_policy(
+    *, task: Task, role: Role, language: str = "docs", lexicon: Lexicon | None = None, **options: Any
+) -> Policy:
+    """The scripted agent of ``role`` for ``task``: for pages, for a graph, or for a plan that is to be carried out.
+
+    ``language`` chooses its understanding of words: ``world`` knows which words of the world's pages and questions
+    speak of which relation, anything else knows the usual words of reference documentation; ``lexicon`` (word ->
+    relations) takes the place of either. ``options`` are those of :func:`scripted_options`.
+
+    Raises:
+        pydantic.ValidationError: an option that the agent does not have.
+    """
+    if Planned.stand_in(task.details):
+        if role == "policy":
+            return ToolPolicy(task, ToolPolicyConfig(**options))
+        return ToolTeacher(task, ToolTeacherConfig(**options))
+    if lexicon is None:
+        lexicon = world_lexicon() if language == "world" else REFERENCE_LEXICON
+    if role == "policy":
+        return ScriptedPolicy(task, PolicyConfig(**options), lexicon)
+    return ScriptedTeacher(task, TeacherConfig(**options), lexicon)
+
+
+def scripted_options(role: Role, *, plans: bool = False) -> type[BaseModel]:
+    """What ``options`` may hold for a role; ``plans``: where tasks have plans."""
+    if plans:
+        return ToolPolicyConfig if role == "policy" else ToolTeacherConfig
+    return PolicyConfig if role == "policy" else TeacherConfig
+
+
+@cache
+def world_lexicon() -> dict[str, frozenset[str]]:
+    """Word -> relations, from the sentences of the world's pages and from the phrases of its questions."""
+    from synth.sources.world.lexicon import lexicon
+    from synth.tasks.world.words import world_words
+    from synth.text.words import stem
+
+    found: dict[str, set[str]] = {}
+    for source in (lexicon(), world_words().by_word):
+        for word, relations in source.items():
+            names = {world_words().canonical(name, True)[0] for name in relations}
+            found.setdefault(stem(word), set()).update(names)
+    return {word: frozenset(names) for word, names in found.items()}

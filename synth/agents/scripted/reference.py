@@ -6,64 +6,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from synth.lexicon.reading import phrases
 from synth.text.words import words
 
 __all__ = ["KINDS", "REFERENCE_LEXICON", "left_out", "looks_like", "sought_kind", "values_in"]
 
 _FIELD = re.compile(r"(?:[-•] )?(?P<label>[A-Z][\w -]{1,30}):\s*(?:\| )?(?P<value>\S.*)")
 
-_GROUPS = {
-    "added": "new added introduced introduces introduce available first",
-    "deprecated": "deprecated deprecates",
-    "removed": "removed removal removes due announced",
-    "source": "source file path code",
-    "availability": "availability available platforms platform",
-    "raises": "raises raise raised exception error",
-    "returns": "returns return returned instance instances object get",
-    "parent": "subclass subclasses subclassed parent extended extends base bases derived",
-    "instead": "recommended recommends instead replacement place use superseded",
-    "see": "see notes point points recommend listed refer refers referred readers",
-    "default": "default defaults signature parameter value",
-    "mentions": "mentions mentioned names brings description documentation",
-    "references": "column references referenced points join reach reached",
-    "unit": "unit units taken specified",
-    "set": "set setting only can",
-    "cross": "cross-referenced cross-reference refers section cited cites remark pointer",
-    "list": "list lists listed table includes include",
-    "audit": "audit auditing event",
-    "contents": "chapter contents listed title contains",
-}
+_GROUPS = phrases("reference_words")
 
 REFERENCE_LEXICON: Mapping[str, tuple[str, ...]] = {
-    word: tuple(name for name, words in _GROUPS.items() if word in words.split())
+    word: tuple(name for name, words in _GROUPS.items() if word in words)
     for words in _GROUPS.values()
-    for word in words.split()
+    for word in words
 }
 
-KINDS: Mapping[str, re.Pattern[str]] = {
-    "module": re.compile(r"^[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)*$"),
-    "function": re.compile(r"^[\w.]+\(\)$|^[a-z_][a-z0-9_.]*_[a-z0-9_]+$"),
-    "coroutine": re.compile(r"^[\w.]+\(\)$"),
-    "method": re.compile(r"^[\w.]+\(\)$"),
-    "exception": re.compile(r"(?:Error|Exception|Warning|Exit|Interrupt|Timeout)$"),
-    "class": re.compile(r"^(?:[\w.]+\.)?[A-Z]\w*[a-z]\w*$"),
-    "decorator": re.compile(r"^@?[\w.]+(?:\(\))?$"),
-    "page": re.compile(r"^[^()]*\s[^()]*$"),
-    "chapter": re.compile(r"^[^()]*\s[^()]*$"),
-    "section": re.compile(r"^[^()]*\s[^()]*$"),
-    "attribute": re.compile(r"^[\w.]+$"),
-    "constant": re.compile(r"^(?:[\w.]+\.)?[A-Z_]+$"),
-    "term": re.compile(r"^[a-z][a-z -]+$"),
-    "command": re.compile(r"^[A-Z]{2,}(?: [A-Z]{2,})*$|^[a-z][a-z0-9-]+(?:\(\d\))?$"),
-    "program": re.compile(r"^[a-z][\w.-]+(?:\(\d\))?$"),
-    "catalog": re.compile(r"^[a-z]+(?:_[a-z0-9]+)+$"),
-    "view": re.compile(r"^[a-z]+(?:_[a-z0-9]+)*$"),
-    "parameter": re.compile(r"^[a-z]+(?:[_.][a-z0-9]+)+$|^[a-z]{3,}$"),
-    "package": re.compile(r"^[a-z0-9][a-z0-9.+-]+$"),
-    "list": re.compile(r"^(?:Table [\d.]+ )?(?:List|list) of \w|^[^()]*\s[^()]*$"),
-    "option": re.compile(r"^--?\w[\w-]*$"),
-    "variable": re.compile(r"^[A-Z][A-Z0-9_]+$"),
-}
+KINDS: Mapping[str, re.Pattern[str]] = {kind: re.compile(form) for kind, (form,) in phrases("reference_kinds").items()}
 """How a link to a thing of each kind reads."""
 
 _ENTRIES = frozenset(("function", "coroutine", "method", "exception", "class", "decorator", "attribute", "constant"))
@@ -74,21 +32,7 @@ _NOUN = (
 )
 _NOUNS = re.compile(rf"\b{_NOUN}")
 _ASKED = re.compile(rf"\b(?:which|what|other|another|single|one|an?|one of the) (?:other )?{_NOUN}", re.IGNORECASE)
-_VALUES = (
-    (re.compile(r"\bversions?\b"), re.compile(r"\b\d+(?:\.\d+)+\b|(?<=version )\d+\b")),
-    (re.compile(r"\b(?:source|file|path)\b"), re.compile(r"(?<![\w/])[\w.-]+(?:/[\w.-]+)+")),
-    (re.compile(r"\b(?:platforms?|availab\w+)\b"), re.compile(r"(?<=Availability: )[^.]+")),
-    (
-        re.compile(r"\bdefault\b"),
-        re.compile(r"(?<==)[^,()\s]+|(?:(?<=default is )|(?<=default value is )|(?<=default setting is ))[\w.-]+\w"),
-    ),
-    (re.compile(r"\bunit\b"), re.compile(r"(?<=taken as )\w+")),
-    (
-        re.compile(r"\bset$|\bset\b.*\bonly\b|\b(?:[Ww]hen|[Ww]here)\b.*\bset\b"),
-        re.compile(r"(?<=can only be set )[^;,]+?(?=\.(?:\s|$)|[;,])"),
-    ),
-    (re.compile(r"\baudit\w*\b"), re.compile(r"\b[\w]+(?:\.[\w]+)+\b")),
-)
+_VALUES = tuple((re.compile(asked), re.compile(form)) for asked, (form,) in phrases("reference_values").items())
 
 
 def sought_kind(question: str, cue: str) -> str:

@@ -16,10 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from synth.agents.contract import Step, Turn
 from synth.agents.grounding.check import ungrounded
 from synth.agents.grounding.computed import answer_is_computed
-from synth.agents.scripted.backend import scripted_policy, world_lexicon
 from synth.agents.scripted.config import TeacherConfig
 from synth.agents.scripted.matching import Lexicon, same_name
-from synth.agents.scripted.players import gold_planner
+from synth.agents.scripted.players import gold_planner, scripted_policy, world_lexicon
 from synth.agents.scripted.reading import Reading, clue_hops, read_task
 from synth.agents.scripted.state import State, Value, state_of
 from synth.annotate.critical.actions import action_key

@@ -14,7 +14,7 @@ from typing import Any
 from synth.annotate.rewards.naming import named
 from synth.annotate.rewards.response import read_response
 from synth.annotate.rewards.truth import read_truth
-from synth.environments.answers import check_answer
+from synth.environments.answers import check_task
 from synth.errors import InputError
 from synth.schemas.rl import GroundTruth
 from synth.schemas.trajectories import Verdict
@@ -120,7 +120,7 @@ def _verdict(truth: GroundTruth, answer: str | None) -> Verdict:
     if answer is not None and len(answer) > most:
         said = f"The answer has {len(answer):,} characters; at most {most:,} are read."
         return Verdict(correct=False, rule="too_long", evidence=said)
-    return check_answer(truth, answer)
+    return check_task(truth, answer)
 
 
 def _weighed(judged: _Judged, truth: GroundTruth, best: float) -> Reward:

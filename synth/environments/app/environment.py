@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from synth.environments.answers import check_task
+from synth.environments.answers import check_state, differing_lines
 from synth.environments.app.build import World, build_world, tables_of
 from synth.environments.app.checking import check_definition
 from synth.environments.app.database import Database
@@ -36,7 +36,7 @@ from synth.environments.app.state import (
     touched,
 )
 from synth.environments.app.tools import CompiledTool, Failures, carry_out, compile_tool, rules_of
-from synth.environments.app.user import ASK_USER, asked, schema
+from synth.environments.app.user import ASK_USER, ASK_USER_TOOL, asked
 from synth.environments.contract import (
     Environment,
     EnvironmentKeys,
@@ -46,6 +46,8 @@ from synth.environments.contract import (
     ToolCall,
     ToolResult,
     ToolSchema,
+    shown_name,
+    unknown_tool,
 )
 from synth.errors import InputError
 from synth.identity import digest, versioned
@@ -117,7 +119,7 @@ class AppEnvironment(Environment):
             raise InputError(
                 f"tools.{ASK_USER}: the engine has a tool of this name", where=self.where, mend="rename it"
             )
-        self._schemas = (*(tool.schema for tool in self.compiled.values()), *((schema(),) if user else ()))
+        self._schemas = (*(tool.schema for tool in self.compiled.values()), *((ASK_USER_TOOL,) if user else ()))
         self._instructions = instructions(definition, self.rules.hidden)
         self._worlds: OrderedDict[int, World] = OrderedDict()
         self._others: dict[str, AppEnvironment] = {}
@@ -238,17 +240,13 @@ class AppEpisode(Episode):
         self.refused_by = None
         environment = self.environment
         if call.name == ASK_USER and environment.user:
-            words, error = asked(self.task, call.arguments)
-            return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
+            return call.answered(*asked(self.task, call.arguments))
         tool = environment.compiled.get(call.name)
         if tool is None:
-            names = ", ".join(one.name for one in environment.tools())
-            shown = call.name if len(call.name) <= 60 and call.name.isprintable() else "of this name"
-            words = f"There is no tool {shown}. The tools are: {names}."
-            return ToolResult(call_id=call.id, name=call.name, content=words, error="unknown_tool")
+            return unknown_tool(call, (one.name for one in environment.tools()), shown_name(call.name))
         broken = self._failure(call.name)
         if broken is not None:
-            return ToolResult(call_id=call.id, name=call.name, content=broken, error="failure")
+            return call.answered(broken, "failure")
         handed = dict(self._counters)
         said = carry_out(
             tool,
@@ -263,7 +261,7 @@ class AppEpisode(Episode):
             self._counters = handed
         elif tool.tool.writes:
             self._now = after(self._now, environment.definition.clock.tick_minutes)
-        return ToolResult(call_id=call.id, name=call.name, content=said.words, error=said.error)
+        return call.answered(said.words, said.error)
 
     def _new_key(self, table: str) -> str:
         number = self._counters[table]
@@ -343,24 +341,16 @@ class AppEpisode(Episode):
             goal = Goal(state=self._hash([]), answer="required")
         else:
             goal = Goal.model_validate(given)
-        entries = self.difference()
-        tables = self.environment.tables
+        entries, tables, wrong = self.difference(), self.environment.tables, None
         if self._hash(entries) != goal.state:
             extra, missing = differing(entries, list(goal.changes))
             broken = [str(entry.values["rule"]) for entry in extra if entry.table_name == VIOLATIONS]
             if broken:
                 return Verdict(correct=False, rule="policy", evidence=f"The policy was violated: {', '.join(broken)}.")
-            said = [f"missing: {line}" for line in entries_in_words(missing, tables)]
-            said += [f"not wanted: {line}" for line in entries_in_words(extra, tables)]
-            return Verdict(
-                correct=False, rule="state", evidence=first_lines(said) or "The state is of another beginning."
-            )
-        if goal.answer == "required":
-            return check_task(self.task, answer)
-        done = changes_in_words(self.changes(), tables)
-        return Verdict(
-            correct=True, rule="state", evidence=first_lines(done) or "Nothing was changed, as it should be."
-        )
+            wrong = differing_lines(entries_in_words(missing, tables), entries_in_words(extra, tables))
+            wrong = wrong or "The state is of another beginning."
+        done = first_lines(changes_in_words(self.changes(), tables)) or "Nothing was changed, as it should be."
+        return check_state(self.task, answer, wrong, done, asks=goal.answer == "required")
 
     def close(self) -> None:
         self._release()

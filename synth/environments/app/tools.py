@@ -13,7 +13,7 @@ from pydantic import Field
 from synth.environments.app.arguments import bound, page_argument, parameters, problem_with
 from synth.environments.app.database import Database, TooMuchWork
 from synth.environments.app.definition import Argument, Definition, Listing, Rule, Step, Tool
-from synth.environments.app.words import fill, one_line
+from synth.environments.app.words import PageNote, fill, one_line
 from synth.environments.contract import ToolError, ToolSchema
 from synth.errors import InputError
 from synth.identity import derive_generator
@@ -239,7 +239,7 @@ def _list(listing: Listing, values: Mapping[str, Any], database: Database) -> tu
         fill(listing.row, dict(zip(names, row, strict=True)) | {"n": n}, row=True) for n, row in _counted(rows, first)
     ]
     if pages > 1:
-        lines.append(f"(Page {page} of {pages}, {total} in all.)")
+        lines.append(PageNote(page, pages, total).line())
     return "\n".join(lines), total, len(rows)
 
 

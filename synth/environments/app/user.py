@@ -10,26 +10,19 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from synth.environments.contract import ToolError, ToolSchema
+from synth.environments.contract import ToolError, ToolSchema, text_argument
 from synth.schemas.plans import Planned, UserFact
 from synth.schemas.tasks import Task
 from synth.text.words import words
 
-__all__ = ["ASK_USER", "answer_of", "asked", "facts_of"]
+__all__ = ["ASK_USER", "ASK_USER_TOOL", "answer_of", "asked", "facts_of"]
 
 ASK_USER = "ask_user"
 """Name of the tool."""
-_SCHEMA = ToolSchema(
-    name=ASK_USER,
-    description="Ask the person who wrote to you for something that only they can know.",
-    parameters={
-        "type": "object",
-        "properties": {
-            "question": {"type": "string", "description": "One question, in words.", "minLength": 1, "maxLength": 600}
-        },
-        "required": ["question"],
-        "additionalProperties": False,
-    },
+ASK_USER_TOOL = ToolSchema.of(
+    ASK_USER,
+    "Ask the person who wrote to you for something that only they can know.",
+    {"question": text_argument("One question, in words.", 600)},
 )
 UNKNOWN = "I don't know that, sorry. You'd have to look it up, or do without."
 CONFIRMED = "Please just do what I wrote, if you may."
@@ -52,11 +45,6 @@ def answer_of(facts: Sequence[UserFact], question: str) -> str:
     if hits and max(hits) > 0:
         return facts[hits.index(max(hits))].says
     return CONFIRMED if _CONFIRM.search(question.strip()) else UNKNOWN
-
-
-def schema() -> ToolSchema:
-    """The tool as the agent sees it."""
-    return _SCHEMA
 
 
 def asked(task: Task, arguments: dict[str, Any]) -> tuple[str, ToolError | None]:

@@ -8,13 +8,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["fill", "money", "names_in", "one_line"]
+__all__ = ["PageNote", "fill", "money", "names_in", "one_line"]
 
 _HOLE = re.compile(r"\{([a-z][a-z0-9_]*)(?::([^{}]+))?\}")
 _PART = re.compile(r"\[\[(.*?)\]\]", re.S)
 _NUMBER = ("money", "yes")
+_PAGES = re.compile(r"\(Page (\d+) of (\d+), (\d+) in all\.\)")
+
+
+@dataclass(frozen=True)
+class PageNote:
+    """The last line of a list that comes in pages."""
+
+    page: int
+    pages: int
+    total: int
+    """Rows on all pages."""
+
+    def line(self) -> str:
+        return f"(Page {self.page} of {self.pages}, {self.total} in all.)"
+
+    @classmethod
+    def read(cls, text: str) -> PageNote | None:
+        """The note in an observation; None where what it lists is whole."""
+        found = _PAGES.search(text)
+        return None if found is None else cls(*map(int, found.groups()))
 
 
 def names_in(template: str) -> set[str]:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
+from synth.inputs import checked
 
 __all__ = ["VERSION", "WORKSPACE", "McpConfig", "McpServer", "McpServers", "program_of", "read_config"]
 
@@ -74,25 +75,30 @@ class McpServer(BaseModel):
         return self
 
 
-class McpConfig(BaseModel):
-    """The environment ``mcp``: servers, and what is borne from them."""
+class ServerLimits(BaseModel):
+    """What is borne from servers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    servers: dict[str, McpServer] = Field(min_length=1, max_length=32)
-    """By a short name of yours. With several, a tool is called ``<name>__<tool>``."""
-    tools: tuple[Name, ...] = ()
-    """The only tools that agents get, by the names that agents see; empty = all."""
     replay_safe: bool = False
     """True: the same calls may be made again, on a fresh server, and do no harm (nothing is sent, bought or deleted
-    outside it). Only then are there snapshots, branches and critical steps, and only where the answers come out equal.
-    """
+    outside it). Only then are there tasks, snapshots, branches and critical steps, and only where the answers come out
+    equal."""
     call_seconds: float = Field(default=60.0, gt=0, le=3600)
     """How long a call may take; a server that takes longer is given up for the rest of the rollout."""
     start_seconds: float = Field(default=30.0, gt=0, le=3600)
     """How long a server may take until it has told its tools."""
     max_chars: int = Field(default=20_000, ge=200)
     """Code points of a result that an agent is shown; what is left out is counted behind them."""
+
+
+class McpConfig(ServerLimits):
+    """The environment ``mcp``: its servers, and what is borne from them."""
+
+    servers: dict[str, McpServer] = Field(min_length=1, max_length=32)
+    """By a short name of yours. With several, a tool is called ``<name>__<tool>``."""
+    tools: tuple[Name, ...] = ()
+    """The only tools that agents get, by the names that agents see; empty = all."""
     max_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
     """Bytes of one message of a server; a longer one breaks the connection."""
     max_schema_bytes: int = Field(default=32 * 1024, ge=256)
@@ -125,12 +131,7 @@ def read_config(options: Mapping[str, Any]) -> McpConfig:
     Raises:
         InputError: a key is wrong, or something that it names is not there.
     """
-    try:
-        config = McpConfig.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in ("environment", *first["loc"]))
-        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
+    config = checked(McpConfig, dict(options), "environment")
     for key, server in config.servers.items():
         where = f"environment.servers.{key}"
         if server.command and shutil.which(program_of(server, "")[0]) is None:
@@ -144,16 +145,7 @@ def read_config(options: Mapping[str, Any]) -> McpConfig:
     return config
 
 
-class McpServers(EnvironmentKeys):
+class McpServers(ServerLimits, EnvironmentKeys):
     """The environment: the servers that are the source, new ones for every run."""
 
     kind: Literal["mcp"]
-    replay_safe: bool = False
-    """True: the same calls may be made many times and do no harm outside the server. Tasks are proved by that, so
-    without it there are none."""
-    call_seconds: float = Field(default=60.0, gt=0, le=3600)
-    """How long a call may take."""
-    start_seconds: float = Field(default=30.0, gt=0, le=3600)
-    """How long a server may take until it has told its tools."""
-    max_chars: int = Field(default=20_000, ge=200)
-    """Code points of a result that an agent is shown."""

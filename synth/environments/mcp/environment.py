@@ -15,13 +15,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, ClassVar
 
-from synth.environments.answers import check_task
+from synth.environments.answers import check_state, check_task
 from synth.environments.contract import (
     Environment,
     ToolCall,
-    ToolError,
     ToolResult,
     ToolSchema,
+    unknown_tool,
     validate_arguments,
 )
 from synth.environments.mcp.config import VERSION, WORKSPACE, McpConfig, read_config
@@ -171,12 +171,11 @@ class McpEpisode(ReplayedEpisode):
     def refusal(self, call: ToolCall) -> ToolResult | None:
         tool = self.environment.tool(call.name)
         if tool is None:
-            names = ", ".join(schema.name for schema in self.environment.tools())
-            return _result(call, f"There is no tool {call.name!r}. The tools are: {names}.", "unknown_tool")
+            return unknown_tool(call, (schema.name for schema in self.environment.tools()))
         problem = _check(tool, call.arguments)
-        if problem is not None:
-            return _result(call, f"Wrong arguments for {call.name}: {problem}.", "bad_arguments")
-        return None
+        return (
+            None if problem is None else call.answered(f"Wrong arguments for {call.name}: {problem}.", "bad_arguments")
+        )
 
     def answer(self, call: ToolCall) -> ToolResult:
         tool = self.environment.tool(call.name)
@@ -205,13 +204,13 @@ class McpEpisode(ReplayedEpisode):
             return _failed(call, _without(error.what, folder))
         if reply.wrong_arguments is not None:
             words = _without(reply.wrong_arguments, folder)
-            return _result(call, f"Wrong arguments for {call.name}: {words}", "bad_arguments")
+            return call.answered(f"Wrong arguments for {call.name}: {words}", "bad_arguments")
         replace = {folder: WORKSPACE} if folder else {}
         try:
             text = result_text(reply.blocks, reply.structured, replace=replace, max_chars=config.max_chars)
         except (ValueError, TypeError, RecursionError):
             return _failed(call, "its answer is not what the protocol allows")
-        return _result(call, text, "refused" if reply.is_error else None)
+        return call.answered(text, "refused" if reply.is_error else None)
 
     def begin_anew(self) -> None:
         self._held.drop(wait=True)
@@ -221,7 +220,7 @@ class McpEpisode(ReplayedEpisode):
         """The answer to a call that is not on record: for who watches an episode. Of tools that change nothing."""
         tool = self.environment.tool(call.name)
         if tool is None:
-            return _result(call, f"There is no tool {call.name!r}.", "unknown_tool")
+            return call.answered(f"There is no tool {call.name!r}.", "unknown_tool")
         return self._answer(call, tool)
 
     def check(self, answer: str | None) -> Verdict:
@@ -239,12 +238,10 @@ class McpEpisode(ReplayedEpisode):
                 return Verdict(correct=None, rule="abstained", evidence=f"{probe.tool} can't be asked any more.")
             if not fits(result, probe):
                 other.append(f"{probe.tool} {canonical_json(probe.arguments)}: {difference(result, probe)}")
-        if other:
-            wanted = f" Wanted: {'; '.join(goal.changes)}." if goal.changes else " Nothing was to be changed."
-            return Verdict(correct=False, rule="state", evidence=f"{'; '.join(other[:3])}.{wanted}")
-        if goal.answer == "required":
-            return check_task(self.task, answer)
-        return Verdict(correct=True, rule="state", evidence="; ".join(goal.changes) or "Nothing was changed.")
+        changes = "; ".join(goal.changes)
+        wanted = f"Wanted: {changes}." if changes else "Nothing was to be changed."
+        wrong = f"{'; '.join(other[:3])}. {wanted}" if other else None
+        return check_state(self.task, answer, wrong, changes or "Nothing was changed.", asks=goal.answer == "required")
 
     def lost(self) -> str | None:
         """A server that has to show whether the task is done is gone: it ended, is silent, or did not start.
@@ -283,12 +280,8 @@ def _check(tool: McpTool, arguments: dict[str, Any]) -> str | None:
     return None if problem is None else problem if len(problem) <= 500 else f"{problem[:500]}..."
 
 
-def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:
-    return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
-
-
 def _failed(call: ToolCall, why: str) -> ToolResult:
-    return _result(call, f"The tool failed: {why}.", "failure")
+    return call.answered(f"The tool failed: {why}.", "failure")
 
 
 def _without(words: str, folder: str) -> str:

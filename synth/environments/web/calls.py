@@ -8,19 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from synth.environments.contract import ToolError, ToolSchema
+from synth.environments.contract import ToolError, ToolSchema, number_argument, text_argument
 from synth.environments.suspicion import clean
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
 
 __all__ = ["KEYS", "Refused", "Wanted", "is_inside", "read_call", "short", "web_tools"]
 
 KEYS = ("Enter", "Escape", "Tab", "Space", "Backspace", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown")
-_REF = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": 20,
-    "description": "An element of the page as it was last shown, as e12.",
-}
+_REF = text_argument("An element of the page as it was last shown, as e12.", 20)
 
 
 class Refused(Exception):
@@ -119,63 +114,38 @@ def short(text: str, most: int = 100) -> str:
 
 def web_tools(address: str) -> tuple[ToolSchema, ...]:
     """The tools for the site at ``address``, in a fixed order."""
+    where = text_argument("An address in the site, whole or from the slash on.", 2000)
+    typed = {"type": "string", "maxLength": 4000, "description": "The text; empty to clear the box."}
     return (
-        _tool("back", "Go back to the page before.", {}),
-        _tool("click", "Click an element: a link, a button, a checkbox, a tab.", {"ref": _REF}),
-        _tool(
-            "open",
-            f"Open a page of the site {address} by its address. {address}/ is the first page.",
-            {
-                "url": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 2000,
-                    "description": "An address in the site, whole or from the slash on.",
-                }
-            },
+        ToolSchema.of("back", "Go back to the page before.", {}),
+        ToolSchema.of("click", "Click an element: a link, a button, a checkbox, a tab.", {"ref": _REF}),
+        ToolSchema.of(
+            "open", f"Open a page of the site {address} by its address. {address}/ is the first page.", {"url": where}
         ),
-        _tool(
+        ToolSchema.of(
             "press",
             "Press a key, in the element that was used last.",
             {"key": {"type": "string", "enum": list(KEYS), "description": "The key."}},
         ),
-        _tool(
+        ToolSchema.of(
             "read",
             "Look at the page again. A long page comes in parts; any other tool shows the first.",
-            {"part": {"type": "integer", "minimum": 1, "description": "Which part; the first if not given."}},
-            required=(),
+            {"part": number_argument("Which part; the first if not given.")},
+            optional=("part",),
         ),
-        _tool(
+        ToolSchema.of(
             "select",
             "Choose an option of a combobox or listbox.",
-            {
-                "ref": _REF,
-                "option": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": 400,
-                    "description": "The option, as the page words it.",
-                },
-            },
+            {"ref": _REF, "option": text_argument("The option, as the page words it.", 400)},
         ),
-        _tool(
+        ToolSchema.of(
             "type",
             "Put text into a text box, in place of what is in it.",
             {
                 "ref": _REF,
-                "text": {"type": "string", "maxLength": 4000, "description": "The text; empty to clear the box."},
+                "text": typed,
                 "submit": {"type": "boolean", "description": "Press Enter after it; not done if not given."},
             },
-            required=("ref", "text"),
+            optional=("submit",),
         ),
     )
-
-
-def _tool(
-    name: str, description: str, properties: dict[str, Any], required: tuple[str, ...] | None = None
-) -> ToolSchema:
-    parameters: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
-    needed = list(properties if required is None else required)
-    if needed:
-        parameters["required"] = needed
-    return ToolSchema(name=name, description=description, parameters=parameters)

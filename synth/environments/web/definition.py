@@ -5,16 +5,16 @@ A folder without one is a site too: then requests are worded from the names of w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from synth.environments.contract import EnvironmentKeys
 from synth.errors import InputError
-from synth.inputs import parse_yaml, read_text
+from synth.inputs import checked, parse_yaml, read_text
 from synth.schemas.row import JsonObject
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "WebConfig",
     "WebPages",
     "load_site",
-    "read_config",
 ]
 
 Argument = Annotated[str, Field(min_length=1, max_length=16_384)]
@@ -142,18 +141,32 @@ def load_site(site: str) -> tuple[Path, SiteDefinition]:
     if not path.exists():
         return folder, SiteDefinition()
     loaded = parse_yaml(read_text(path, mend="write it as UTF-8 YAML"), SITE_FILE, mend="mend the line")
-    try:
-        return folder, SiteDefinition.model_validate(loaded if loaded is not None else {})
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in (SITE_FILE, *first["loc"]))
-        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
+    return folder, checked(SiteDefinition, loaded if loaded is not None else {}, SITE_FILE)
 
 
-class WebConfig(BaseModel):
-    """The environment ``web``: a folder of pages, or a local application, in a real browser."""
+class Window(BaseModel):
+    """The browser, and what is kept of the pages that it shows."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    executable: str | None = None
+    """Chromium's program; None = the first of chromium-headless-shell (the fastest), chromium, chromium-browser,
+    google-chrome that is there."""
+    sandbox: bool | None = None
+    """Chromium's own sandbox; None = on, except for root, as whom it does not start with it."""
+    viewport: tuple[Pixels, Pixels] = (1000, 700)
+    """Width and height of the window in pixels."""
+    html: bool = True
+    """Keep the markup of every page shown, in the web observations."""
+    screenshots: bool = False
+    """Keep a picture of the window of every page shown, in the web observations as ``data:image/png;base64,...`` (some
+    50 kB each)."""
+    max_chars: int = Field(default=8_000, ge=500)
+    """Characters of an accessibility tree that are shown at once; a longer one comes in parts."""
+
+
+class WebConfig(Window):
+    """The environment ``web``: a folder of pages, or a local application, in a real browser."""
 
     site: str = Field(default="library", min_length=1)
     """A shipped site, or a folder of pages (with a ``site.yaml``, if there is more to know)."""
@@ -166,23 +179,10 @@ class WebConfig(BaseModel):
     a task, and agents can't open it."""
     replay_safe: bool = True
     """Of a command: False = calls must not be made again, so there are no branches and no critical steps."""
-    executable: str | None = None
-    """Chromium's program; None = the first of chromium-headless-shell (the fastest), chromium, chromium-browser,
-    google-chrome that is there."""
-    sandbox: bool | None = None
-    """Chromium's own sandbox; None = on, except for root, as whom it does not start with it."""
-    viewport: tuple[Pixels, Pixels] = (1000, 700)
-    """Width and height of the window in pixels."""
-    html: bool = True
-    """Keep the markup of every page shown, in the web observations."""
-    screenshots: bool = False
-    """Keep a picture of the window of every page shown, in the web observations as ``data:image/png;base64,...``."""
     now: str = Field(default="2026-03-02T09:00:00Z", pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
     """The time on the site's clock when a rollout begins (UTC); each call takes a second of it."""
     seed: int = 0
     """Seed of ``Math.random`` and the like in the pages."""
-    max_chars: int = Field(default=8_000, ge=500)
-    """Characters of an accessibility tree that are shown at once; a longer one comes in parts."""
     element_seconds: float = Field(default=3.0, gt=0, le=60)
     """How long an element may take to become usable."""
     call_seconds: float = Field(default=30.0, gt=0, le=600)
@@ -197,33 +197,7 @@ class WebConfig(BaseModel):
         return self
 
 
-def read_config(options: Mapping[str, Any]) -> WebConfig:
-    """The options of a recipe.
-
-    Raises:
-        InputError: a key is wrong.
-    """
-    try:
-        return WebConfig.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in ("environment", *first["loc"]))
-        raise InputError(str(first["msg"]).removeprefix("Value error, "), where=place) from None
-
-
-class WebPages(EnvironmentKeys):
+class WebPages(Window, EnvironmentKeys):
     """The environment: the site that is the source, in a fresh browser context for every run."""
 
     kind: Literal["web"]
-    viewport: tuple[int, int] = (1000, 700)
-    """Width and height of the window in pixels."""
-    html: bool = True
-    """Keep the markup of every page shown."""
-    screenshots: bool = False
-    """Keep a picture of every page shown, in the rows themselves (some 50 kB each)."""
-    executable: str | None = None
-    """Chromium's program; empty = the one that is found."""
-    sandbox: bool | None = None
-    """Chromium's own sandbox; empty = on, except for root."""
-    max_chars: int = Field(default=8_000, ge=500)
-    """Characters of a page's outline that are shown at once; a longer one comes in parts."""

@@ -18,23 +18,25 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from synth.environments.answers import check_task
+from synth.environments.answers import check_state, check_task, differing_lines
 from synth.environments.contract import (
     Environment,
     EnvironmentSpec,
     Snapshot,
     ToolCall,
-    ToolError,
     ToolResult,
     ToolSchema,
-    validate_arguments,
+    refusal,
+    shown_name,
+    unknown_tool,
 )
+from synth.environments.outline import Outline, render
 from synth.environments.replay import ReplayedEpisode
 from synth.environments.suspicion import READ, hidden_characters, orders_in
 from synth.environments.web.application import ApplicationFailed, Held, folder_digest
 from synth.environments.web.browser import Browser, BrowserGone, find_browser, shared_browser
 from synth.environments.web.calls import Refused, read_call, web_tools
-from synth.environments.web.definition import SiteStart, WebConfig, WebPages, load_site, read_config
+from synth.environments.web.definition import SiteStart, WebConfig, WebPages, load_site
 from synth.environments.web.server import Folder, SiteServer
 from synth.environments.web.session import Seen
 from synth.environments.web.storage import (
@@ -51,6 +53,7 @@ from synth.environments.web.storage import (
 )
 from synth.errors import InputError
 from synth.identity import canonical_json, digest, versioned
+from synth.inputs import checked
 from synth.schemas.plans import Wanted
 from synth.schemas.row import JsonObject
 from synth.schemas.tasks import Task
@@ -71,7 +74,7 @@ class WebEnvironment(Environment):
     """One site. Shared by any number of episodes and threads."""
 
     name: ClassVar[str] = "web"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     def __init__(self, config: WebConfig) -> None:
         """
@@ -93,7 +96,7 @@ class WebEnvironment(Environment):
         )
         """Hash of the pages, of what is known of them, and of all that changes what they show."""
         self._tools = web_tools(self.address)
-        self._by_name = {tool.name: tool for tool in self._tools}
+        self.by_name = {tool.name: tool for tool in self._tools}
         self._server: SiteServer | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -122,9 +125,6 @@ class WebEnvironment(Environment):
     def browser(self) -> Browser:
         """The browser of this process; it starts with the first episode that needs it."""
         return shared_browser(self._executable, sandbox=self._sandbox)
-
-    def tool(self, name: str) -> ToolSchema | None:
-        return self._by_name.get(name)
 
     def start(self, task: Task) -> SiteStart:
         """
@@ -191,17 +191,13 @@ class WebEpisode(ReplayedEpisode):
         self._pictured = True
 
     def refusal(self, call: ToolCall) -> ToolResult | None:
-        tool = self.environment.tool(call.name)
-        if tool is None:
-            names = ", ".join(schema.name for schema in self.environment.tools())
-            shown = call.name if len(call.name) <= 60 and call.name.isprintable() else "of this name"
-            return _result(call, f"There is no tool {shown}. The tools are: {names}.", "unknown_tool")
-        problem = validate_arguments(tool, call.arguments)
-        if problem is not None:
-            return _result(call, f"Wrong arguments for {call.name}: {problem[:500]}.", "bad_arguments")
-        if self.seen is None and call.name != "open":
-            return _result(call, f"No page is open. Begin with open: {self.environment.address}/.", "refused")
-        return None
+        tools = self.environment.by_name
+        if call.name not in tools:
+            return unknown_tool(call, tools, shown_name(call.name))
+        wrong = refusal(call, tools, 500)
+        if wrong is None and self.seen is None and call.name != "open":
+            return call.answered(f"No page is open. Begin with open: {self.environment.address}/.", "refused")
+        return wrong
 
     def mark(self, result: ToolResult) -> str:
         return digest("web-observation", result.content, result.error, self.state_hash())
@@ -234,12 +230,12 @@ class WebEpisode(ReplayedEpisode):
         try:
             read_call(call.name, call.arguments, tree, here, address)
         except Refused as error:
-            return _result(call, error.words, error.error)
+            return call.answered(error.words, error.error)
         return None
 
     def answer(self, call: ToolCall) -> ToolResult:
         if self._gone is not None:
-            return _result(call, f"The tool failed: {self._gone}.", "failure")
+            return call.answered(f"The tool failed: {self._gone}.", "failure")
         try:
             session = self._held.begin()
             part = int(call.arguments.get("part", 1))
@@ -262,26 +258,22 @@ class WebEpisode(ReplayedEpisode):
         except BrowserGone as error:
             return self._lose(call, str(error))
         if refused is not None:
-            return _result(call, refused.words, refused.error)
+            return call.answered(refused.words, refused.error)
         assert seen is not None
         return self._shown(call, seen, 1)
 
     def _lose(self, call: ToolCall, why: str) -> ToolResult:
         self._held.drop()
         self._gone, self._seen = why, None
-        return _result(call, f"The tool failed: {why}.", "failure")
+        return call.answered(f"The tool failed: {why}.", "failure")
 
     def _shown(self, call: ToolCall, seen: Seen, part: int) -> ToolResult:
         parts = seen.tree.parts(self.environment.config.max_chars)
         if part > len(parts):
             words = f"There is no part {part}: the page has {len(parts)}."
-            return _result(call, words, "not_found")
-        lines = [*seen.notes, f"Page: {seen.title}", f"Address: {seen.address}"]
-        if len(parts) > 1:
-            more = "; read shows the others" if part == 1 else ""
-            lines.append(f"Part {part} of {len(parts)}{more}.")
-        lines += ["", parts[part - 1] or "(The page is empty.)"]
-        return ToolResult(call_id=call.id, name=call.name, content="\n".join(lines), page=seen.page)
+            return call.answered(words, "not_found")
+        shown = Outline(seen.notes, seen.title, seen.address, part, len(parts), parts[part - 1])
+        return call.answered(render(shown), page=seen.page)
 
     def _look_for_orders(self, seen: Seen) -> None:
         whole = "\n".join((seen.raw_title, *seen.notes, *seen.tree.raw))
@@ -336,16 +328,12 @@ class WebEpisode(ReplayedEpisode):
         if given is None:
             return check_task(self.task, answer)
         goal = WebGoal.model_validate(given)
-        changes = self.changes()
+        changes, wrong = self.changes(), None
         if self.state_hash() != goal.state:
-            extra, missing = differing(changes, goal.changes)
-            said = [f"missing: {line}" for line in changes_in_words(missing)]
-            said += [f"not wanted: {line}" for line in changes_in_words(extra)]
-            return Verdict(correct=False, rule="state", evidence=first_lines(said) or "The site keeps something else.")
-        if goal.answer == "required":
-            return check_task(self.task, answer)
-        evidence = first_lines(changes_in_words(changes)) or "Nothing was changed, as it should be."
-        return Verdict(correct=True, rule="state", evidence=evidence)
+            extra, missing = map(changes_in_words, differing(changes, goal.changes))
+            wrong = differing_lines(missing, extra) or "The site keeps something else."
+        done = first_lines(changes_in_words(changes)) or "Nothing was changed, as it should be."
+        return check_state(self.task, answer, wrong, done, asks=goal.answer == "required")
 
     def close(self) -> None:
         self._held.drop(wait=True)
@@ -360,11 +348,7 @@ def open_web(*, inputs: Any = None, **options: Any) -> WebEnvironment:
     Raises:
         InputError: an option is wrong, or there is no browser or no such site.
     """
-    return WebEnvironment(read_config(options))
+    return WebEnvironment(checked(WebConfig, options, "environment"))
 
 
 WEB = EnvironmentSpec(kind="web", keys=WebPages, open=open_web, prompt="agents/web", rl_prompt="rl/web", stateful=True)
-
-
-def _result(call: ToolCall, words: str, error: ToolError | None) -> ToolResult:
-    return ToolResult(call_id=call.id, name=call.name, content=words, error=error)

@@ -11,11 +11,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
 
+from synth.environments.outline import Block
 from synth.environments.suspicion import clean
 
 __all__ = ["CHOICES", "TEXT_BOXES", "Element", "Node", "Page", "parse", "read_page"]
@@ -87,10 +88,21 @@ class Page:
     facts: tuple[tuple[str, str, str], ...] = ()
     """(what it is about, term, value): of a list of terms the heading above it, of a table's cell the first cell of its
     row and the head of its column, of a line "Term: value" the heading above it."""
+    blocks: tuple[Block, ...] = ()
 
     @property
     def text(self) -> str:
         return "\n".join(self.lines)
+
+    @property
+    def heading(self) -> str:
+        """Its first heading of level 1; empty where it has none."""
+        return next((one.name for one in self.blocks if (one.role, one.level) == ("heading", "1")), "")
+
+    @property
+    def status(self) -> str:
+        """What it says has just been done, the last of it; empty where it says nothing of the kind."""
+        return next((one.name for one in reversed(self.blocks) if one.role == "status"), "")
 
     def element(self, ref: str) -> Element | None:
         number = ref[1:] if ref[:1] == "e" and ref[1:].isascii() and ref[1:].isdigit() else ""
@@ -156,7 +168,9 @@ def read_page(nodes: Sequence[Node]) -> Page:
     reader = _Reader()
     for node in nodes:
         reader.write(node, 0, "")
-    return Page(tuple(reader.lines), tuple(reader.elements), tuple(reader.raw), tuple(reader.facts))
+    return Page(
+        tuple(reader.lines), tuple(reader.elements), tuple(reader.raw), tuple(reader.facts), tuple(reader.blocks)
+    )
 
 
 class _Reader:
@@ -165,6 +179,7 @@ class _Reader:
         self.elements: list[Element] = []
         self.raw: list[str] = []
         self.facts: list[tuple[str, str, str]] = []
+        self.blocks: list[Block] = []
         self._seen: Counter[tuple[str, str]] = Counter()
         self._heading = ""
 
@@ -215,8 +230,10 @@ class _Reader:
 
     def _block(self, node: Node, depth: int, near: str) -> None:
         said = node.name or (node.text if not node.children else "")
-        level = f" {node.marks['level']}" if node.role == "heading" and "level" in node.marks else ""
-        self._line(depth, f'{node.role}{level} "{said}"' if said else f"{node.role}{level}:")
+        block = Block(node.role, _plain(said), node.marks.get("level", "") if node.role == "heading" else "")
+        if block.name:
+            self.blocks.append(block)
+        self._line(depth, replace(block, name=said).line() if said else f"{node.role} {block.level}".strip() + ":")
         if node.role != "heading" or _holds_usable(node):
             self._below(node, depth + 1, near)
 
@@ -235,6 +252,7 @@ class _Reader:
         else:
             self.lines.append("  " * depth + mark)
             self.lines += ["  " * (depth + 1) + line for line in inner.lines]
+            self.blocks += inner.blocks
 
     def _below(self, node: Node, depth: int, near: str) -> None:
         at = 0

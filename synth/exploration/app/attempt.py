@@ -20,13 +20,12 @@ from synth.environments.app.state import Goal
 from synth.errors import InputError
 from synth.exploration.app.audit import Auditor
 from synth.exploration.app.checklist import checklist_of
-from synth.exploration.app.hidden_rules import asks_under, note_of
 from synth.exploration.app.phrases import Said, forms_of, plain, put
 from synth.exploration.app.requests import AppRequests, beginning_of
 from synth.exploration.app.safety_pairs import harmful, paired
 from synth.exploration.app.solution import AppCandidate, AppSolution
 from synth.exploration.app.solving import Solver
-from synth.exploration.app.walking import TriedCall, Walker, replay
+from synth.exploration.app.walking import TriedCall, Walker, asks_under, note_of, replay
 from synth.exploration.app.wording import Clause, Wording, body, conditional, message
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.pipeline import Dropped, Hopeless, Solved

@@ -15,9 +15,7 @@ from synth.environments.app.environment import AppEnvironment
 from synth.environments.contract import ToolCall
 from synth.exploration.app.solution import AppSolution, calls_of
 from synth.exploration.app.walking import replay
-from synth.exploration.grounding import leaves
-from synth.exploration.pipeline import Dropped
-from synth.exploration.reduction import orders, removable
+from synth.exploration.pipeline import Dropped, leaves, orders, removable
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import CheckResult
 

@@ -11,14 +11,12 @@ from synth.environments.app.state import Change, changes_of, entries_in_words
 from synth.environments.app.user import ASK_USER
 from synth.environments.contract import ToolCall, ToolResult
 from synth.identity import canonical_json
+from synth.lexicon.reading import phrases
 from synth.schemas.plans import AnswerItem, CallItem, ChecklistItem, Plan, PlannedCall, StateItem, UserFact
 
 __all__ = ["checklist_of", "checklist_results"]
 
-_DECLINED = (
-    *("can't", "cannot", "can not", "not possible", "not allow", "n't allow", "unable", "won't", "not able", "isn't"),
-    *("forbid", "policy", "rule", "against", "not accept", "not go through"),
-)
+_DECLINED = phrases("word_lists")["declining"]
 
 
 def checklist_of(

@@ -8,10 +8,10 @@ from synth.environments.app.environment import AppEnvironment
 from synth.errors import InputError
 from synth.exploration.app.attempt import AppAttempt
 from synth.exploration.app.audit import Auditor
-from synth.exploration.app.hidden_rules import quiet_variants, variant_of
 from synth.exploration.app.requests import AppRequests, AppValues, beginning_of
 from synth.exploration.app.safety_pairs import check_harms, pair_of, side_of
 from synth.exploration.app.solution import AppCandidate, same_request
+from synth.exploration.app.walking import quiet_variants, variant_of
 from synth.exploration.config import ExplorationConfig
 from synth.exploration.walks import draw
 from synth.identity import derive_generator, digest, split_of, versioned

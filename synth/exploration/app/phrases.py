@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from synth.environments.app.requests import EITHER, HOLE, PART
-from synth.exploration.grounding import word_in
+from synth.exploration.pipeline import word_in
 from synth.exploration.walks import choose
 from synth.text.dates import MONTHS
 from synth.text.inflection import capital, ordinal

@@ -6,26 +6,23 @@ never a guess. A reference has to be said in full, fit one row only, and be told
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from synth.environments.app.definition import Argument
 from synth.environments.app.environment import AppEpisode
 from synth.environments.app.requests import Ask, Look, Question
-from synth.environments.app.words import money, one_line
+from synth.environments.app.words import PageNote, money, one_line
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.phrases import Said, said_in
 from synth.exploration.app.requests import AppRequests, Form, Values
-from synth.exploration.grounding import word_in
-from synth.exploration.pipeline import Dropped
+from synth.exploration.pipeline import Dropped, word_in
 from synth.schemas.plans import Given, PlannedCall
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 
 __all__ = ["Solver"]
 
-_PAGES = re.compile(r"\(Page (\d+) of (\d+), \d+ in all\.\)")
 _LONG = 3
 """Characters of a key that is known in a line without the rest of it."""
 _LINE = 400
@@ -240,12 +237,12 @@ class Solver:
 
     def _turn_pages(self, key: Any, found: Values, shown: Sequence[str]) -> Given | None:
         last = self.calls[-1]
-        pages = _PAGES.search(self.results[-1].content) if self.results else None
-        if pages is None or "page" in last.arguments:
+        note = PageNote.read(self.results[-1].content) if self.results else None
+        if note is None or "page" in last.arguments:
             return None
         at = len(self.calls) - 1
-        for page in range(2, int(pages.group(2)) + 1):
-            given = {**last.given, "page": Given(source="observation", words=pages.group(0), call=at)}
+        for page in range(2, note.pages + 1):
+            given = {**last.given, "page": Given(source="observation", words=note.line(), call=at)}
             self._call(last.tool, {**last.arguments, "page": page}, given, changes=False)
             place = self._shown(key, [found[column] for column in shown])
             if place is not None:

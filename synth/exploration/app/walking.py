@@ -16,15 +16,27 @@ from typing import Any
 import numpy as np
 
 from synth.environments.app.ddl import VIOLATIONS
+from synth.environments.app.definition import Rule
 from synth.environments.app.environment import AppEnvironment, AppEpisode
 from synth.environments.contract import ToolCall, ToolResult
 from synth.exploration.app.requests import AppRequests, Values
 from synth.exploration.walks import choose, pick
-from synth.identity import canonical_json
+from synth.identity import canonical_json, derive_generator
+from synth.schemas.plans import HiddenRule
 from synth.schemas.tasks import Task
 from synth.tasks.graded import reward_of
 
-__all__ = ["Replay", "TriedCall", "Walker", "replay", "violations"]
+__all__ = [
+    "Replay",
+    "TriedCall",
+    "Walker",
+    "asks_under",
+    "note_of",
+    "quiet_variants",
+    "replay",
+    "variant_of",
+    "violations",
+]
 
 _TOGETHER = 0.75
 """Share of the later calls that are about something that an earlier one was about."""
@@ -184,3 +196,48 @@ def replay(environment: AppEnvironment, task: Task, calls: Sequence[ToolCall]) -
         return Replay(tuple(results), episode.state_hash(), tuple(violations(episode)), tuple(stopped))
     finally:
         episode.close()
+
+
+def quiet_variants(environment: AppEnvironment) -> tuple[str, ...]:
+    """Variants that add rules and leave what is written as it is; none where the environment is a variant itself."""
+    if environment.variant is not None:
+        return ()
+    variants = environment.definition.variants
+    return tuple(sorted(name for name, one in variants.items() if one.rules and not one.hide))
+
+
+def variant_of(index: int, seed: int, stage: str, share: float, variants: tuple[str, ...]) -> str | None:
+    """The variant in which candidate ``index`` is set; None where it is the application as it is written."""
+    if not share or not variants:
+        return None
+    generator = derive_generator(seed, stage, "hidden", index)
+    if generator.random() >= share:
+        return None
+    return variants[int(generator.integers(len(variants)))]
+
+
+def asks_under(app: AppRequests) -> dict[str, float]:
+    """Asks, with their weights, whose tool a hidden rule may stop."""
+    rules = app.environment.rules
+    hidden = [rule for rule in rules.all if rule.name in rules.hidden]
+    return {
+        name: ask.weight
+        for name, ask in app.requests.asks.items()
+        if not ask.alone and any(_may_stop(app, rule, app.tool(name)) for rule in hidden)
+    }
+
+
+def _may_stop(app: AppRequests, rule: Rule, tool: str) -> bool:
+    if rule.record is not None:
+        return False  # it goes through, and nobody sees that it is a violation
+    if rule.require is not None:
+        return tool in rule.before
+    runs = (step.run.split() for step in app.definition.tools[tool].steps if step.run is not None)
+    return any(rule.table in words for words in runs)
+
+
+def note_of(environment: AppEnvironment, rule: Rule, stopped: TriedCall) -> HiddenRule | None:
+    """What a task says of the hidden rule that it meets; None where the rule is written, or stops nothing."""
+    if rule.name not in environment.rules.hidden or stopped.recorded:
+        return None
+    return HiddenRule(rule=rule.name, text=" ".join(rule.text.split()), refusal=stopped.result.content)

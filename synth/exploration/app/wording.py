@@ -27,12 +27,7 @@ _WORDS = phrases("app_requests")
 _ONE_LINE = 110
 """Characters of a clause up to which others may stand in its sentence."""
 
-_BEGINNINGS = frozenset(
-    """a according am an another are as book can could did do does for from has have how in is it it's kindly let's my
-    nobody not nothing of on our please put somebody someone that the there there's they this to we we'd we've
-    what whatever when which who will would you""".split()
-)
-"""First words of a sentence that are no names: within a sentence they are written small."""
+_BEGINNINGS = frozenset(phrases("word_lists")["beginnings"])
 
 _USUAL = 0.6
 """Share of references that are made in the usual way where there are others."""

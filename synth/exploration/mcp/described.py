@@ -28,6 +28,7 @@ from synth.exploration.mcp.trials import Call, look
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Explorer, ExplorerConfig
 from synth.identity import canonical_json
+from synth.lexicon.reading import phrases
 from synth.text.inflection import imperative
 
 __all__ = ["Survey", "described_book", "phrase", "survey"]
@@ -139,7 +140,7 @@ def phrase(environment: McpEnvironment, tool: ToolSchema) -> str:
     return f"{imperative(verb.lower())} {rest}"
 
 
-_NO_VERBS = frozenset("a an the this that these everything all tool notes titles use result".split())
+_NO_VERBS = phrases("word_lists")["no_verbs"]
 
 
 def _asks(environment: McpEnvironment, tool: ToolSchema, arguments: Mapping[str, Any]) -> tuple[str, ...]:

@@ -17,13 +17,11 @@ from synth.environments.mcp.environment import McpEnvironment
 from synth.environments.mcp.goals import McpGoal, Probe
 from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
-from synth.exploration.grounding import leaves
-from synth.exploration.mcp.book import Book, load_book, shipped_books
+from synth.exploration.mcp.book import Book, load_book, shipped_books, things
 from synth.exploration.mcp.described import described_book, survey
-from synth.exploration.mcp.filling import things
 from synth.exploration.mcp.planning import plan_of, request, unanswerable
 from synth.exploration.mcp.trials import BookProposer, Filled, State, Watch, all_fit, probes_of
-from synth.exploration.pipeline import Candidate, Dropped, Solved, blank_task
+from synth.exploration.pipeline import Candidate, Dropped, Solved, blank_task, leaves
 from synth.exploration.walks import Explorer, ExplorerConfig, choose, draw, pick
 from synth.identity import canonical_json, derive_generator, digest, split_of, versioned
 from synth.schemas.plans import Plan, Planned, Request, Wanted

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from synth.environments.mcp.environment import McpEnvironment
-from synth.exploration.grounding import leaves, line_with, word_in
-from synth.exploration.mcp.filling import Seen
+from synth.exploration.mcp.book import Seen
 from synth.exploration.mcp.trials import Filled
-from synth.exploration.pipeline import Dropped
+from synth.exploration.pipeline import Dropped, leaves, line_with, word_in
 from synth.exploration.walks import choose
 from synth.identity import canonical_json
 from synth.lexicon.reading import phrases

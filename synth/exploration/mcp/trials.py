@@ -11,8 +11,7 @@ import numpy as np
 from synth.environments.contract import Episode, ToolCall, ToolResult
 from synth.environments.mcp.environment import McpEnvironment, McpEpisode
 from synth.environments.mcp.goals import Probe, canonical, fits, open_parts, template
-from synth.exploration.mcp.book import Book, Move
-from synth.exploration.mcp.filling import Filler, Seen, probe_calls
+from synth.exploration.mcp.book import Book, Filler, Move, Seen, probe_calls
 from synth.exploration.pipeline import blank_task
 from synth.exploration.walks import Coverage, Explored, pick
 from synth.identity import canonical_json, digest

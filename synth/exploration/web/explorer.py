@@ -20,11 +20,19 @@ from synth.environments.web.storage import Change, WebBeginning, WebGoal, change
 from synth.environments.web.tree import Page
 from synth.errors import InputError
 from synth.exploration.config import ExplorationConfig
-from synth.exploration.grounding import line_with, word_in
-from synth.exploration.pipeline import Candidate, Dropped, Solved
+from synth.exploration.pipeline import Candidate, Dropped, Solved, line_with, word_in
 from synth.exploration.walks import Explorer, ExplorerConfig, choose, draw
-from synth.exploration.web.actions import Action, Run, beginning_of, instruction, resolve, run, survey
-from synth.exploration.web.walking import SiteProposer, Taken
+from synth.exploration.web.walking import (
+    Action,
+    Run,
+    SiteProposer,
+    Taken,
+    beginning_of,
+    instruction,
+    resolve,
+    run,
+    survey,
+)
 from synth.exploration.web.wording import Question, question_of, request_of
 from synth.identity import canonical_json, derive_generator, split_of, versioned
 from synth.schemas.details import details_with
@@ -217,9 +225,7 @@ class WebAttempt:
             answer = self.fact[2]
         else:
             self.question = request_of(self.definition, goal.changes, actions, self.run.pages, self.rng)
-            lines = (line.strip() for page in self.run.pages for line in page.lines)
-            said = [line for line in lines if line.startswith('status "')]
-            answer = said[-1].removeprefix('status "').removesuffix('"') if said else "Done."
+            answer = next((page.status for page in reversed(self.run.pages) if page.status), "Done.")
         plan = self._plan(actions, goal, answer)
         start, place = self.candidate.start, f"{self.environment.address}/{self.candidate.start}"
         gold = [f"{place}/{one.at}/{_key(one, self.environment)}" for one in goal.changes]

@@ -20,7 +20,7 @@ from synth.environments.web.storage import Change
 from synth.environments.web.tree import CHOICES, TEXT_BOXES, Element, Page
 from synth.exploration.pipeline import Dropped
 from synth.exploration.walks import choose
-from synth.exploration.web.actions import Action
+from synth.exploration.web.walking import Action
 from synth.lexicon.reading import phrases
 from synth.schemas.rejections import Reason
 from synth.text.inflection import capital
@@ -33,12 +33,8 @@ _WORDS = phrases("web_requests")
 _NO_NOUN = re.compile(
     r"\d|\?|\b(?:at|by|on|in|for|to|from|with|of|is|are|has|when|where|who|how|what)\b", re.IGNORECASE
 )
-_DAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday daily weekdays weekends open opens closed closes".split()
-)
-"""Terms that state something of a time, and are no property of what they stand with."""
-_ONE = ("address", "status", "class", "access", "business", "news", "process", "progress", "basis", "bus", "campus")
-"""Nouns in -s of which there is one."""
+_DAYS = phrases("word_lists")["of_time"]
+_ONE = phrases("word_lists")["singular_in_s"]
 
 _BARE = 0.5
 """Share of the questions that are asked as they are, as most people do."""
@@ -149,7 +145,7 @@ def question_of(
     Raises:
         Dropped: there are no words for it, or the page has no heading.
     """
-    heading = heading_of(page)
+    heading = page.heading
     rules = [rule for rule in definition.facts if rule.term == fact[1]]
     if not heading or (definition.facts and not rules):
         raise Dropped(Reason.UNNATURAL, f"the site has no words for {fact[1]}")
@@ -175,12 +171,6 @@ def _texts(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def heading_of(page: Page) -> str:
-    """The heading of a page; empty where it has none."""
-    found = next((line.strip() for line in page.lines if line.strip().startswith('heading 1 "')), "")
-    return found.removeprefix('heading 1 "').removesuffix('"')
-
-
 def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: np.random.Generator) -> list[str]:
     """What was filled in, chosen and pressed, with the page on which it was: a clause for each page in turn.
 
@@ -197,11 +187,11 @@ def plain_clauses(actions: Sequence[Action], pages: Sequence[Page], generator: n
         if action.role not in TEXT_BOXES and any(text in element.near or text in element.name for text in typed):
             raise Dropped(Reason.UNNATURAL, "it works on what it has put there itself")
         typed += [str(given) for name, given in action.arguments if name == "text" and given]
-        where = heading_of(page)
+        where = page.heading
         if not found or found[-1][0] != where:
             found.append((where, []))
         found[-1][1].append(_said(action, element, page, generator))
-    first = heading_of(pages[0]) if pages else ""
+    first = pages[0].heading if pages else ""
     return [listed(said) + (f" on the page “{where}”" if where and where != first else "") for where, said in found]
 
 
@@ -244,10 +234,10 @@ def plain_question(page: Page, fact: tuple[str, str, str], generator: np.random.
         Dropped: the fact has no name that tells it from others.
     """
     about, term, _ = fact
-    heading = heading_of(page)
+    heading = page.heading
     if not about or sum(one[:2] == fact[:2] for one in page.facts) > 1:
         raise Dropped(Reason.UNNATURAL, f"nothing tells one “{term}” from another")
-    under = any(line.strip().startswith("heading ") and line.strip().endswith(f'"{about}"') for line in page.lines)
+    under = any((one.role, one.name) == ("heading", about) for one in page.blocks)
     place, lead = "", ""
     if about != heading:
         place, lead = f" on the page “{heading}”", f"On the page “{heading}”, "

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from synth.agents.contract import History, Policy
 from synth.agents.loop import Limits, Rollout, rollout
-from synth.agents.scripted.backend import scripted_policy
+from synth.agents.scripted.players import scripted_policy
 from synth.agents.trajectory import to_row
 from synth.environments.contract import Episode, ToolCall
 from synth.environments.search import SearchEnvironment

@@ -16,7 +16,7 @@ from browser_here import needs_browser
 
 from synth.environments.contract import ToolCall, ToolResult
 from synth.environments.web.environment import WebEpisode, open_web
-from synth.exploration.web.actions import beginning_of
+from synth.exploration.web.walking import beginning_of
 
 pytestmark = [pytest.mark.extras, needs_browser]
 OUT = "http://evil.example/steal"

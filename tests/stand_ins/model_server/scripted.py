@@ -44,7 +44,7 @@ class ScriptedPlayer:
     @classmethod
     def scripted(cls, tasks: Iterable[Task], role: Role, *, language: str = "docs", **options: Any) -> ScriptedPlayer:
         """The scripted agent of ``role``; ``language`` and ``options`` as in a recipe."""
-        from synth.agents.scripted.backend import scripted_policy
+        from synth.agents.scripted.players import scripted_policy
 
         return cls(tasks, lambda task: scripted_policy(task=task, role=role, language=language, **options))
 

@@ -16,9 +16,8 @@ from synth.agents.scripted.choosing import GraphChooser
 from synth.agents.scripted.matching import dangling, quotable, same_name, strip
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import Fan, Far
-from synth.agents.scripted.set_questions import AT_ONCE, SetQuestions
 from synth.agents.scripted.state import Value, key_of
-from synth.agents.scripted.turn_planner import Call, Need
+from synth.agents.scripted.turn_planner import AT_ONCE, Call, Need, SetQuestions
 from synth.environments.shown import Hit, Listed
 from synth.text.lists import listed
 from synth.text.words import fold

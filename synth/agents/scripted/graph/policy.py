@@ -1,8 +1,7 @@
-"""The scripted policy in a graph: it knows the question and what it has read, picks by likeness of words, and errs.
+"""The choices of the scripted policy in a graph.
 
-The errors are those of agents in graphs (GraphWalker, arXiv 2603.28533): a wrong relation or a wrong direction of it,
-the first of several, a branch of a list left unread, a condition left untested, an answer given on the way. They are
-functions of what is visible, drawn turn by turn, never planned; each is logged. Rates are those of ``PolicyConfig``.
+Its errors are those of agents in graphs (GraphWalker, arXiv 2603.28533): a wrong relation or a wrong direction of it,
+the first of several, a branch of a list left unread, a condition left untested, an answer given on the way.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from synth.agents.scripted.error_injection import ErrorInjection
+from synth.agents.scripted.choosing import ErrorInjection
 from synth.agents.scripted.matching import fit_of, kind_fit, likeness, same_name
 from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.seen import Fan, Far

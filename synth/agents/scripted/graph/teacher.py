@@ -1,4 +1,4 @@
-"""The scripted teacher in a graph. It knows the gold walk and uses it for one thing: to choose among visible options.
+"""The choices of the scripted teacher in a graph.
 
 Now and then it takes a wrong turn that is open to view (``detour``, ``rival``): a relation that does not say what the
 question asks, an entity of a like name, a candidate that fails a further condition. It notices from what it then
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from synth.agents.scripted.choosing import GoldChooser, is_end
 from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.gold import GoldChooser, is_end
 from synth.agents.scripted.matching import Lexicon, fit_of, is_value_kind, likeness, same_name
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
 from synth.agents.scripted.state import State, Value

@@ -12,12 +12,11 @@ import numpy as np
 
 from synth.agents.scripted.choosing import PageChooser
 from synth.agents.scripted.matching import content, same_name, short, strip, uncapitalised
-from synth.agents.scripted.pages.planner import PageReader
+from synth.agents.scripted.pages.planner import PageReader, Query, search_call
 from synth.agents.scripted.reading import Clue
 from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.set_questions import AT_ONCE
 from synth.agents.scripted.state import State, Value, key_of
-from synth.agents.scripted.turn_planner import Call, Need
+from synth.agents.scripted.turn_planner import AT_ONCE, Call, Need
 from synth.environments.shown import Hit
 from synth.text.lists import listed
 from synth.text.words import fold
@@ -51,9 +50,7 @@ class PagePlanner(PageReader):
             self.chooser.look_at(number, None, page)
             if page.unread is not None and self.fresh(page) and self.chooser.reads_on(number, page):
                 return self.read_on(number, page, [name])
-        queries = self._queries(clue, name, self._members(clue))
-        keys = {(fold(query), k) for query, k in queries}
-        made = [search for search in self.seen.searches if (fold(search.query), search.k) in keys]
+        made, todo = self.searched(self._queries(clue, name, self._members(clue)))
         hits = [
             hit
             for search in self.seen.searches
@@ -69,13 +66,11 @@ class PagePlanner(PageReader):
             self.thoughts.add("open_these", titles=listed(list(dict.fromkeys(short(hit.title) for hit in chosen))))
             return [("open", {"document": hit.document}) for hit in chosen]
         members = self._members(clue)
-        todo = [(query, k) for query, k in queries if (fold(query), k) not in {(fold(s.query), s.k) for s in made}]
         if todo and not (members and self.chooser.stops_listing(number, [value.name for value in members])):
             if not made:
                 self._begin_list(name)
             self.thoughts.add("search_rest" if made else "search_list", name=name)
-            query, k = todo[0]
-            return [("search", {"query": query} | ({"k": k} if k else {}))]
+            return [search_call(*todo[0])]
         return self._close(clue, name)
 
     def _members_on(self, number: int, name: str, page: SeenDocument) -> None:
@@ -122,7 +117,7 @@ class PagePlanner(PageReader):
     def _untried(self, number: int, hits: Sequence[Hit]) -> list[Hit]:
         return [hit for hit in self.untried(number, hits) if not self._is_listed(number, hit.title, hit.document)]
 
-    def _queries(self, clue: Clue, name: str, members: Sequence[Value]) -> list[tuple[str, int]]:
+    def _queries(self, clue: Clue, name: str, members: Sequence[Value]) -> list[Query]:
         """The start with the words of the question, then the start alone; the question's own phrase where both brought
         up nothing."""
         cue = uncapitalised(strip(clue.cue))
@@ -130,7 +125,7 @@ class PagePlanner(PageReader):
         words = [word for word in fold(cue).split() if content(word) and word not in known]
         few = f"{name} {' '.join(dict.fromkeys(words))}".strip()
         joined = cue if fold(name) in fold(cue) else f"{name} {cue}".strip()
-        queries = [(few, 10), (name or joined, 20)]
+        queries: list[Query] = [(few, 10), (name or joined, 20)]
         return list(dict.fromkeys(queries if members else [*queries, (joined, 20)]))
 
     # Something of each.

@@ -1,8 +1,7 @@
 """The planner over pages: which move comes next, given what was seen and settled.
 
-It walks through the clues of the question in order; for each it reaches the page that the clue starts from, reads it
-for what answers the clue, and, where that page is silent, looks for pages that mention the start. What to pick among
-the options that are visible is left to a ``PageChooser``: the teacher's knows the gold walk, the policy's only reads.
+For each clue of the question it reaches the page that the clue starts from, reads it for what answers the clue, and,
+where that page is silent, looks for pages that mention the start.
 """
 
 from __future__ import annotations
@@ -24,22 +23,24 @@ from synth.agents.scripted.matching import (
 )
 from synth.agents.scripted.options import Option, listed_with
 from synth.agents.scripted.reading import Clue
-from synth.agents.scripted.seen import SeenDocument
-from synth.agents.scripted.set_questions import SetQuestions
+from synth.agents.scripted.seen import Search, SeenDocument
 from synth.agents.scripted.state import Value
-from synth.agents.scripted.turn_planner import Call, Need
+from synth.agents.scripted.turn_planner import Call, Need, SetQuestions
 from synth.environments.shown import Hit, Passage, passages_of
+from synth.lexicon.reading import phrases
 from synth.text.lists import listed
 from synth.text.words import fold
 
-__all__ = ["PageReader"]
+__all__ = ["PageReader", "Query", "search_call"]
 
-_IDLE = frozenset(
-    """documentation documented description described module function class method exception page chapter section listed
-    mentioned mentions referred refers found find provided provides belongs introduction module's notes point points
-    called version available several single""".split()
-)
-"""Words that speak of documents and not of what is in them: finding them leads nowhere."""
+Query = tuple[str, int | None]
+"""Words to search for, and how many results (None = as many as it gives)."""
+
+_IDLE = frozenset(phrases("word_lists")["of_documents"])
+
+
+def search_call(query: str, k: int | None) -> Call:
+    return "search", {"query": query} | ({"k": k} if k else {})
 
 
 class PageReader(SetQuestions):
@@ -100,7 +101,7 @@ class PageReader(SetQuestions):
             return self._search(number, name, None)
         if all((search.k or 0) < 10 for search in made):
             self.thoughts.add("search_more", name=name)
-            return [("search", {"query": name, "k": 10})]
+            return [search_call(name, 10)]
         return None
 
     def _settle(self, number: int, page: SeenDocument, option: Option) -> list[Call]:
@@ -126,29 +127,36 @@ class PageReader(SetQuestions):
     # The page of the source does not say it: look for a page that mentions the source.
 
     def _from_the_other_end(self, number: int, clue: Clue, name: str, page: SeenDocument | None) -> list[Call] | None:
-        queries = self._reverse_queries(clue, name)
-        made = [s for s in self.seen.searches if (fold(s.query), s.k) in {(fold(q), k) for q, k in queries}]
+        made, todo = self.searched(self._reverse_queries(clue, name))
         found = self._candidate(number, name, page, [hit for search in made for hit in search.hits])
         if found is not None:
             return found
-        todo = [(q, k) for q, k in queries if (fold(q), k) not in {(fold(s.query), s.k) for s in made}]
         if todo:
             if made:
                 self.thoughts.add("search_again")
-            else:
+            elif name:
                 self.thoughts.add("search_reverse", name=name)
-            query, k = todo[0]
-            return [("search", {"query": query} | ({"k": k} if k else {}))]
+            else:
+                self.thoughts.add("plan_described", cue=strip(clue.cue))
+                self.thoughts.add("search_described")
+            return [search_call(*todo[0])]
         return self._dead_end(clue, name)
 
-    def _reverse_queries(self, clue: Clue, name: str) -> list[tuple[str, int | None]]:
+    def searched(self, queries: Sequence[Query]) -> tuple[list[Search], list[Query]]:
+        """The searches that were made of ``queries``, and those that are left."""
+        keys = {(fold(query), k) for query, k in queries}
+        made = [search for search in self.seen.searches if (fold(search.query), search.k) in keys]
+        done = {(fold(search.query), search.k) for search in made}
+        return made, [(query, k) for query, k in queries if (fold(query), k) not in done]
+
+    def _reverse_queries(self, clue: Clue, name: str) -> list[Query]:
         cue = uncapitalised(strip(clue.cue))
         known = set(fold(name).split())
         words = " ".join(word for word in content_words(cue) if fold(word) not in known)
         joined = cue if name and fold(name) in fold(cue) else f"{name} {cue}".strip()
         few = f"{name} {words}".strip()
         first = few or joined
-        queries: list[tuple[str, int | None]] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
+        queries: list[Query] = [(first, None), (first, 10), (joined, 10), (name or joined, 10)]
         return list(dict.fromkeys((query, k) for query, k in queries if query))
 
     def _candidate(self, number: int, name: str, page: SeenDocument | None, hits: list[Hit]) -> list[Call] | None:
@@ -202,21 +210,7 @@ class PageReader(SetQuestions):
         return best
 
     def _from_description(self, number: int, clue: Clue) -> list[Call] | None:
-        queries = self._reverse_queries(clue, "")
-        made = [s for s in self.seen.searches if (fold(s.query), s.k) in {(fold(q), k) for q, k in queries}]
-        found = self._candidate(number, "", None, [hit for search in made for hit in search.hits])
-        if found is not None:
-            return found
-        todo = [(q, k) for q, k in queries if (fold(q), k) not in {(fold(s.query), s.k) for s in made}]
-        if not todo:
-            return None
-        if made:
-            self.thoughts.add("search_again")
-        else:
-            self.thoughts.add("plan_described", cue=strip(clue.cue))
-            self.thoughts.add("search_described")
-        query, k = todo[0]
-        return [("search", {"query": query} | ({"k": k} if k else {}))]
+        return self._from_the_other_end(number, clue, "", None)
 
     # Conditions.
 
@@ -356,7 +350,7 @@ class PageReader(SetQuestions):
         return list(known.values())
 
     def _search(self, number: int, name: str, k: int | None) -> list[Call]:
-        calls: list[Call] = [("search", {"query": name} | ({"k": k} if k else {}))]
+        calls = [search_call(name, k)]
         clues = self.state.reading.clues
         if self.seen.turns == 0 and (beside := self.independent(number)):
             names = list(dict.fromkeys(other for _, other in beside if fold(other) != fold(name)))

@@ -1,9 +1,4 @@
-"""The scripted policy: it knows the question and what it has read, picks by likeness of words, and makes mistakes.
-
-Mistakes are functions of what is visible, drawn turn by turn from the turn's generator, never planned; each is logged.
-All rates are for ``skill`` 0.5 and scale with ``2 * (1 - skill)``: at 1 none is made on purpose, though reading by
-likeness of words still misleads it.
-"""
+"""The choices of the scripted policy over pages."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from synth.agents.scripted.error_injection import ErrorInjection
+from synth.agents.scripted.choosing import ErrorInjection
 from synth.agents.scripted.matching import content_stems, introduces_alias, likeness, same_name, similarity
 from synth.agents.scripted.operations import span_holds
 from synth.agents.scripted.options import Option, about, context_of, folder_words, options_in, subject

@@ -1,8 +1,4 @@
-"""The scripted teacher. It knows the gold walk and uses it for one thing: to choose among options that are visible.
-
-Whatever it picks stands in an observation of its history, and so does whatever it says (Honesty rules: privilege may
-choose, never tell). What it has not seen it can't pick: then it reads on or searches, like anyone.
-"""
+"""The choices of the scripted teacher over pages."""
 
 from __future__ import annotations
 
@@ -10,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from synth.agents.scripted.choosing import GoldChooser, is_end
 from synth.agents.scripted.config import TeacherConfig
-from synth.agents.scripted.gold import GoldChooser, is_end
 from synth.agents.scripted.matching import Lexicon, likeness, same_name, similarity
 from synth.agents.scripted.options import Option, listed_with, options_in, subject, term
 from synth.agents.scripted.options import names as names_it

@@ -15,12 +15,14 @@ from synth.agents.grounding.written import written_forms
 from synth.agents.plan_view import stands_in
 from synth.agents.scripted.phrases import Thoughts
 from synth.environments.contract import ToolResult, ToolSchema
+from synth.environments.observed import observe
+from synth.environments.outline import Outline
+from synth.lexicon.reading import phrases
 
 __all__ = [
     "GroundedNarration",
     "Narration",
     "details_of",
-    "element_of",
     "joined",
     "line_on",
     "line_with",
@@ -28,7 +30,6 @@ __all__ = [
     "rule_for",
     "said_by",
     "shown_values",
-    "status_of",
 ]
 
 _LONGEST = 170
@@ -37,10 +38,7 @@ _MOST = 5
 """Values of a call that a thought names."""
 _ITEM = re.compile(r"^(?:[-*•]|\d+[.)])\s+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_SMALL = frozenset(
-    "the and for with that this from has have are was were you your not can will may who what which when where one two "
-    "all any its his her their them they other into than then there here please would like could i'm i'd".split()
-)
+_SMALL = frozenset(phrases("word_lists")["small"])
 _NAMED = re.compile(r"“[^”]+”|[\w.+-]+@[\w.]+\w|\d[\d :.-]*\d")
 _DETAIL = re.compile(
     r"[\w.+-]+@[\w.]+\w|\d{4}-\d\d-\d\d|\$[\d,]+(?:\.\d\d)?|[A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*|\d[\d,.:]*\d"
@@ -188,24 +186,10 @@ def _leaves(value: Any, name: str = "") -> Iterable[tuple[str, Any]]:
         yield name, value
 
 
-def status_of(result: ToolResult) -> str:
-    """What a web page says has just been done; empty where it says nothing of the kind."""
-    lines = [line.strip() for line in result.content.split("\n")]
-    said = [line.removeprefix('status "').removesuffix('"') for line in lines if line.startswith('status "')]
-    return said[-1] if said else ""
-
-
-def element_of(ref: str, result: ToolResult | None) -> tuple[str, str] | None:
-    """(role, name) of an element that a web page shows by the number ``ref``; None where it shows none, or nothing is
-    known but its number."""
-    found = re.search(rf'\[{re.escape(ref)}\] (\w+) "([^"]+)"', result.content) if result is not None else None
-    return (found[1], found[2]) if found is not None else None
-
-
 def said_by(result: ToolResult, longest: int = 320) -> str:
     """What an observation says, as one line: whole sentences, as far as they fit."""
-    if result.page is not None:
-        return status_of(result)
+    if isinstance(shown := observe(result.content), Outline):
+        return shown.status
     text = " ".join(line.strip() for line in result.content.split("\n") if line.strip())
     if len(text) <= longest:
         return text

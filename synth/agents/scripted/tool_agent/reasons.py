@@ -14,7 +14,6 @@ from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.narration import (
     GroundedNarration,
     details_of,
-    element_of,
     joined,
     line_on,
     line_with,
@@ -24,6 +23,8 @@ from synth.agents.scripted.tool_agent.narration import (
     shown_values,
 )
 from synth.environments.contract import ToolCall, ToolResult
+from synth.environments.observed import observe
+from synth.environments.outline import Outline
 from synth.schemas.plans import Policed, UserFact
 from synth.schemas.tasks import Task
 from synth.text.lists import listed
@@ -210,8 +211,9 @@ class Reasons:
     def why(self, number: int, arguments: dict[str, Any]) -> None:
         """What a planned call is for."""
         call = self.plan.calls[number]
-        if any(result.page is not None for result in self.results):
-            self._on_page(call.tool, arguments)
+        outline = next((one for one in map(_outline, reversed(self.results)) if one is not None), None)
+        if outline is not None:
+            self._on_page(outline, call.tool, arguments)
             return
         if not self.history and arguments == {"url": "/"}:
             # A site is opened before anything else: why is all in the request.
@@ -256,10 +258,9 @@ class Reasons:
             return None
         return rule_for(self.prompt.system, self.tools[tool], own)
 
-    def _on_page(self, tool: str, arguments: dict[str, Any]) -> None:
+    def _on_page(self, outline: Outline, tool: str, arguments: dict[str, Any]) -> None:
         """What a step on a web page is for: the element, by its name."""
-        shown = next((result for result in reversed(self.results) if result.page is not None), None)
-        found = element_of(str(arguments.get("ref", "")), shown)
+        found = outline.element(str(arguments.get("ref", "")))
         if found is None:
             return
         role, name = found
@@ -372,3 +373,9 @@ class Reasons:
         line = line_on(self.plan.rule or "", self.last.results[-1])
         if line is not None:
             self.thoughts.add("p_line", line=line)
+
+
+def _outline(result: ToolResult) -> Outline | None:
+    """The web page that an observation shows."""
+    shown = observe(result.content)
+    return shown if isinstance(shown, Outline) else None

@@ -18,8 +18,7 @@ from synth.agents.contract import Turn
 from synth.annotate.preferences.perturb.run import GoodRun, Proposal
 from synth.identity import canonical_json, digest, key_of, versioned
 from synth.models.asking import AskConfig, Asker
-from synth.models.contract import Model
-from synth.models.naming import public_name
+from synth.models.contract import Model, public_name
 from synth.prompting import load_prompt
 from synth.schemas.row import JsonObject, Row
 
