@@ -43,7 +43,8 @@ __all__ = [
 STAGES: Mapping[str, str] = {
     "world_pages": "synth.stages.world:WorldPages",
     "read_docs": "synth.stages.read_docs:ReadDocs",
-    "read_triples": "synth.stages.read_triples:ReadTriples",
+    "read_triples": "synth.stages.read_facts:ReadTriples",
+    "read_tables": "synth.stages.read_facts:ReadTables",
     "read_records": "synth.stages.read_records:ReadRecords",
     "sketch": "synth.stages.duplicates:Sketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
@@ -80,6 +81,7 @@ STAGES: Mapping[str, str] = {
 SOURCES: Mapping[str, str] = {
     "world": "synth.recipe.sources:WORLD",
     "triples": "synth.recipe.sources:TRIPLES",
+    "tables": "synth.recipe.sources:TABLES",
     "docs": "synth.recipe.sources:DOCS",
     "records": "synth.recipe.sources:RECORDS",
     "app": "synth.recipe.sources:APP",

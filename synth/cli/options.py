@@ -46,7 +46,7 @@ SourceOption = Annotated[
     typer.Option(
         "--source",
         metavar="PATH",
-        help="Folder of HTML or Markdown; JSONL or Parquet documents; facts in TSV, CSV or N-Triples.",
+        help="Folder of HTML or Markdown; JSONL or Parquet documents; triples or tables (CSV, SQLite, ...).",
     ),
 ]
 TasksOption = Annotated[int | None, typer.Option("--tasks", metavar="N", help="Exactly how many tasks to make.")]

@@ -44,4 +44,5 @@ def written_value(value: str, kind: ValueKind) -> str:
 def _grouped(number: str) -> str:
     """With commas between thousands; decimals stay as they are."""
     whole, point, rest = number.partition(".")
-    return f"{int(whole):,}{point}{rest}"
+    sign = "-" if whole.startswith("-") else ""
+    return f"{sign}{int(whole.removeprefix('-')):,}{point}{rest}"

@@ -241,7 +241,7 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
 def _command(recipe: Recipe) -> str:
     words = ["synth", "build", "--recipe", "recipe.yaml"]
     if recipe.source.kind != "world" and not recipe.source_spec.is_explored:
-        words += ["--source", "<your facts>" if recipe.source.kind == "triples" else "<your documents>"]
+        words += ["--source", "<your facts>" if recipe.source_spec.is_graph else "<your documents>"]
     if recipe.questions.kind == "given":
         words += ["--tasks-file", "<your questions>"]
     return " ".join(words)

@@ -28,6 +28,7 @@ from synth.recipe.sources import (
     McpSource,
     RecordsSource,
     SourceSpec,
+    TablesSource,
     TriplesSource,
     WebSource,
     WorldSource,
@@ -51,7 +52,7 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    Source = WorldSource | TriplesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource
+    Source = WorldSource | TriplesSource | TablesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource
     Questions = WorldQuestions | DocsQuestions | GivenQuestions | ReverseQuestions
     Place = Search | GraphWalk | Application | McpServers | WebPages
 else:
@@ -281,8 +282,8 @@ class Recipe(_Part):
     def _fits(self) -> Recipe:
         if self.questions.kind == "world" and not self.source_spec.is_graph:
             raise ValueError(
-                "questions of kind world need a graph of facts: a source of kind world or triples. For documents take "
-                "`synth build docs-search`"
+                "questions of kind world need a graph of facts: a source of kind world, triples or tables. For "
+                "documents take `synth build docs-search`"
             )
         self._check_explored()
         if self.questions.kind == "docs" and self.source_spec.is_graph:

@@ -16,7 +16,7 @@ __all__ = ["DocsQuestions", "GivenQuestions", "ReverseQuestions", "WorldQuestion
 
 
 class WorldQuestions(WorldTasksConfig):
-    """Questions from walks over a graph of facts: the generated world or triples."""
+    """Questions from walks over a graph of facts: the generated world, triples or tables."""
 
     kind: Literal["world"]
 

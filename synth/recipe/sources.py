@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from synth.lexicon.model import Lexicon
 from synth.registry import find
 from synth.sources.docs.source import DocsConfig
+from synth.sources.facts.graph import open_lexicon
+from synth.sources.facts.tables import TablesConfig
+from synth.sources.facts.triples import TriplesConfig
 from synth.sources.records.source import RecordsConfig
-from synth.sources.triples.reading import TriplesConfig
-from synth.sources.triples.source import open_triples
 from synth.sources.world.config import WorldConfig
 from synth.stages.contract import Stage
 
@@ -23,6 +24,7 @@ __all__ = [
     "McpSource",
     "RecordsSource",
     "SourceSpec",
+    "TablesSource",
     "TriplesSource",
     "WebSource",
     "WorldSource",
@@ -63,6 +65,12 @@ class TriplesSource(TriplesConfig):
     """Facts of yours: a file of triples."""
 
     kind: Literal["triples"]
+
+
+class TablesSource(TablesConfig):
+    """Tables of yours: a row is a thing, a column what is known of it."""
+
+    kind: Literal["tables"]
 
 
 class AppSource(_Part):
@@ -153,7 +161,13 @@ TRIPLES = SourceSpec(
     TriplesSource,
     "read_triples",
     "Facts that the user gave as triples, and one generated page about each entity.",
-    lexicon=lambda keys: open_triples(keys).lexicon,
+    lexicon=open_lexicon,
+)
+TABLES = SourceSpec(
+    TablesSource,
+    "read_tables",
+    "Tables that the user gave, and one generated page about each thing that they name.",
+    lexicon=open_lexicon,
 )
 DOCS = SourceSpec(DocsSource, "read_docs", "A folder of linked pages that the user gave.")
 RECORDS = SourceSpec(RecordsSource, "read_records", "Documents that the user gave as records.")

@@ -32,7 +32,7 @@ class WorldTasksStageConfig(WorldTasksConfig, StageConfig):
 
 class WorldTasks(CandidateStage[WorldTasksStageConfig]):
     name = "world_tasks"
-    version = 3
+    version = 4
     config_type = WorldTasksStageConfig
     reads = ("documents", "entities", "edges", "graph", "index")
     writes: ClassVar[Mapping[str, type[Row]]] = {"tasks": Task}

@@ -33,6 +33,7 @@ MODEL = {"backend": "openai", "model": "m", "endpoints": ["http://127.0.0.1:9/v1
 STANDS_FOR: dict[str, Any] = {
     "MODEL": MODEL,
     "COUNTRIES": str(HERE.parent / "sources" / "triples" / "countries.tsv"),
+    "TABLE": str(HERE.parent / "sources" / "triples" / "countries.csv"),
     "DOCS": "docs",
     "RECORDS": "records.jsonl",
     "GIVEN": str(HERE / "golden_given.jsonl"),

@@ -54,7 +54,7 @@ def derived_problems(folder: str | Path, *, limit: int = 100) -> list[Problem]:
         return []
     tasks: dict[str, Task] = {task.id: task for _, task in rows(dataset, "tasks", Task)}
     _runs(dataset, report, tasks, found)
-    if report.source.kind in ("world", "triples"):
+    if report.source.kind in ("world", "triples", "tables"):
         _facts(dataset, found)
     return found.listed()
 

@@ -123,7 +123,7 @@ def nominal_phrases(link: Link, known: Phrase) -> list[Phrase]:
 
 def _echoes(predicate: Predicate, head: str) -> bool:
     """Whether the predicate says the head again: "the company that is the parent company of"."""
-    return predicate.auxiliary and head in (*predicate.middle.split(), *predicate.tail.split())
+    return predicate.auxiliary and any(f" {head} " in f" {words} " for words in (predicate.middle, predicate.tail))
 
 
 def clause_phrases(link: Link, known: Phrase, head: str) -> list[Phrase]:
@@ -212,7 +212,13 @@ def core_of(link: Link, known: Phrase, head: str) -> Core:
         direct += [f"who {verb} {text}" for text in nominal]
         clauses += [f"who {text} {verb}" for text in nominal if not heavy]
     else:
-        direct += [f"which {head} is {text}" for text in nominal if head not in strip_marks(text).split()]
+        for text in nominal:
+            plain = f" {strip_marks(text)} "
+            if f" {head} " not in plain:
+                direct.append(f"which {head} is {text}")
+            elif plain.startswith(f" the {head} of "):
+                direct.append(f"what is {text}")
+                clauses.append(f"what {text} is")
     described = tuple(phrase.text for way in noun_phrases(link, known, head) for phrase in way)
     return Core(link.noun, head, tuple(direct), tuple(clauses), described)
 

@@ -12,16 +12,16 @@ import pytest
 from synth.errors import InputError
 from synth.lexicon.model import RelationEntry
 from synth.schemas.rejections import Reason
-from synth.sources.triples.reading import TriplesConfig, read_triples
-from synth.sources.triples.source import TriplesGraph, open_triples
-from synth.sources.triples.words import RelationShape, derive_relation, plain_label, plural_of
+from synth.sources.facts.graph import FactGraph, open_facts
+from synth.sources.facts.triples import TriplesConfig, read_triples
+from synth.sources.facts.words import RelationShape, derive_relation, plain_label, plural_of
 
 COUNTRIES = Path(__file__).with_name("countries.tsv")
 FACTS = [("Orrin", "capital", "Tarn"), ("Orrin", "borders", "Vell"), ("Vell", "population", "1200")]
 
 
-def opened(**values: Any) -> TriplesGraph:
-    return open_triples(TriplesConfig(**{"path": str(COUNTRIES), "untyped": "country", **values}))
+def opened(**values: Any) -> FactGraph:
+    return open_facts(TriplesConfig(**{"path": str(COUNTRIES), "untyped": "country", **values}))
 
 
 def written(folder: Path, suffix: str) -> Path:
@@ -48,7 +48,7 @@ def written(folder: Path, suffix: str) -> Path:
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".nt"])
 def test_every_format_gives_the_same_graph(tmp_path: Path, suffix: str) -> None:
-    graph = open_triples(TriplesConfig(path=str(written(tmp_path, suffix))))
+    graph = open_facts(TriplesConfig(path=str(written(tmp_path, suffix))))
     assert graph.names == ("Orrin", "Tarn", "Vell")
     orrin, _, vell = graph.facts
     assert orrin == (("capital", 1), ("borders", 2))
@@ -58,7 +58,7 @@ def test_every_format_gives_the_same_graph(tmp_path: Path, suffix: str) -> None:
 def test_labels_and_aliases_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text("subject,relation,object\nQ1,P36,Q2\nQ1,P31,Q3\n")
     (tmp_path / "labels.csv").write_text("id,label\nQ1,Orrin\nQ1,Kingdom of Orrin\nQ2,Tarn\nQ3,country\nP36,capital\n")
-    graph = open_triples(TriplesConfig(path=str(tmp_path / "facts.csv"), labels=str(tmp_path / "labels.csv")))
+    graph = open_facts(TriplesConfig(path=str(tmp_path / "facts.csv"), labels=str(tmp_path / "labels.csv")))
     assert graph.names == ("Orrin", "Tarn")
     assert graph.aliases == (("Kingdom of Orrin",), ())
     assert graph.kinds == ("country", "capital")
@@ -93,7 +93,7 @@ def test_a_file_that_is_none_is_one_line(tmp_path: Path, name: str | None, text:
     if name:
         file.write_text(text)
     with pytest.raises(InputError) as error:
-        open_triples(TriplesConfig(path="" if name == "" else str(file)))
+        open_facts(TriplesConfig(path="" if name == "" else str(file)))
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 

@@ -27,14 +27,13 @@ from synth.schemas.arrow import arrow_schema
 from synth.schemas.documents import Document, Edge, Entity, ValueKind
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Split
-from synth.sources.triples.reading import TriplesConfig, content_digest, read_triples
-from synth.sources.triples.words import RelationShape, derive_relation, derive_type, names_its_object, plain_label
+from synth.sources.facts.statements import FactsConfig, local_name
+from synth.sources.facts.words import RelationShape, derive_relation, derive_type, names_its_object, plain_label
 from synth.text.inflection import article, capital
 
-__all__ = ["PAGES_PER_SHARD", "TriplesGraph", "open_triples"]
+__all__ = ["PAGES_PER_SHARD", "FactGraph", "open_facts", "open_lexicon"]
 
 PAGES_PER_SHARD = 4096
-_SOURCE = "triples"
 _PEOPLE = frozenset(("human", "person", "people", "human being"))
 _VALUE_KINDS = frozenset(("date", "year", "number", "quantity", "text", "entity"))
 _NUMBER = re.compile(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?")
@@ -49,7 +48,7 @@ _CROWD = 4
 
 
 @dataclass(frozen=True)
-class TriplesGraph:
+class FactGraph:
     """The facts as a graph. Entities are in order of their ids."""
 
     ids: tuple[str, ...]
@@ -62,7 +61,9 @@ class TriplesGraph:
     digest: str
     rejected: tuple[Rejection, ...]
     rows: int
-    config: TriplesConfig
+    config: FactsConfig
+    prose: tuple[str, ...]
+    """For each entity what its page ends with."""
 
     @property
     def shards(self) -> int:
@@ -87,7 +88,7 @@ class TriplesGraph:
             own = {"id": self.ids[at], "kind": self.kinds[at], "aliases": self.aliases[at], "partition": split}
             text, links, stated = self._page(at)
             page = {"title": self.names[at], "text": text, "links": links, "sections": [], "anchors": []}
-            documents.append({**own, **page, "source": _SOURCE, "licence": self.config.licence})
+            documents.append({**own, **page, "source": self.config.source, "licence": self.config.licence})
             entities.append({**own, "ordinal": at, "name": self.names[at], "document": at})
             edges += stated
         return (
@@ -131,46 +132,48 @@ class TriplesGraph:
                     "end": start + len(sentence),
                 }
             )
-        return text, links, edges
+        return (f"{text}\n\n{self.prose[at]}" if self.prose[at] else text), links, edges
 
 
 @lru_cache(maxsize=2)
-def _opened(config_json: str, content: str) -> TriplesGraph:
-    return _graph(TriplesConfig.model_validate_json(config_json), content)
+def _opened(kind: type[FactsConfig], config_json: str, content: str) -> FactGraph:
+    return _graph(kind.model_validate_json(config_json), content)
 
 
-def open_triples(config: TriplesConfig) -> TriplesGraph:
-    """The graph of a file, read once for its content.
+def open_facts(config: FactsConfig) -> FactGraph:
+    """The graph of a source, read once for its content.
 
     Raises:
-        InputError: what :func:`read_triples` says, or a file of words that is none.
+        InputError: what its ``read`` says, or a file of words that is none.
     """
-    plain = TriplesConfig(**{name: getattr(config, name) for name in TriplesConfig.model_fields})
-    return _opened(plain.model_dump_json(), content_digest(plain))
+    own = config.own()
+    return _opened(type(own), own.model_dump_json(), own.content_digest())
 
 
-def _graph(config: TriplesConfig, content: str) -> TriplesGraph:
-    read = read_triples(config)
-    typing = {plain_label(name) for name in config.types}
+def open_lexicon(config: FactsConfig) -> Lexicon:
+    """The words of its relations."""
+    return open_facts(config).lexicon
+
+
+def _graph(config: FactsConfig, content: str) -> FactGraph:
+    read = config.read()
 
     def label(name: str) -> str:
-        return (read.labels.get(name) or (_local(name),))[0]
+        return local_name(name, read.labels)
 
     relations: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    types: dict[str, str] = {}
     for subject, relation, found in read.facts:
-        if plain_label(label(relation)) in typing:
-            types.setdefault(subject, _kind(label(found)))
-        else:
-            relations[relation].append((subject, found))
-    things = {*types, *read.labels, *read.iris, *(subject for pairs in relations.values() for subject, _ in pairs)}
+        relations[relation].append((subject, found))
+    types = {name: _kind(kind) for name, kind in read.types.items()}
+    things = {*types, *read.things, *(subject for pairs in relations.values() for subject, _ in pairs)}
     values = {
-        name: _value_kind(label(name), [found for _, found in pairs], things) for name, pairs in relations.items()
+        name: _value_kind(label(name), [found for _, found in pairs], things, read.values.get(name))
+        for name, pairs in relations.items()
     }
     used = {subject for pairs in relations.values() for subject, _ in pairs} | {
         found for name, pairs in relations.items() if values[name][0] == "entity" for _, found in pairs
     }
-    kinds = {name: types.get(name) or _kind(config.untyped) for name in used}
+    kinds = {name: types.get(name) or _kind(read.untyped) for name in used}
     for name, pairs in relations.items():  # what only objects are is what the relation calls it: "currency"
         if values[name][0] == "entity" and names_its_object(label(name)):
             subjects = {subject for subject, _ in pairs}
@@ -179,7 +182,7 @@ def _graph(config: TriplesConfig, content: str) -> TriplesGraph:
     ordinals = {name: at for at, name in enumerate(ids)}
     names = {relation: _relation_name(label(relation)) for relation in relations}
     own = Counter(names.values())
-    names = {key: name if own[name] == 1 else f"{name} ({_local(key)})" for key, name in names.items()}
+    names = {key: name if own[name] == 1 else f"{name} ({local_name(key, {})})" for key, name in names.items()}
     facts: list[list[tuple[str, int | str]]] = [[] for _ in ids]
     for relation, pairs in relations.items():
         kind, read_value = values[relation]
@@ -187,7 +190,7 @@ def _graph(config: TriplesConfig, content: str) -> TriplesGraph:
             value = ordinals[found] if kind == "entity" else read_value(found)
             facts[ordinals[subject]].append((names[relation], value))
     lexicon = _lexicon(config, relations, names, {key: value[0] for key, value in values.items()}, kinds, label)
-    return TriplesGraph(
+    return FactGraph(
         ids=ids,
         names=tuple(label(name) for name in ids),
         aliases=tuple(tuple(read.labels.get(name, ())[1:]) for name in ids),
@@ -198,14 +201,8 @@ def _graph(config: TriplesConfig, content: str) -> TriplesGraph:
         rejected=tuple(read.rejected),
         rows=read.rows,
         config=config,
+        prose=tuple(read.prose.get(name, "") for name in ids),
     )
-
-
-def _local(name: str) -> str:
-    """What a person reads of an id: of an IRI its last part."""
-    if "://" not in name:
-        return name
-    return re.split(r"[/#]", name.rstrip("/#"))[-1].replace("_", " ")
 
 
 def _kind(label: str) -> str:
@@ -219,10 +216,14 @@ def _relation_name(label: str) -> str:
     return plain_label(label).replace(" ", "_")
 
 
-def _value_kind(label: str, objects: Sequence[str], things: set[str]) -> tuple[ValueKind, Callable[[str], str]]:
+def _value_kind(
+    label: str, objects: Sequence[str], things: set[str], known: ValueKind | None
+) -> tuple[ValueKind, Callable[[str], str]]:
     """What the objects of a relation are, and how one is written as ``Edge.value``."""
     distinct = list(dict.fromkeys(objects))
-    if any(found in things for found in distinct):
+    if known == "text":
+        return "text", str
+    if known == "entity" or (known is None and any(found in things for found in distinct)):
         return "entity", str
     if all(_is_date(found) for found in distinct):
         return "date", lambda text: _DATE.fullmatch(text)[1]  # type: ignore[index]
@@ -256,7 +257,7 @@ def _is_date(text: str) -> bool:
 
 
 def _lexicon(
-    config: TriplesConfig,
+    config: FactsConfig,
     relations: dict[str, list[tuple[str, str]]],
     names: dict[str, str],
     values: dict[str, ValueKind],

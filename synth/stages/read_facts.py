@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
-from synth.sources.triples.reading import TriplesConfig, content_digest
-from synth.sources.triples.source import open_triples
+from synth.sources.facts.graph import open_facts
+from synth.sources.facts.tables import TablesConfig
+from synth.sources.facts.triples import TriplesConfig
 from synth.stages.contract import Batch, Context, ShardStage, StageConfig
 
-__all__ = ["ReadTriples", "ReadTriplesConfig"]
+__all__ = ["ReadTables", "ReadTablesConfig", "ReadTriples", "ReadTriplesConfig"]
 
 
 class ReadTriplesConfig(TriplesConfig, StageConfig):
     pass
 
 
-class ReadTriples(ShardStage[ReadTriplesConfig]):
+class ReadTablesConfig(TablesConfig, StageConfig):
+    pass
+
+
+class ReadTriples(ShardStage[Any]):
     """A shard for every few thousand entities. Row i of ``documents`` is the page of entity i."""
 
     name = "read_triples"
-    version = 2
-    config_type = ReadTriplesConfig
+    version = 3
+    config_type: ClassVar[type[Any]] = ReadTriplesConfig
     writes: ClassVar[Mapping[str, type[Row]]] = {"documents": Document, "entities": Entity, "edges": Edge}
     libraries = ("polars",)
 
-    def __init__(self, config: ReadTriplesConfig, context: Context) -> None:
+    def __init__(self, config: ReadTriplesConfig | ReadTablesConfig, context: Context) -> None:
         super().__init__(config, context)
-        self._graph = open_triples(config)
+        self._graph = open_facts(config)
 
     @classmethod
-    def content_digest(cls, config: ReadTriplesConfig) -> str:
-        return content_digest(config)
+    def content_digest(cls, config: ReadTriplesConfig | ReadTablesConfig) -> str:
+        return config.own().content_digest()
 
     def shards(self) -> int:
         return self._graph.shards
@@ -47,3 +52,11 @@ class ReadTriples(ShardStage[ReadTriplesConfig]):
             rows_in=len(documents) + len(rejected),
             kept_in=len(documents),
         )
+
+
+class ReadTables(ReadTriples):
+    """The same for tables: an entity for each row, and for each thing that a column names."""
+
+    name = "read_tables"
+    version = 1
+    config_type = ReadTablesConfig

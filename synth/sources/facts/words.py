@@ -14,7 +14,15 @@ from synth.lexicon.model import EntityTypeEntry, InSize, QuestionWords, Relation
 from synth.schemas.documents import ValueKind
 from synth.text.inflection import article, capital, imperative, plural, third_person
 
-__all__ = ["RelationShape", "derive_relation", "derive_type", "names_its_object", "plain_label", "plural_of"]
+__all__ = [
+    "RelationShape",
+    "derive_relation",
+    "derive_type",
+    "names_its_object",
+    "opens_with_verb",
+    "plain_label",
+    "plural_of",
+]
 
 _PREPOSITIONS = "by in at on from to with for after into under through as near against within".split()
 _AUXILIARY = r"(?:(?:is|was|are|were|has been) )?"
@@ -47,6 +55,7 @@ _VERB_WITH = re.compile(rf"[a-z]{{3,}}[^s]s (?:{'|'.join(_PREPOSITIONS)})")
 """A verb that the list lacks shows by its preposition: "competes with", "subscribes to"."""
 _E_STEMS = re.compile(r"(?:[^aeiou][aeiou](?:r|t)|at|[cgsvuz]|[^aeiou]l|duc|pos|fin|quir)$")
 _NO_E = re.compile(r"(?:ss|sh|ch|ess|nt|ct|pt|ft|ll|ow|er|en|on|op|it|et|ish)$")
+_COUNTED = re.compile(r"number of (.+)|(.+s per \w+)")
 _SIZES = frozenset("area population size surface volume budget crew enrolment enrollment capacity diameter".split())
 _PLURALS = {
     "person": "people",
@@ -108,6 +117,11 @@ def names_its_object(label: str) -> bool:
     return len(words) <= 2 and not verbal and all(word.isalpha() for word in words) and not words[-1].endswith("ed")
 
 
+def opens_with_verb(label: str) -> bool:
+    """Whether a label is what its subject does: "borders", "speaks"."""
+    return label.split()[0] in _VERBS
+
+
 def _base(participle: str) -> str:
     """The base of a participle: "directed" -> "direct", "produced" -> "produce"."""
     if participle in _IRREGULAR:
@@ -128,12 +142,19 @@ def derive_relation(shape: RelationShape) -> RelationEntry:
     passive = re.fullmatch(rf"{_AUXILIARY}(\w+ed|{'|'.join(_IRREGULAR)})(?: ({'|'.join(_PREPOSITIONS)}))?", label)
     first, _, rest = label.partition(" ")
     size = None
+    counted = _COUNTED.fullmatch(label)
     if shape.value != "entity":
-        if passive is not None and not passive[2] and shape.value in ("date", "year"):
+        if counted is not None and shape.value == "number" and shape.functional:
+            page, question, size = _counted(counted[1] or counted[2], label)
+        elif label == "year" and shape.value == "year":
+            page, question, size = _year(shape)
+        elif passive is not None and not passive[2] and shape.value in ("date", "year"):
             page, question, size = _dated(passive[1], shape)
         else:
             noun = re.sub(r"^has (?:an? )?|^the ", "", label)
             page, question, size = _valued(noun, shape)
+    elif label in ("origin", "country of origin", "place of origin") and shape.functional:
+        page, question = _origin(label)
     elif passive is not None and passive[2]:
         page, question = _passive(passive[1], passive[2], shape)
     elif (named := re.fullmatch(rf"{_AUXILIARY}(?:an? |the )?(\w.*) of", label)) is not None:
@@ -242,6 +263,51 @@ def _valued(noun: str, shape: RelationShape) -> tuple[str, QuestionWords, InSize
             most=(f"has the {most} [{noun}]",),
             least=(f"has the {least} [{noun}]",),
         ),
+    )
+
+
+def _counted(things: str, noun: str) -> tuple[str, QuestionWords, InSize]:
+    """How many there are of something: "has more cylinders", where "has the higher number of cylinders" is a form's."""
+    words = QuestionWords(
+        subject_does=(f"has | _ {things}",),
+        object_is=(f"the {noun} of {{x}}", f"{{x's}} {noun}"),
+        asks=(f"How many {things} does {{x}} have?",),
+        tense="present",
+    )
+    size = InSize(
+        noun=noun,
+        more=(f"has more [{things}]",),
+        less=(f"has fewer [{things}]",),
+        most=(f"has the most [{things}]",),
+        least=(f"has the fewest [{things}]",),
+    )
+    return f"The {noun} of {{s}} is {{o}}.", words, size
+
+
+def _year(shape: RelationShape) -> tuple[str, QuestionWords, InSize | None]:
+    """A year that nothing more is said of: "is from 1974"."""
+    words = QuestionWords(
+        subject_does=("is | from",),
+        object_is=("the year of {x}",),
+        asks=("What year is {x} from?", "What is the year of {x}?"),
+        tense="present",
+    )
+    size = InSize(
+        noun="year",
+        more=("is [newer]",),
+        less=("is [older]",),
+        most=("is the [newest]",),
+        least=("is the [oldest]",),
+    )
+    return "The year of {s} is {o}.", words, size if shape.functional else None
+
+
+def _origin(noun: str) -> tuple[str, QuestionWords]:
+    return f"The {noun} of {{s}} is {{o}}.", QuestionWords(
+        subject_does=("comes~come | from",),
+        object_does=(f"is the {noun} | of",),
+        object_is=(f"the {noun} of {{x}}", f"{{x's}} {noun}"),
+        tense="present",
     )
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
 
 from synth.errors import InputError
 from synth.inputs import open_input
 from synth.schemas.rejections import Reason, Rejection
-from synth.schemas.row import Split
+from synth.sources.facts.statements import FactsConfig, Statements, local_name
+from synth.sources.facts.words import plain_label
 
-__all__ = ["Triples", "TriplesConfig", "content_digest", "read_triples"]
+__all__ = ["TriplesConfig", "read_triples"]
 
 _COLUMNS = ("subject", "relation", "object")
 _USUAL = {
@@ -35,11 +33,10 @@ _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
 
-class TriplesConfig(BaseModel):
+class TriplesConfig(FactsConfig):
     """A file of facts."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
+    source: ClassVar[str] = "triples"
     path: str = ""
     """File of triples: TSV, CSV, JSONL or Parquet with the columns subject, relation and object, or N-Triples."""
     labels: str | None = None
@@ -51,26 +48,13 @@ class TriplesConfig(BaseModel):
     """Relations that say what kind of thing an entity is, whatever their capitals and underscores."""
     untyped: str = "thing"
     """What an entity is called of which no fact says its type: ``country``."""
-    words: str | None = None
-    """YAML file of words (``synth/lexicon/model.py``) that replace or add to those derived from the labels."""
-    licence: str | None = None
-    """SPDX id of the licence of the facts. Empty: the card says that nobody stated one."""
-    fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
-    """Share of the entities that each split owns as gold."""
 
+    def content_digest(self) -> str:
+        _file(self.path, "path")
+        return self.digest_of([path for path in (self.path, self.labels) if path is not None], _MEND)
 
-@dataclass(frozen=True)
-class Triples:
-    """What was read, in the file's order, each fact once."""
-
-    facts: list[tuple[str, str, str]]
-    """(subject, relation, object) as ids; an object that is no subject, has no label and no type may be a value."""
-    labels: dict[str, tuple[str, ...]]
-    """Id -> its label and aliases, where the source gives them."""
-    iris: frozenset[str]
-    """Objects that the file itself says are things."""
-    rejected: list[Rejection]
-    rows: int
+    def read(self) -> Statements:
+        return read_triples(self)
 
 
 def _file(path: str, key: str) -> Path:
@@ -85,18 +69,7 @@ def _file(path: str, key: str) -> Path:
     return file
 
 
-def content_digest(config: TriplesConfig) -> str:
-    """sha256 (64 hex) over the files. Raises InputError: no file of facts."""
-    _file(config.path, "path")
-    total = hashlib.sha256()
-    for path in (config.path, config.labels, config.words):
-        if path is not None:
-            with open_input(Path(path).expanduser(), mend=_MEND) as file:
-                total.update(hashlib.file_digest(file, "sha256").digest())
-    return total.hexdigest()
-
-
-def read_triples(config: TriplesConfig) -> Triples:
+def read_triples(config: TriplesConfig) -> Statements:
     """The facts of the file. Rows without one of the three parts are rejected, repeated ones left out.
 
     Raises:
@@ -108,7 +81,7 @@ def read_triples(config: TriplesConfig) -> Triples:
         for row in _rows(_file(config.labels, "labels"), ("id", "label"), {}):
             if row[0] and row[1]:
                 labels.setdefault(row[0], {})[row[1]] = None
-    facts: dict[tuple[str, str, str], None] = {}
+    found: dict[tuple[str, str, str], None] = {}
     rejected: list[Rejection] = []
     iris: set[str] = set()
     count = 0
@@ -128,10 +101,25 @@ def read_triples(config: TriplesConfig) -> Triples:
         elif nt and row[1] == _LABEL:
             labels.setdefault(row[0], {})[row[2]] = None
         else:
-            facts[row] = None
-    if not facts:
+            found[row] = None
+    if not found:
         raise InputError(f"{file.name} holds no fact", where="source.path", mend=_MEND)
-    return Triples(list(facts), {key: tuple(names) for key, names in labels.items()}, frozenset(iris), rejected, count)
+    names = {key: tuple(each) for key, each in labels.items()}
+    typing = {plain_label(name) for name in config.types}
+    typed = {relation for _, relation, _ in found if plain_label(local_name(relation, names)) in typing}
+    types: dict[str, str] = {}
+    for subject, relation, kind in found:
+        if relation in typed:
+            types.setdefault(subject, local_name(kind, names))
+    return Statements(
+        facts=[fact for fact in found if fact[1] not in typed],
+        labels=names,
+        types=types,
+        untyped=config.untyped,
+        things=frozenset({*names, *iris}),
+        rejected=rejected,
+        rows=count,
+    )
 
 
 def _rows(file: Path, wanted: tuple[str, ...], columns: Mapping[str, str]) -> Iterator[Any]:

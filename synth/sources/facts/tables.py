@@ -1,0 +1,229 @@
+"""Facts out of tables: a row is a thing, a column a relation, a key of another table an edge.
+
+Nothing of a table says which column names its rows, which holds keys, and which holds measures, codes or remarks: it is
+read off the headings and the cells, and every decision can be overruled by a key of the recipe (``source.tables``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from synth.errors import InputError
+from synth.schemas.rejections import Reason, Rejection
+from synth.sources.facts.columns import Use, heading, singular, use_of, with_unit
+from synth.sources.facts.statements import FactsConfig, Statements
+from synth.sources.facts.table_files import MEND, Table, read_file, table_files
+from synth.sources.facts.table_keys import Rows, TableKeys, understood
+from synth.sources.facts.words import opens_with_verb, plain_label
+from synth.text.inflection import capital
+
+__all__ = ["TablesConfig", "read_tables"]
+
+_Thing = tuple[str, str]
+"""(kind, name)."""
+_Relation = tuple[str, str]
+"""(label, what tells it from others of the label: whether it leads to things, or its unit)."""
+_ENTITY = "entity"
+_SENTENCE = 80
+"""Longer cells stand on a page as they are, shorter ones behind their heading."""
+_NO_NAMES = "no column names its rows"
+
+
+class TablesConfig(FactsConfig):
+    """Tables of things."""
+
+    source: ClassVar[str] = "tables"
+    path: str = ""
+    """CSV, TSV, JSONL or Parquet file with a line of headings, SQLite database, or folder of such files."""
+    tables: Mapping[str, TableKeys] = {}
+    """What is known of a table, by its name: a file's name without its ending, or the table's name in its database."""
+
+    def content_digest(self) -> str:
+        return self.digest_of([str(file) for file in table_files(self.path)], MEND)
+
+    def read(self) -> Statements:
+        return read_tables(self)
+
+
+def read_tables(config: TablesConfig) -> Statements:
+    """The facts of the tables.
+
+    Raises:
+        InputError: a file that can't be read, a table or column that isn't there, or nothing that names its rows.
+    """
+    files = table_files(config.path)
+    tables = [table for file in files for table in read_file(file) if table.rows]
+    _known(config, tables)
+    own = understood(tables, config.tables)
+    facts = _Facts()
+    for rows in own:
+        facts.table(rows)
+    if not facts.found:
+        raise InputError(f"{files[0].name} holds no fact: {facts.why()}", where="source.path", mend=_mend(own))
+    return facts.statements()
+
+
+def _known(config: TablesConfig, tables: list[Table]) -> None:
+    columns = {table.name: table.columns for table in tables}
+    for name, keys in config.tables.items():
+        if name not in columns:
+            raise InputError(
+                f"no table is called {name!r}: {', '.join(columns)[:200]}", where="source.tables", mend=MEND
+            )
+        for column in (*keys.name, *keys.references, *keys.leave_out):
+            if column not in columns[name]:
+                known = ", ".join(columns[name])[:200]
+                raise InputError(f"{name} has no column {column!r}; it has {known}", where="source.tables", mend=MEND)
+        for to in keys.references.values():
+            if to and to not in columns:
+                raise InputError(f"no table is called {to!r}", where=f"source.tables.{name}.references", mend=MEND)
+
+
+def _mend(own: list[Rows]) -> str:
+    table = own[0].table if own else None
+    if table is None:
+        return MEND
+    return f"say what names a row: --set 'source.tables={{{table.name}: {{name: [{next(iter(table.columns))}]}}}}'"
+
+
+class _Facts:
+    """Collects the facts of all tables, and names each thing once."""
+
+    def __init__(self) -> None:
+        self._things: dict[_Thing, None] = {}
+        self._aliases: dict[_Thing, list[str]] = {}
+        self._prose: dict[_Thing, list[str]] = {}
+        self.found: list[tuple[_Thing, _Relation, _Thing | str]] = []
+        self._texts: set[_Relation] = set()
+        self._rejected: list[Rejection] = []
+        self._rows = 0
+
+    def why(self) -> str:
+        return self._rejected[0].detail if self._rejected else "its rows have names and nothing else"
+
+    def table(self, rows: Rows) -> None:
+        """All that a table states."""
+        self._rows += rows.table.rows
+        if not rows.named_by:
+            leads = [column for column in rows.table.columns if column in rows.leads]
+            if len(leads) >= 2:
+                self._links(rows, *leads[:2])
+            else:
+                self._reject(rows.table.name, _NO_NAMES)
+            return
+        things = [(rows.kind, name) for name in rows.names]
+        for row, thing in enumerate(things):
+            if thing[1]:
+                self._things.setdefault(thing)
+            else:
+                self._reject(f"{rows.table.name}#{row + 1}", "the row has no name, or that of another")
+        for column in rows.columns:
+            self._column(rows, column, things)
+
+    def _links(self, rows: Rows, one: str, other: str) -> None:
+        """A table that joins rows of two others: each of its rows is a fact."""
+        name = plain_label(rows.table.name)
+        label = name if opens_with_verb(name) else _leading(heading(other), rows.leads[other])
+        for row in range(rows.table.rows):
+            for subject in rows.led(one, row):
+                self.found += [(subject, (label, _ENTITY), found) for found in rows.led(other, row)]
+
+    def _column(self, rows: Rows, column: str, things: Sequence[_Thing]) -> None:
+        label, cells = heading(column), rows.lists[column]
+        use = use_of(column, [cell for cell in rows.table.columns[column] if cell])
+        about = [(row, thing) for row, thing in enumerate(things) if thing[1] and cells[row]]
+        if column in rows.leads:
+            key = (
+                _leading(label if cells == rows.table.columns[column] else _one(label), rows.leads[column]),
+                _ENTITY,
+            )
+            self.found += [(thing, key, found) for row, thing in about for found in rows.led(column, row)]
+        elif use is Use.REMARK:
+            for row, thing in about:
+                text = ", ".join(rows.table.columns[column][row])
+                said = text if len(text) > _SENTENCE else f"{capital(label)}: {text}."
+                self._prose.setdefault(thing, []).append(said)
+        elif use is Use.THING:
+            label = _one(label.removesuffix(" name"))
+            for row, thing in about:
+                self.found += [(thing, (label, _ENTITY), (label, value)) for value in cells[row]]
+        elif use is not Use.KEY:
+            named, unit = with_unit(column, cells) if use is Use.MEASURE else (label, "")
+            key = named, f"{use} {unit}"
+            if use is not Use.MEASURE:
+                self._texts.add(key)
+            for row, thing in about:
+                self.found += [(thing, key, f"{value} {unit}".strip()) for value in cells[row]]
+                if use is Use.ALIAS:
+                    self._aliases.setdefault(thing, []).extend(cells[row])
+
+    def _reject(self, row_id: str, detail: str) -> None:
+        self._rejected.append(
+            Rejection(stage="read_tables", row_id=row_id, reason=Reason.MALFORMED, detail=f"{row_id}: {detail}")
+        )
+
+    def statements(self) -> Statements:
+        """The facts with an id for each thing: its name, with its kind where things of two kinds share it."""
+        ends = [end for fact in self.found for end in fact[::2] if isinstance(end, tuple)]
+        things = {**self._things, **dict.fromkeys(ends)}
+        rows = Counter(name for _, name in self._things)
+        count = Counter(name for _, name in things)
+
+        def known_as(thing: _Thing) -> str:
+            """Its name; with its kind where a row has the name, or several have."""
+            kind, name = thing
+            alone = rows[name] == 1 if thing in self._things else count[name] == 1
+            return name if alone else f"{name} ({kind})"
+
+        ids = {thing: known_as(thing) for thing in things}
+        taken = set(ids.values())
+        aliases = {
+            ids[thing]: [text for text in dict.fromkeys(each) if text not in taken and text not in count]
+            for thing, each in self._aliases.items()
+            if thing in ids
+        }
+        shared = Counter(text for each in aliases.values() for text in each)
+        first: dict[str, _Relation] = {}
+        for _, relation, _ in self.found:
+            first.setdefault(relation[0], relation)
+        relations = {
+            relation: relation[0] if first[relation[0]] == relation else f"{relation[0]} ({relation[1].split()[-1]})"
+            for _, relation, _ in self.found
+        }
+        facts = [
+            (ids[subject], relations[relation], ids[found] if isinstance(found, tuple) else found)
+            for subject, relation, found in self.found
+        ]
+        return Statements(
+            facts=list(dict.fromkeys(facts)),
+            labels={
+                ids[thing]: (ids[thing], *(text for text in aliases.get(ids[thing], ()) if shared[text] == 1))
+                for thing in things
+            },
+            types={ids[thing]: thing[0] for thing in things},
+            things=frozenset(ids.values()),
+            rejected=self._rejected,
+            rows=self._rows,
+            values={
+                name: "text" if key in self._texts else "entity"
+                for key, name in relations.items()
+                if key in self._texts or key[1] == _ENTITY
+            },
+            prose={ids[thing]: "\n".join(texts) for thing, texts in self._prose.items() if thing in ids},
+        )
+
+
+def _one(label: str) -> str:
+    """What a column of several is called where each is spoken of: "languages" -> "language", but "borders"."""
+    return label if opens_with_verb(label) else singular(label)
+
+
+def _leading(label: str, lead: tuple[Rows, str]) -> str:
+    """What a column of keys is called: "country_id" and "countrycode" lead to a country."""
+    to, key = lead
+    plain = re.sub(r"[ -](?:id|code|key|no|fk|iso code)$", "", label, flags=re.IGNORECASE)
+    says_nothing = plain.lower() in ("id", "code", "key", "name", "") or label == heading(key)
+    return to.kind if says_nothing or plain.lower() == f"{to.kind}id" else plain

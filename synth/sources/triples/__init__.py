@@ -1,1 +1,0 @@
-"""Facts that the user gives: triples in a table or a file of statements."""
