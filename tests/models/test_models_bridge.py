@@ -45,17 +45,14 @@ def test_many_plain_functions_wait_at_the_same_time_in_one_thread() -> None:
     assert most == 500
 
 
-def test_results_and_errors_come_back() -> None:
+async def test_results_and_errors_come_back() -> None:
     def fails() -> int:
         wait(_later(1))
         raise KeyError("mine")
 
-    async def main() -> None:
-        assert await run(_sum, 10) == 45
-        with pytest.raises(KeyError, match="mine"):
-            await run(fails)
-
-    asyncio.run(main())
+    assert await run(_sum, 10) == 45
+    with pytest.raises(KeyError, match="mine"):
+        await run(fails)
 
 
 def test_what_the_awaitable_raises_is_raised_where_the_function_waits() -> None:
@@ -72,7 +69,7 @@ def test_what_the_awaitable_raises_is_raised_where_the_function_waits() -> None:
     assert asyncio.run(run(work)) == "torn, then 7"
 
 
-def test_a_cancelled_function_cleans_up() -> None:
+async def test_a_cancelled_function_cleans_up() -> None:
     cleaned = []
 
     def work() -> None:
@@ -81,14 +78,11 @@ def test_a_cancelled_function_cleans_up() -> None:
         finally:
             cleaned.append(wait(_later(2)))
 
-    async def main() -> None:
-        task = asyncio.create_task(run(work))
-        await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
+    task = asyncio.create_task(run(work))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
     assert cleaned == [2]
 
 
@@ -154,7 +148,7 @@ def test_functions_that_go_together_wait_at_the_same_time_with_the_callers_conte
     assert together([partial(one, number) for number in range(1)]) == [(0, "outside")]
 
 
-def test_when_one_of_them_raises_the_others_are_cut_off() -> None:
+async def test_when_one_of_them_raises_the_others_are_cut_off() -> None:
     ended: list[str] = []
 
     def fails() -> None:
@@ -168,9 +162,6 @@ def test_when_one_of_them_raises_the_others_are_cut_off() -> None:
             ended.append("cut off")
             raise
 
-    async def main() -> None:
-        with pytest.raises(KeyError, match="mine"):
-            await run(together, [fails, waits, waits])
-
-    asyncio.run(main())
+    with pytest.raises(KeyError, match="mine"):
+        await run(together, [fails, waits, waits])
     assert ended == ["cut off", "cut off"]

@@ -209,22 +209,19 @@ def test_the_timeout_is_for_all_of_it() -> None:
         asyncio.run(ask(says(*drops), timeout=0.2))
 
 
-def test_a_shorter_timeout_counts_on_a_connection_that_had_a_longer_one() -> None:
+async def test_a_shorter_timeout_counts_on_a_connection_that_had_a_longer_one() -> None:
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_request(reader)
         writer.write(OK + b"Content-Length: 0\r\n\r\n")
         await asyncio.sleep(60)
 
-    async def main() -> None:
-        async with server(play) as url, client() as http:
-            await http.request("POST", url, {}, b"", 600)
-            with pytest.raises(TimeoutError):
-                await http.request("POST", url, {}, b"", 0.05)
-
-    asyncio.run(main())
+    async with server(play) as url, client() as http:
+        await http.request("POST", url, {}, b"", 600)
+        with pytest.raises(TimeoutError):
+            await http.request("POST", url, {}, b"", 0.05)
 
 
-def test_a_longer_timeout_counts_on_a_connection_that_had_a_shorter_one() -> None:
+async def test_a_longer_timeout_counts_on_a_connection_that_had_a_shorter_one() -> None:
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for wait in (0.0, 0.4):
             await read_request(reader)
@@ -232,69 +229,51 @@ def test_a_longer_timeout_counts_on_a_connection_that_had_a_shorter_one() -> Non
             writer.write(OK + b"Content-Length: 0\r\n\r\n")
         await asyncio.sleep(60)
 
-    async def main() -> None:
-        async with server(play) as url, client() as http:
-            await http.request("POST", url, {}, b"", 0.2)
-            assert (await http.request("POST", url, {}, b"", 30)).status == 200
-
-    asyncio.run(main())
+    async with server(play) as url, client() as http:
+        await http.request("POST", url, {}, b"", 0.2)
+        assert (await http.request("POST", url, {}, b"", 30)).status == 200
 
 
-def test_nobody_listens() -> None:
-    async def main() -> None:
-        async with server(says(b"")) as url:
-            pass
-        async with client() as http:
+async def test_nobody_listens() -> None:
+    async with server(says(b"")) as url:
+        pass
+    async with client() as http:
+        with pytest.raises(NotConnected):
+            await http.request("POST", url, {}, b"", 5)
+
+
+async def test_a_host_that_does_not_exist() -> None:
+    async with client() as http:
+        for _ in range(2):  # a failure is not remembered
             with pytest.raises(NotConnected):
-                await http.request("POST", url, {}, b"", 5)
-
-    asyncio.run(main())
+                await http.request("POST", "http://nowhere.invalid/v1", {}, b"", 5)
 
 
-def test_a_host_that_does_not_exist() -> None:
-    async def main() -> None:
-        async with client() as http:
-            for _ in range(2):  # a failure is not remembered
-                with pytest.raises(NotConnected):
-                    await http.request("POST", "http://nowhere.invalid/v1", {}, b"", 5)
-
-    asyncio.run(main())
-
-
-def test_a_connection_that_does_not_come_about_was_never_used() -> None:
+async def test_a_connection_that_does_not_come_about_was_never_used() -> None:
     """A server whose queue of connections is full lets others wait."""
 
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        async with client(connect_seconds=0.05) as http:
+    loop = asyncio.get_running_loop()
+    async with client(connect_seconds=0.05) as http:
 
-            async def never(*_: Any) -> None:
-                await asyncio.sleep(60)
+        async def never(*_: Any) -> None:
+            await asyncio.sleep(60)
 
-            loop.sock_connect = never  # type: ignore[method-assign]
-            with pytest.raises(ConnectTimeout):
-                await http.request("POST", "http://127.0.0.1:9/v1", {}, b"", 5)
-
-    asyncio.run(main())
+        loop.sock_connect = never  # type: ignore[method-assign]
+        with pytest.raises(ConnectTimeout):
+            await http.request("POST", "http://127.0.0.1:9/v1", {}, b"", 5)
 
 
-def test_tls_with_a_server_that_speaks_none() -> None:
-    async def main() -> None:
-        async with server(says(OK)) as url, client(connect_seconds=0.2) as http:
-            with pytest.raises(NotConnected) as raised:
-                await http.request("POST", url.replace("http:", "https:"), {}, b"", 5)
-            assert isinstance(raised.value.__cause__, ssl.SSLError | OSError)
-
-    asyncio.run(main())
+async def test_tls_with_a_server_that_speaks_none() -> None:
+    async with server(says(OK)) as url, client(connect_seconds=0.2) as http:
+        with pytest.raises(NotConnected) as raised:
+            await http.request("POST", url.replace("http:", "https:"), {}, b"", 5)
+        assert isinstance(raised.value.__cause__, ssl.SSLError | OSError)
 
 
-def test_a_header_with_a_line_break_is_refused_before_anything_is_sent() -> None:
-    async def main() -> None:
-        async with client() as http:
-            with pytest.raises(ValueError, match="line break"):
-                await http.request("POST", "http://127.0.0.1:9/", {"A": "1\r\nB: 2"}, b"", 5)
-
-    asyncio.run(main())
+async def test_a_header_with_a_line_break_is_refused_before_anything_is_sent() -> None:
+    async with client() as http:
+        with pytest.raises(ValueError, match="line break"):
+            await http.request("POST", "http://127.0.0.1:9/", {"A": "1\r\nB: 2"}, b"", 5)
 
 
 # Connections
@@ -309,46 +288,37 @@ def counting(play: Play, made: list[None]) -> Play:
 
 
 @pytest.mark.parametrize(("form", "connections"), [("length", 1), ("chunked", 1), ("close", 3), ("more than asked", 3)])
-def test_connections_are_used_again_where_the_server_allows_it(form: str, connections: int) -> None:
+async def test_connections_are_used_again_where_the_server_allows_it(form: str, connections: int) -> None:
     made: list[None] = []
 
-    async def main() -> None:
-        async with server(counting(says(FORMS[form][0]), made)) as url, client() as http:
-            for _ in range(3):
-                assert (await http.request("POST", url, {}, b"x", 5)).body == b"hello world"
-
-    asyncio.run(main())
+    async with server(counting(says(FORMS[form][0]), made)) as url, client() as http:
+        for _ in range(3):
+            assert (await http.request("POST", url, {}, b"x", 5)).body == b"hello world"
     assert len(made) == connections
 
 
-def test_as_many_connections_as_calls_at_once() -> None:
+async def test_as_many_connections_as_calls_at_once() -> None:
     made: list[None] = []
 
-    async def main() -> None:
-        async with server(counting(says(FORMS["length"][0]), made)) as url, client() as http:
-            for _ in range(2):
-                await asyncio.gather(*(http.request("POST", url, {}, b"x", 5) for _ in range(20)))
-
-    asyncio.run(main())
+    async with server(counting(says(FORMS["length"][0]), made)) as url, client() as http:
+        for _ in range(2):
+            await asyncio.gather(*(http.request("POST", url, {}, b"x", 5) for _ in range(20)))
     assert len(made) == 20
 
 
-def test_an_idle_connection_is_dropped() -> None:
+async def test_an_idle_connection_is_dropped() -> None:
     made: list[None] = []
 
-    async def main() -> None:
-        async with server(counting(says(FORMS["length"][0]), made)) as url, client(idle_seconds=0.05) as http:
-            await http.request("POST", url, {}, b"x", 5)
-            while http._connections:
-                await asyncio.sleep(0.01)
-            await http.request("POST", url, {}, b"x", 5)
-
-    asyncio.run(main())
+    async with server(counting(says(FORMS["length"][0]), made)) as url, client(idle_seconds=0.05) as http:
+        await http.request("POST", url, {}, b"x", 5)
+        while http._connections:
+            await asyncio.sleep(0.01)
+        await http.request("POST", url, {}, b"x", 5)
     assert len(made) == 2
 
 
 @pytest.mark.parametrize("unasked", [b"", b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"])
-def test_a_connection_that_the_server_ends_while_idle_is_not_used(unasked: bytes) -> None:
+async def test_a_connection_that_the_server_ends_while_idle_is_not_used(unasked: bytes) -> None:
     made: list[None] = []
 
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -357,18 +327,15 @@ def test_a_connection_that_the_server_ends_while_idle_is_not_used(unasked: bytes
         await asyncio.sleep(0.02)
         writer.write(unasked)
 
-    async def main() -> None:
-        async with server(counting(play, made)) as url, client() as http:
-            await http.request("POST", url, {}, b"x", 5)
-            while http._connections:
-                await asyncio.sleep(0.01)
-            await http.request("POST", url, {}, b"x", 5)
-
-    asyncio.run(main())
+    async with server(counting(play, made)) as url, client() as http:
+        await http.request("POST", url, {}, b"x", 5)
+        while http._connections:
+            await asyncio.sleep(0.01)
+        await http.request("POST", url, {}, b"x", 5)
     assert len(made) == 2
 
 
-def test_a_cancelled_call_takes_its_connection_with_it() -> None:
+async def test_a_cancelled_call_takes_its_connection_with_it() -> None:
     """Its late response must not be read as another call's."""
     asked: list[bytes] = []
 
@@ -379,36 +346,30 @@ def test_a_cancelled_call_takes_its_connection_with_it() -> None:
                 await asyncio.sleep(0.1)
             writer.write(OK + b"Content-Length: %d\r\n\r\n%b" % (len(asked[-1]), asked[-1]))
 
-    async def main() -> None:
-        async with server(play) as url, client() as http:
-            call = asyncio.create_task(http.request("POST", url, {}, b"first", 5))
-            while not asked:
-                await asyncio.sleep(0.001)
-            call.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await call
-            assert (await http.request("POST", url, {}, b"second", 5)).body == b"second"
-
-    asyncio.run(main())
+    async with server(play) as url, client() as http:
+        call = asyncio.create_task(http.request("POST", url, {}, b"first", 5))
+        while not asked:
+            await asyncio.sleep(0.001)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await http.request("POST", url, {}, b"second", 5)).body == b"second"
 
 
-def test_closing_ends_calls_under_way() -> None:
-    async def main() -> None:
-        sent = asyncio.Event()
+async def test_closing_ends_calls_under_way() -> None:
+    sent = asyncio.Event()
 
-        async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await read_request(reader)
-            sent.set()
-            await silence(reader, writer)
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        sent.set()
+        await silence(reader, writer)
 
-        async with server(hear) as url:
-            async with client() as http:
-                call = asyncio.create_task(http.request("POST", url, {}, b"", 60))
-                await sent.wait()
-            with pytest.raises(CutOff):
-                await call
-
-    asyncio.run(main())
+    async with server(hear) as url:
+        async with client() as http:
+            call = asyncio.create_task(http.request("POST", url, {}, b"", 60))
+            await sent.wait()
+        with pytest.raises(CutOff):
+            await call
 
 
 def test_a_name_is_looked_up_once_for_many_connections() -> None:
@@ -446,7 +407,7 @@ def test_unusual_addresses_are_left_to_others(url: str, plain: bool) -> None:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl that could make a certificate")
-def test_tls(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_tls(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a certificate that is trusted, and without trust in it."""
     certificate = tmp_path / "certificate.pem"
     made = subprocess.run(
@@ -473,17 +434,14 @@ def test_tls(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     served.load_cert_chain(certificate, tmp_path / "key.pem")
 
-    async def main() -> None:
-        made: list[None] = []
-        async with server(counting(says(CHUNKED), made), served) as url:
-            secure = url.replace("http://127.0.0.1", "https://localhost")
-            async with client() as http:
-                with pytest.raises(NotConnected, match="certificate"):
-                    await http.request("POST", secure, {}, b"x", 5)
-            monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-            async with client() as http:
-                for _ in range(2):
-                    assert (await http.request("POST", secure, {}, b"x" * 200_000, 5)).body == b"hello world"
-        assert len(made) == 1  # a handshake that fails makes none
-
-    asyncio.run(main())
+    made: list[None] = []
+    async with server(counting(says(CHUNKED), made), served) as url:
+        secure = url.replace("http://127.0.0.1", "https://localhost")
+        async with client() as http:
+            with pytest.raises(NotConnected, match="certificate"):
+                await http.request("POST", secure, {}, b"x", 5)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        async with client() as http:
+            for _ in range(2):
+                assert (await http.request("POST", secure, {}, b"x" * 200_000, 5)).body == b"hello world"
+    assert len(made) == 1  # a handshake that fails makes none

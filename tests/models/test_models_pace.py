@@ -99,31 +99,28 @@ def test_a_window_that_is_not_used_does_not_grow() -> None:
     assert asyncio.run(main()) == 4
 
 
-def test_one_round_trip_halves_once_and_then_grows_by_one_per_window() -> None:
-    async def main() -> None:
-        pace = Pace(64, Patience(window=64))
-        sent = loop_time()
-        for _ in range(64):
+async def test_one_round_trip_halves_once_and_then_grows_by_one_per_window() -> None:
+    pace = Pace(64, Patience(window=64))
+    sent = loop_time()
+    for _ in range(64):
+        assert await pace.enter()
+    await asyncio.sleep(0.001)
+    for _ in range(64):
+        pace.went_wrong(sent, overload=True, wait=None, answers=True)
+    assert pace.window == 32
+    for _ in range(64):
+        pace.leave()
+    await asyncio.sleep(0.001)
+    for expected in (33, 34):
+        for _ in range(expected - 1):
             assert await pace.enter()
-        await asyncio.sleep(0.001)
-        for _ in range(64):
-            pace.went_wrong(sent, overload=True, wait=None, answers=True)
-        assert pace.window == 32
-        for _ in range(64):
+        for _ in range(expected):  # rounding: a window's worth, and one
+            pace.went_well()
+        assert pace.window == expected
+        for _ in range(expected - 1):
             pace.leave()
-        await asyncio.sleep(0.001)
-        for expected in (33, 34):
-            for _ in range(expected - 1):
-                assert await pace.enter()
-            for _ in range(expected):  # rounding: a window's worth, and one
-                pace.went_well()
-            assert pace.window == expected
-            for _ in range(expected - 1):
-                pace.leave()
-        pace.went_wrong(loop_time(), overload=True, wait=None, answers=True)
-        assert pace.window == 17
-
-    asyncio.run(main())
+    pace.went_wrong(loop_time(), overload=True, wait=None, answers=True)
+    assert pace.window == 17
 
 
 def test_a_wait_stops_everybody_and_then_lets_them_in_in_order() -> None:
@@ -167,57 +164,48 @@ def test_a_longer_wait_that_comes_later_counts() -> None:
     assert asyncio.run(main()) >= 0.4
 
 
-def test_a_broken_one_is_tried_by_one_call_at_a_time() -> None:
-    async def main() -> None:
-        patience = Patience(first_delay=0.002, longest_delay=0.01, broken_after=5, window=32)
-        pace = Pace(32, patience)
-        sent = loop_time()
-        for _ in range(32):
-            assert await pace.enter()
-        await asyncio.sleep(0.001)
-        for number in range(32):
-            assert pace.broken is (number >= 5)
-            pace.went_wrong(sent, overload=False, wait=None, answers=False)
-            pace.leave()
-        assert pace.window == 1
-        assert pace.paused(loop_time()) > 0
-        assert await pace.enter()  # once the pause is over
-        assert pace.paused(loop_time()) == 0
-        assert not pace.has_room(loop_time())
-        pace.went_well()
-        assert not pace.broken
-        assert pace.window == 2
-
-    asyncio.run(main())
-
-
-def test_who_stops_waiting_takes_no_place_with_him() -> None:
-    async def main() -> None:
-        pace = Pace(1, QUICK)
+async def test_a_broken_one_is_tried_by_one_call_at_a_time() -> None:
+    patience = Patience(first_delay=0.002, longest_delay=0.01, broken_after=5, window=32)
+    pace = Pace(32, patience)
+    sent = loop_time()
+    for _ in range(32):
         assert await pace.enter()
-        tasks = [asyncio.create_task(pace.enter()) for _ in range(3)]
-        await asyncio.sleep(0)
-        tasks[0].cancel()
-        pace.leave()  # the second gets the place in the same moment in which it is cancelled
-        tasks[1].cancel()
-        results: list[Any] = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [type(result) for result in results] == [asyncio.CancelledError, asyncio.CancelledError, bool]
-        assert pace.in_flight == 1
+    await asyncio.sleep(0.001)
+    for number in range(32):
+        assert pace.broken is (number >= 5)
+        pace.went_wrong(sent, overload=False, wait=None, answers=False)
+        pace.leave()
+    assert pace.window == 1
+    assert pace.paused(loop_time()) > 0
+    assert await pace.enter()  # once the pause is over
+    assert pace.paused(loop_time()) == 0
+    assert not pace.has_room(loop_time())
+    pace.went_well()
+    assert not pace.broken
+    assert pace.window == 2
 
-    asyncio.run(main())
+
+async def test_who_stops_waiting_takes_no_place_with_him() -> None:
+    pace = Pace(1, QUICK)
+    assert await pace.enter()
+    tasks = [asyncio.create_task(pace.enter()) for _ in range(3)]
+    await asyncio.sleep(0)
+    tasks[0].cancel()
+    pace.leave()  # the second gets the place in the same moment in which it is cancelled
+    tasks[1].cancel()
+    results: list[Any] = await asyncio.gather(*tasks, return_exceptions=True)
+    assert [type(result) for result in results] == [asyncio.CancelledError, asyncio.CancelledError, bool]
+    assert pace.in_flight == 1
 
 
-def test_dismissed_callers_have_no_place() -> None:
-    async def main() -> None:
-        pace = Pace(1, QUICK)
-        assert await pace.enter()
-        tasks = [asyncio.create_task(pace.enter()) for _ in range(3)]
-        await asyncio.sleep(0)
-        pace.dismiss()
-        assert await asyncio.gather(*tasks) == [False, False, False]
-        assert pace.in_flight == 1
-
-    asyncio.run(main())
+async def test_dismissed_callers_have_no_place() -> None:
+    pace = Pace(1, QUICK)
+    assert await pace.enter()
+    tasks = [asyncio.create_task(pace.enter()) for _ in range(3)]
+    await asyncio.sleep(0)
+    pace.dismiss()
+    assert await asyncio.gather(*tasks) == [False, False, False]
+    assert pace.in_flight == 1
 
 
 @given(st.integers(2, 500), st.text(max_size=5))

@@ -150,83 +150,74 @@ async def raw(pieces: Pieces) -> AsyncIterator[tuple[str, list[int]]]:
 
 @pytest.mark.parametrize("kind", ENDLESS)
 @pytest.mark.parametrize("who", ["", "user:password@"], ids=["ours", "aiohttp"])
-def test_a_reply_without_bounds_is_a_failed_call(kind: str, who: str, tmp_path: Any) -> None:
+async def test_a_reply_without_bounds_is_a_failed_call(kind: str, who: str, tmp_path: Any) -> None:
     if who and kind in ("interim", "remarks"):
         pytest.skip("aiohttp drops what stands about a body unread, for as long as the call may take")
 
     said = r"malformed: (the response has more than|no HTTP response)" + ("|ClientPayloadError" if who else "")
 
-    async def main() -> None:
-        async with raw(ENDLESS[kind]) as (place, taken):
-            with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls, patience=ONCE) as hub:
-                model = bind(hub, f"http://{who}{place}/v1", timeout=20)
-                with pytest.raises(EndpointDown, match=said):
-                    await bridge.run(model.chat, QUESTION, sample="0")
-                (intent,) = intents(calls)
-                account = hub.account()
-        assert intent.state is IntentState.UNKNOWN
-        assert account.cost_spent == intent.cost_bound
-        assert max(taken) < 16 * MEGABYTE
-
-    asyncio.run(main())
+    async with raw(ENDLESS[kind]) as (place, taken):
+        with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls, patience=ONCE) as hub:
+            model = bind(hub, f"http://{who}{place}/v1", timeout=20)
+            with pytest.raises(EndpointDown, match=said):
+                await bridge.run(model.chat, QUESTION, sample="0")
+            (intent,) = intents(calls)
+            account = hub.account()
+    assert intent.state is IntentState.UNKNOWN
+    assert account.cost_spent == intent.cost_bound
+    assert max(taken) < 16 * MEGABYTE
 
 
 @pytest.mark.parametrize("who", ["", "user:password@"], ids=["ours", "aiohttp"])
-def test_a_reply_in_drips_ends_with_the_timeout(who: str) -> None:
+async def test_a_reply_in_drips_ends_with_the_timeout(who: str) -> None:
     """However often a byte comes: the time is for all of it."""
 
-    async def main() -> None:
-        sent = asyncio.Event()
+    sent = asyncio.Event()
 
-        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(OK + b"Content-Length: 100000\r\n\r\n")
-            try:
-                while True:
-                    writer.write(b"a")
-                    await writer.drain()
-                    await asyncio.sleep(0.01)
-            except ConnectionError:
-                sent.set()
-            finally:
-                writer.close()
-
-        listening = await asyncio.start_server(connected, "127.0.0.1", 0)
-        host, port = listening.sockets[0].getsockname()
-        transport = Transport()
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(OK + b"Content-Length: 100000\r\n\r\n")
         try:
-            with pytest.raises(TransportFailed, match=r"no reply within 0\.2 s"):
-                await asyncio.wait_for(
-                    transport.post(f"http://{who}{host}:{port}/v1", b"{}", {}, timeout=0.2, most=MEGABYTE), 20
-                )
-            await asyncio.wait_for(sent.wait(), 20)
+            while True:
+                writer.write(b"a")
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        except ConnectionError:
+            sent.set()
         finally:
-            await transport.close()
-            listening.close()
+            writer.close()
 
-    asyncio.run(main())
+    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
+    host, port = listening.sockets[0].getsockname()
+    transport = Transport()
+    try:
+        with pytest.raises(TransportFailed, match=r"no reply within 0\.2 s"):
+            await asyncio.wait_for(
+                transport.post(f"http://{who}{host}:{port}/v1", b"{}", {}, timeout=0.2, most=MEGABYTE), 20
+            )
+        await asyncio.wait_for(sent.wait(), 20)
+    finally:
+        await transport.close()
+        listening.close()
 
 
-def test_what_a_reply_may_have_follows_from_the_request(serve: Any, chat_all: Any) -> None:
+async def test_what_a_reply_may_have_follows_from_the_request(serve: Any, chat_all: Any) -> None:
     """A reply of many tokens is large and welcome; the same to a call of few tokens is not."""
 
-    async def main() -> None:
-        async def answer(server: Any, asked: Any) -> Any:
-            return server.said("a" * (2 * MEGABYTE))
+    async def answer(server: Any, asked: Any) -> Any:
+        return server.said("a" * (2 * MEGABYTE))
 
-        async with serve(answer) as server:
-            with ModelHub(patience=ONCE) as hub:
-                (reply,) = await chat_all(bind(hub, server.address, max_tokens=32_768), ["x"])
-                assert len(reply.content) == 2 * MEGABYTE
-            with ModelHub(patience=ONCE) as hub:
-                (end,) = await chat_all(bind(hub, server.address, max_tokens=8, attempts=1), ["x"])
-                assert isinstance(end, CallFailed)
-                assert end.detail.startswith("the response has more than 1,05")
-
-    asyncio.run(main())
+    async with serve(answer) as server:
+        with ModelHub(patience=ONCE) as hub:
+            (reply,) = await chat_all(bind(hub, server.address, max_tokens=32_768), ["x"])
+            assert len(reply.content) == 2 * MEGABYTE
+        with ModelHub(patience=ONCE) as hub:
+            (end,) = await chat_all(bind(hub, server.address, max_tokens=8, attempts=1), ["x"])
+            assert isinstance(end, CallFailed)
+            assert end.detail.startswith("the response has more than 1,05")
 
 
-def test_all_replies_under_way_have_one_bound() -> None:
+async def test_all_replies_under_way_have_one_bound() -> None:
     """A hundred endless replies, each within its own bound, are stopped together."""
     most = 4 * MEGABYTE
 
@@ -234,35 +225,32 @@ def test_all_replies_under_way_have_one_bound() -> None:
         yield OK + b"Content-Length: %d\r\n\r\n" % most
         yield b"a" * (most - 1)
 
-    async def main() -> None:
-        gate = asyncio.Event()
+    gate = asyncio.Event()
 
-        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.writelines(nearly())
-            await gate.wait()
-            writer.close()
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.writelines(nearly())
+        await gate.wait()
+        writer.close()
 
-        listening = await asyncio.start_server(connected, "127.0.0.1", 0)
-        host, port = listening.sockets[0].getsockname()
-        transport = Transport()
-        try:
-            calls = [
-                asyncio.create_task(transport.post(f"http://{host}:{port}/v1", b"", {}, timeout=60, most=most))
-                for _ in range(40)
-            ]
-            (first, *_), _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-            failure = first.exception()
-            assert isinstance(failure, TransportFailed)
-            assert "under way have more than 134,217,728 bytes" in str(failure)
-            assert sum(call.done() for call in calls) < 20
-            gate.set()
-            await asyncio.wait(calls)
-        finally:
-            await transport.close()
-            listening.close()
-
-    asyncio.run(main())
+    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
+    host, port = listening.sockets[0].getsockname()
+    transport = Transport()
+    try:
+        calls = [
+            asyncio.create_task(transport.post(f"http://{host}:{port}/v1", b"", {}, timeout=60, most=most))
+            for _ in range(40)
+        ]
+        (first, *_), _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        failure = first.exception()
+        assert isinstance(failure, TransportFailed)
+        assert "under way have more than 134,217,728 bytes" in str(failure)
+        assert sum(call.done() for call in calls) < 20
+        gate.set()
+        await asyncio.wait(calls)
+    finally:
+        await transport.close()
+        listening.close()
 
 
 def test_a_body_is_taken_up_to_its_bound() -> None:
@@ -288,17 +276,14 @@ def test_as_many_headers_as_servers_send() -> None:
         Reader().feed(head(300))
 
 
-def test_an_error_body_is_bounded_too(serve: Any, chat_all: Any) -> None:
+async def test_an_error_body_is_bounded_too(serve: Any, chat_all: Any) -> None:
     """It is read for its words: a large one is shown from its beginning, and not taken apart."""
 
-    async def main() -> None:
-        async def answer(server: Any, asked: Any) -> Any:
-            return web.Response(status=400, body=json.dumps({"error": {"message": "no " * 100_000}}).encode())
+    async def answer(server: Any, asked: Any) -> Any:
+        return web.Response(status=400, body=json.dumps({"error": {"message": "no " * 100_000}}).encode())
 
-        async with serve(answer) as server:
-            with ModelHub(patience=ONCE) as hub:
-                (end,) = await chat_all(bind(hub, server.address), ["x"])
-        assert str(end).startswith('request: HTTP 400: {"error": {"message": "no no no')
-        assert len(str(end)) < 400
-
-    asyncio.run(main())
+    async with serve(answer) as server:
+        with ModelHub(patience=ONCE) as hub:
+            (end,) = await chat_all(bind(hub, server.address), ["x"])
+    assert str(end).startswith('request: HTTP 400: {"error": {"message": "no no no')
+    assert len(str(end)) < 400
