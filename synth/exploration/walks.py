@@ -114,38 +114,8 @@ class Coverage:
     """The same of effective calls."""
     states: set[str] = field(default_factory=set)
     """Different states that were reached."""
-    refusals: set[str] = field(default_factory=set)
-    """Different refusals that were met, values of the calls taken out: rules and conditions."""
-    refused: int = 0
-    """Calls that were answered with an error other than the tool's own failure."""
     idle: set[str] = field(default_factory=set)
     """The no-effect pool: states and calls that had none there, whoever tried it."""
-
-    @property
-    def tools(self) -> dict[str, tuple[int, int]]:
-        """Tool -> (tried, effective), of all that were tried."""
-        return {name: (count, self.effective[name]) for name, count in sorted(self.tried.items())}
-
-    def report(self, environment: Environment) -> dict[str, Any]:
-        """How much of the environment's tools was covered: numbers and what is left, as JSON."""
-        tools = environment.tools()
-        pairs = [(tool.name, name) for tool in tools for name in tool.parameters.get("properties", {})]
-        return {
-            "tools": [sum(bool(self.tried[tool.name]) for tool in tools), len(tools)],
-            "tools_effective": sum(bool(self.effective[tool.name]) for tool in tools),
-            "arguments": [sum(bool(self.arguments[pair]) for pair in pairs), len(pairs)],
-            "values": len(self.values),
-            "states": len(self.states),
-            "calls": self.tried.total(),
-            "effective": self.effective.total(),
-            "refused": self.refused,
-            "refusals": len(self.refusals),
-            "no_effect_pool": len(self.idle),
-            "untried": sorted(
-                [tool.name for tool in tools if not self.tried[tool.name]]
-                + [f"{tool}.{name}" for tool, name in pairs if self.tried[tool] and not self.arguments[tool, name]]
-            ),
-        }
 
 
 class Proposer(Protocol):
@@ -236,7 +206,7 @@ class Explorer:
         return Walk(task, tuple(done))
 
     def _note(self, step: Explored) -> None:
-        coverage, call, error = self.coverage, step.call, step.result.error
+        coverage, call = self.coverage, step.call
         coverage.tried[call.name] += 1
         coverage.effective[call.name] += step.effective
         coverage.states |= {step.after} if step.effective or not self.config.undo else set()
@@ -245,10 +215,6 @@ class Explorer:
             coverage.arguments[call.name, name] += 1
             coverage.values[key] += 1
             coverage.worked[key] += step.effective
-        if error is not None and error != "failure":
-            coverage.refused += 1
-        if error in ("refused", "not_found"):
-            coverage.refusals.add(_without_values(step.result.content, call.arguments))
 
     def _propose(
         self,
@@ -312,11 +278,3 @@ def state_key(state: str) -> str:
 
 def _useless(state: str, call: ToolCall) -> str:
     return digest("useless", state, call.name, call.arguments)
-
-
-def _without_values(words: str, arguments: Mapping[str, Any]) -> str:
-    """A refusal with the values of the call taken out, so that one condition is counted once."""
-    for value in arguments.values():
-        if isinstance(value, str) and value:
-            words = words.replace(value, "…")
-    return "".join("0" if sign.isdigit() else sign for sign in words)

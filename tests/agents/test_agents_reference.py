@@ -1,8 +1,12 @@
+"""What a page says where the question has a gap, or asks in its place."""
+
 from __future__ import annotations
 
 import pytest
 
-from synth.agents.scripted.reference import looks_like, sought_kind, values_in
+from synth.agents.scripted.options import about, names, subject, term
+from synth.agents.scripted.reference import left_out, looks_like, sought_kind, values_in
+from synth.environments.shown import passages_of
 
 QUESTION = (
     "More than one class is found in the pool module. "
@@ -53,3 +57,106 @@ def test_values_of_the_sort_that_is_asked_for() -> None:
     assert values_in("Availability: Unix, Windows.", "On which platforms is") == ["Unix, Windows"]
     assert values_in("pool.run(size=WIDE, deep=3)", "Which default does the size parameter have") == ["WIDE", "3"]
     assert values_in("New in version 3.11.", "Who wrote") == []
+
+
+PAGE = """# Pool
+
+Introduction to [pools](ref). It is short.
+
+class pool.Thing(size, *, name=None)
+    A thing in a pool. Return a new one.
+
+    Note:
+        Things are cheap.
+
+    run(value)
+        Run it. Raises [Trouble](errors#pool.Trouble).
+
+        New in version 3.4.
+
+pool.sleep(delay)
+    Sleep for delay seconds.
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("class pool.Thing(size, *, name=None)", "pool.Thing"),
+        ("pool.sleep(delay)", "pool.sleep"),
+        ("PYTHONHOME", "PYTHONHOME"),
+        ("Note:", None),
+        ("A thing in a pool.", None),
+        ("This is a whole sentence about nothing", None),
+        ("", None),
+    ],
+)
+def test_terms(line: str, name: str | None) -> None:
+    assert term(line) == name
+
+
+def test_what_stands_under_an_entry() -> None:
+    sentences = passages_of(PAGE, "ref", "", 1)
+    thing = [sentence.text for sentence in about(sentences, "pool.Thing")]
+    assert thing[0].startswith("class pool.Thing")
+    assert thing[1:] == [
+        "A thing in a pool.",
+        "Return a new one.",
+        "Note:",
+        "Things are cheap.",
+        "run(value)",
+        "Run it.",
+        "Raises Trouble.",
+        "New in version 3.4.",
+    ]
+    assert [sentence.text for sentence in about(sentences, "Thing.run()")] == thing[5:]
+    assert [sentence.text for sentence in about(sentences, "sleep")][-1] == "Sleep for delay seconds."
+    assert about(sentences, "Introduction") == []
+    assert about(sentences, "Pool") == []
+
+
+def test_what_a_sentence_is_about() -> None:
+    sentences = {sentence.text: sentence for sentence in passages_of(PAGE, "ref", "", 1)}
+    assert subject(sentences["New in version 3.4."], "Pool") == ["run", "pool.Thing", "Pool"]
+    assert subject(sentences["It is short."], "Pool") == ["Pool"]
+
+
+def test_names_of_code() -> None:
+    assert names("Thing.run()", "pool.Thing.run")
+    assert names("run()", "pool.Thing.run")
+    assert not names("un()", "pool.Thing.run")
+    assert not names("3.4", "10.3.4")
+    assert names("The Korvan Works", "Korvan Works")
+
+
+@pytest.mark.parametrize(
+    ("text", "cue", "value"),
+    [
+        (
+            "Every kite of the old school needs 40 metres of cord.",
+            "Every kite of the old school needs ____ of cord.",
+            "40 metres",
+        ),
+        (
+            "The permissions of the folder are kept in kite.conf by the keeper.",
+            "The permissions of the folder are kept in which file by the keeper",
+            "kite.conf",
+        ),
+        ("The permissions of the folder are kept in kite.conf.", "What is the default of the tail option", None),
+        ("Kites need cord.", "Kites need ____.", None),
+    ],
+)
+def test_left_out(text: str, cue: str, value: str | None) -> None:
+    assert left_out(text, cue) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "cue", "values"),
+    [
+        ("- Default: red", "What is the default of the colour setting", ["red"]),
+        ("Source File: | kite.c", "What is the source file of the kite module", ["kite.c"]),
+        ("- Type: Boolean", "What is the default of the colour setting", []),
+    ],
+)
+def test_fields(text: str, cue: str, values: list[str]) -> None:
+    assert values_in(text, cue) == values

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from graph_world import SETS, set_world
 
+from synth.agents.contract import Prompt
 from synth.agents.grounding.check import ungrounded
 from synth.agents.loop import Rollout
 from synth.agents.scripted.operations import span_holds
-from synth.agents.scripted.players import scripted_policy
+from synth.agents.scripted.players import ScriptedPolicy, scripted_policy
 from synth.agents.scripted.reading import clue_hops, read_task
 from synth.agents.scripted.state import state_of
+from synth.identity import derive_generator
 from synth.schemas.tasks import Node, Task
 from synth.schemas.trajectories import Role
 
@@ -178,3 +180,23 @@ def test_what_is_worked_out_is_said(teachers: list[Rollout]) -> None:
 )
 def test_spans(text: str, span: tuple[str, str], holds: bool) -> None:
     assert span_holds(text, span) is holds
+
+
+def asked(task: Task, draws: int = 12) -> list[str | None]:
+    policy = ScriptedPolicy(task)
+    prompt = Prompt(system="No tools.", question=task.question, tools=())
+    return [policy.act(prompt, (), derive_generator(1, task.id, number)).turn.answer for number in range(draws)]
+
+
+def test_without_tools_a_policy_guesses_or_abstains() -> None:
+    guessed = 0
+    for task in set_world().tasks:
+        answers = asked(task)
+        hops = [task.walk.hops[number] for number in task.walk.operations[-1].over] if task.walk.operations else []
+        if task.shape == "comparison" and not any(hop.needs for hop in hops):
+            guessed += 1
+            assert set(answers) == {hop.source.name for hop in hops}, "named in the question, both are guessed"
+            assert all(answer is not None and answer in task.question for answer in answers)
+        else:
+            assert answers == [None] * len(answers)
+    assert guessed

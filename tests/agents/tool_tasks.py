@@ -13,10 +13,11 @@ from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.plan_view import stands_in
 from synth.environments.app.environment import AppEnvironment, open_app
 from synth.environments.contract import ToolCall
+from synth.exploration.pipeline import blank_task
 from synth.identity import derive_generator
 from synth.prompting import load_prompt
 from synth.schemas.plans import Given, Plan, PlannedCall
-from synth.schemas.tasks import Difficulty, Task, Walk
+from synth.schemas.tasks import Task
 from synth.testing.corpus import PROVENANCE
 
 LIBRARY = str(Path(__file__).parent.parent / "environments" / "library.yaml")
@@ -75,23 +76,8 @@ def _given(name: str, value: Any, question: str, shown: list[str]) -> Given:
 
 
 def _task(environment: AppEnvironment, question: str, answer: str, number: int, details: dict[str, Any]) -> Task:
-    return Task(
-        id=f"planned-{number}",
-        question=question,
-        answer=answer,
-        answer_kind="text",
-        environment=environment.name,
-        shape="reverse",
-        walk=Walk(shape="reverse", hops=()),
-        gold_entities=(),
-        gold_documents=(),
-        difficulty=Difficulty(hops=0, constraints=0, branching=1.0, documents=0),
-        checks=(),
-        split="train",
-        candidate_index=number,
-        details=details,
-        provenance=PROVENANCE,
-    )
+    said = {"question": question, "answer": answer, "candidate_index": number, "provenance": PROVENANCE}
+    return blank_task(f"planned-{number}", environment.name, details).model_copy(update=said)
 
 
 def bags(environment: AppEnvironment, number: int) -> Task:

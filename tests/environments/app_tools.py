@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from synth.environments.app.environment import AppEnvironment, AppEpisode, open_app
 from synth.environments.contract import ToolCall, ToolResult
-from synth.schemas.tasks import Difficulty, Task, Walk
-from synth.testing.corpus import PROVENANCE
+from synth.exploration.pipeline import blank_task
+from synth.schemas.tasks import Task
 from synth.testing.environments import calls_for
 
 LIBRARY = Path(__file__).parent / "library.yaml"
@@ -21,23 +21,8 @@ APPLICATIONS = ("airline", "ledger", "tracker", str(LIBRARY))
 
 
 def task(number: int = 0, **details: Any) -> Task:
-    return Task(
-        id=f"app-{number}",
-        question="Do what I asked for.",
-        answer="Kestrel 12",
-        answer_kind="entity",
-        environment="app",
-        shape="given",
-        walk=Walk(shape="given", hops=()),
-        gold_entities=(),
-        gold_documents=(),
-        difficulty=Difficulty(hops=0, constraints=0, branching=1.0, documents=0),
-        checks=(),
-        split="train",
-        candidate_index=number,
-        details=details,
-        provenance=PROVENANCE,
-    )
+    said = {"question": "Do what I asked for.", "answer": "Kestrel 12", "answer_kind": "entity"}
+    return blank_task(f"app-{number}", "app", details).model_copy(update={**said, "candidate_index": number})
 
 
 @cache

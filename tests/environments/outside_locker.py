@@ -12,7 +12,6 @@ from synth.environments.contract import (
     Episode,
     Snapshot,
     ToolCall,
-    ToolError,
     ToolResult,
     ToolSchema,
     validate_arguments,
@@ -26,11 +25,6 @@ __all__ = ["LOCKER", "Locker", "LockerEpisode", "open_locker"]
 _NUMBER = {"type": "integer", "minimum": 0, "maximum": 9}
 
 
-def _tool(name: str, description: str, **arguments: Any) -> ToolSchema:
-    shape = {"type": "object", "properties": arguments, "required": [*arguments], "additionalProperties": False}
-    return ToolSchema(name=name, description=description, parameters=shape)
-
-
 class Locker(Environment):
     """Turn the dial to two numbers, pull the handle. A wrong pull jams the handle for good."""
 
@@ -39,9 +33,9 @@ class Locker(Environment):
 
     def tools(self) -> tuple[ToolSchema, ...]:
         return (
-            _tool("read_note", "Read the note on the door."),
-            _tool("turn", "Turn the dial to a number.", to=_NUMBER),
-            _tool("pull", "Pull the handle."),
+            ToolSchema.of("read_note", "Read the note on the door.", {}),
+            ToolSchema.of("turn", "Turn the dial to a number.", {"to": _NUMBER}),
+            ToolSchema.of("pull", "Pull the handle.", {}),
         )
 
     def instructions(self) -> str:
@@ -60,23 +54,19 @@ class LockerEpisode(Episode):
     def step(self, call: ToolCall) -> ToolResult:
         tool = next((tool for tool in Locker().tools() if tool.name == call.name), None)
         if tool is None:
-            return self._say(call, "There is a note, a dial and a handle: read_note, turn, pull.", "unknown_tool")
+            return call.answered("There is a note, a dial and a handle: read_note, turn, pull.", "unknown_tool")
         wrong = validate_arguments(tool, call.arguments)
         if wrong is not None:
-            return self._say(call, f"That can't be done: {wrong}", "bad_arguments")
+            return call.answered(f"That can't be done: {wrong}", "bad_arguments")
         if call.name == "read_note":
-            return self._say(call, f"The note says: {self.task.details['note']}")
+            return call.answered(f"The note says: {self.task.details['note']}")
         if call.name == "turn":
             self._turned = [*self._turned, int(call.arguments["to"])][-2:]
-            return self._say(call, f"The dial stands at {call.arguments['to']}.")
+            return call.answered(f"The dial stands at {call.arguments['to']}.")
         if self._handle == "free":
             self._handle = "open" if self._turned == self.task.details["code"] else "jammed"
         words = "Inside lies a card: {}." if self._handle == "open" else "The handle is jammed."
-        return self._say(call, words.format(self.task.answer))
-
-    @staticmethod
-    def _say(call: ToolCall, words: str, error: ToolError | None = None) -> ToolResult:
-        return ToolResult(call_id=call.id, name=call.name, content=words, error=error)
+        return call.answered(words.format(self.task.answer))
 
     def snapshot(self) -> Snapshot:
         state = json.dumps([self._turned, self._handle])

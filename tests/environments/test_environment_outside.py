@@ -20,31 +20,18 @@ from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.contract import Point, Score
 from synth.annotate.critical.search import search_trajectory
 from synth.environments.contract import Environment, ToolCall
+from synth.exploration.pipeline import blank_task
 from synth.identity import derive_generator
-from synth.schemas.tasks import Difficulty, Task, Walk
+from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
 from synth.testing.corpus import PROVENANCE
 from synth.testing.environments import EnvironmentContract
 
 
 def locker_task(code: tuple[int, int]) -> Task:
-    return Task(
-        id=f"locker-{code[0]}{code[1]}",
-        question="Open the locker.",
-        answer=f"number {code[0]}{code[1]}",
-        answer_kind="text",
-        environment="locker",
-        shape="given",
-        walk=Walk(shape="given", hops=()),
-        gold_entities=(),
-        gold_documents=(),
-        difficulty=Difficulty(hops=0, constraints=0, branching=1.0, documents=0),
-        checks=(),
-        split="train",
-        candidate_index=0,
-        details={"code": list(code), "note": f"first {code[0]}, then {code[1]}"},
-        provenance=PROVENANCE,
-    )
+    details = {"code": list(code), "note": f"first {code[0]}, then {code[1]}"}
+    said = {"question": "Open the locker.", "answer": f"number {code[0]}{code[1]}"}
+    return blank_task(f"locker-{code[0]}{code[1]}", "locker", details).model_copy(update=said)
 
 
 class TestLocker(EnvironmentContract):

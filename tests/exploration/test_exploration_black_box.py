@@ -136,16 +136,12 @@ def test_what_had_no_effect_is_not_tried_again_from_the_same_state() -> None:
 def test_coverage_is_counted_and_leads_explorations_apart() -> None:
     coverage = Coverage()
     runs = [run(seed, coverage, effective=12, calls=60) for seed in range(20)]
-    report = coverage.report(House())
-    assert report["tools"] == [4, 4]
-    assert report["arguments"] == [2, 2]
-    assert report["untried"] == []
-    assert report["effective"] == sum(len(found.effective) for found in runs)
-    assert report["states"] >= 12  # of 24: three rooms, eight settings of the lamps
-    fresh = Coverage()
-    assert fresh.report(House())["untried"] == ["enter", "look", "switch", "wish"]
+    assert set(coverage.tried) == {"enter", "look", "switch", "wish"}
+    assert len(coverage.arguments) == 2
+    assert coverage.effective.total() == sum(len(found.effective) for found in runs)
+    assert len(coverage.states) >= 12  # of 24: three rooms, eight settings of the lamps
     # A tool that never does anything is tried once from each state; the others about equally often.
-    assert coverage.tried["wish"] <= report["states"]
+    assert coverage.tried["wish"] <= len(coverage.states)
     used = [coverage.tried[name] for name in ("look", "enter", "switch")]
     assert max(used) < 2 * min(used)
 
@@ -156,7 +152,7 @@ def test_it_walks_the_graph_by_names_that_it_is_given() -> None:
     explorer = explorer_of(world.environment, hints, config=ExplorerConfig(effective=8, calls=60, undo=True))
     for _ in range(6):
         explorer.walk(world.tasks[0])
-    report = explorer.coverage.report(world.environment)
-    assert report["tools"] == [3, 3]
-    assert report["effective"] >= 30
-    assert report["states"] == 1  # reading changes nothing
+    coverage = explorer.coverage
+    assert set(coverage.tried) == {tool.name for tool in world.environment.tools()}
+    assert coverage.effective.total() >= 30
+    assert len(coverage.states) == 1  # reading changes nothing

@@ -18,7 +18,7 @@ import numpy as np
 
 from synth.agents.contract import Turn
 from synth.agents.scripted.config import PolicyConfig, TeacherConfig
-from synth.agents.scripted.matching import Lexicon, same_name
+from synth.agents.scripted.matching import Lexicon, likeness, same_name
 from synth.agents.scripted.options import Option
 from synth.agents.scripted.reading import clue_hops
 from synth.agents.scripted.seen import Fan, Far, SeenDocument
@@ -34,6 +34,7 @@ __all__ = [
     "ErrorInjection",
     "GoldChooser",
     "GraphChooser",
+    "Mistakes",
     "PageChooser",
     "extreme_of",
     "is_end",
@@ -152,9 +153,6 @@ class GraphChooser(Chooser, Protocol):
     def members(self, clue: int, ends: Sequence[Far]) -> Sequence[Far]:
         """All that answer a clue that asks for all."""
 
-    def on_candidate(self, clue: int) -> bool:
-        """Whether to test a condition by facts of the candidate (else by those of the name in the clue)."""
-
     def shortcut(self, clue: int, entity: str) -> bool:
         """Whether to ask an entity for a relation that was found at another one of its kind."""
 
@@ -201,49 +199,65 @@ def is_end(node: Node, value: Value) -> bool:
     return any(same_name(value.name, name) for name in (node.name, *node.aliases))
 
 
-class ErrorInjection(ABC):
-    """Chooses for a planner, and errs. Every mistake is in ``injected``."""
+class Mistakes:
+    """Draws what a scripted policy does wrong in a turn. Every mistake is in ``injected``."""
+
+    def __init__(self, skill: float, turn: int, generator: np.random.Generator) -> None:
+        self._skill, self._turn, self._draws = skill, turn, generator
+        self.injected: list[InjectedError] = []
+
+    def errs(self, rate: float) -> bool:
+        """Whether to make a mistake of this rate, which is that of ``skill`` 0.5."""
+        return float(self._draws.random()) < min(0.95, rate * 2 * (1 - self._skill))
+
+    def log(self, mode: str, detail: str) -> None:
+        made = InjectedError(trajectory_id="unassigned", turn=self._turn, mode=mode, detail=detail[:500])
+        self.injected.append(made)
+
+
+class ErrorInjection(Mistakes, ABC):
+    """Chooses for a planner, and errs."""
 
     def __init__(self, state: State, lexicon: Lexicon, config: PolicyConfig, generator: np.random.Generator) -> None:
+        super().__init__(config.skill, state.seen.turns, generator)
         self._state = state
         self._seen = state.seen
         self._lexicon = lexicon
         self._config = config
         self._generator = generator
-        self.injected: list[InjectedError] = []
 
-    def _draw(self, rate: float) -> bool:
-        return float(self._generator.random()) < min(0.95, rate * 2 * (1 - self._config.skill))
+    def _named(self, name: str, hits: Sequence[Hit], exact: Sequence[Hit], done: str) -> tuple[Hit | None, list[Hit]]:
+        """The result that goes by ``name``, mostly; those whose titles are like it."""
+        alike = [hit for hit in hits if hit not in exact and likeness(hit.title, name) >= 0.3]
+        if exact and alike and self.errs(self._config.lookalike):
+            chosen = alike[int(self._generator.integers(len(alike)))]
+            self.log("lookalike", f"{done} {chosen.title!r} for {name!r} although {exact[0].title!r} was in the list")
+            return chosen, alike
+        return (exact[0] if exact else None), alike
 
-    def _log(self, mode: str, detail: str) -> None:
-        error = InjectedError(trajectory_id="unassigned", turn=self._seen.turns, mode=mode, detail=detail)
-        self.injected.append(error)
-
-    def look_at(  # noqa: B027
-        self, clue: int, member: Value | None, document: SeenDocument | None = None
-    ) -> None:
+    def look_at(self, clue: int, member: Value | None, document: SeenDocument | None = None) -> None:
         """What it reads is the same whichever member it reads for."""
 
     def extreme(self, measures: Sequence[Measure], least: bool) -> tuple[int, bool]:
-        if self._draw(self._config.wrong_extreme):
-            self._log("wrong_extreme", "took the last for the first" if least else "took the first for the last")
+        if self.errs(self._config.wrong_extreme):
+            self.log("wrong_extreme", "took the last for the first" if least else "took the first for the last")
             least = not least
         return extreme_of(measures, least), least
 
     def result(self, number: int) -> int:
-        if number < 1 or not self._draw(self._config.arithmetic_slip):
+        if number < 1 or not self.errs(self._config.arithmetic_slip):
             return number
         slipped = number + (1 if number < 2 or float(self._generator.random()) < 0.5 else -1)
-        self._log("arithmetic_slip", f"made it {slipped} instead of {number}")
+        self.log("arithmetic_slip", f"made it {slipped} instead of {number}")
         return slipped
 
     def corrupt(self, turn: Turn) -> Turn:
         """Now and then one call goes wrong on the way out. The next turn sees the error and can mend it."""
-        if not turn.calls or self._seen.last_failure is not None or not self._draw(self._config.bad_argument):
+        if not turn.calls or self._seen.last_failure is not None or not self.errs(self._config.bad_argument):
             return turn
         call = turn.calls[0]
         corrupted = self._corrupted(call)
-        self._log("bad_argument", f"{call.name} with {corrupted.arguments} instead of {call.arguments}")
+        self.log("bad_argument", f"{call.name} with {corrupted.arguments} instead of {call.arguments}")
         return turn.model_copy(update={"calls": (corrupted, *turn.calls[1:])})
 
     def early_answer(self) -> str | None:
@@ -253,9 +267,9 @@ class ErrorInjection(ABC):
         value = self._state.values.get(reading.answer)
         if value is None or reading.answer < 0:
             return self._early_guess(number)
-        if not self._draw(self._config.skipped_check / 2):
+        if not self.errs(self._config.skipped_check / 2):
             return None
-        self._log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
+        self.log("skipped_check", f"answered {value.name!r} before clue {number} was tested")
         return value.name
 
     def verifies(self, value: Value) -> bool:

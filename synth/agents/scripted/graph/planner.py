@@ -250,7 +250,7 @@ class GraphPlanner(SetQuestions):
     # Conditions.
 
     def check(self, number: int, clue: Clue, name: str, hint: str | None, value: Value) -> Need | bool:
-        if not clue.value and not self.chooser.on_candidate(number):
+        if not clue.value:
             entity = self.entity(number, name, hint)
             if isinstance(entity, Need):
                 return entity

@@ -31,22 +31,16 @@ class GraphReadingChooser(ErrorInjection):
     def entity(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         exact = [hit for hit in hits if same_name(hit.title, name)]
         exact += [hit for hit in hits if hit not in exact and f"called {name}" in hit.text]
-        alike = [hit for hit in hits if hit not in exact and likeness(hit.title, name) >= 0.3]
-        if exact and alike and self._draw(self._config.lookalike):
-            chosen = alike[int(self._generator.integers(len(alike)))]
-            self._log("lookalike", f"took {chosen.title!r} for {name!r} although {exact[0].title!r} was in the list")
-            return chosen
-        if exact:
-            return exact[0]
-        return alike[0] if alike and likeness(alike[0].title, name) >= 0.5 else None
+        named, alike = self._named(name, hits, exact, "took")
+        return named or (alike[0] if alike and likeness(alike[0].title, name) >= 0.5 else None)
 
     def is_entity(self, clue: int, name: str, title: str, entity: str) -> bool:
         known = next((hit for hit in self._seen.hits() if hit.document == entity), None)
         if same_name(title, name) or (known is not None and name in known.text):
             return True
-        if not self._draw(2 * self._config.skipped_check):
+        if not self.errs(2 * self._config.skipped_check):
             return False
-        self._log("skipped_check", f"took the entity {title!r} for {name!r}")
+        self.log("skipped_check", f"took the entity {title!r} for {name!r}")
         return True
 
     # Relations.
@@ -75,9 +69,9 @@ class GraphReadingChooser(ErrorInjection):
         if noisy[chosen] < self._config.threshold + 0.1:
             return None
         if listed[chosen].relation != listed[best].relation:
-            self._log("wrong_relation", f"took {listed[chosen].label} rather than {listed[best].label}")
+            self.log("wrong_relation", f"took {listed[chosen].label} rather than {listed[best].label}")
         elif chosen != best:
-            self._log("wrong_direction", f"took {listed[chosen].label} rather than {listed[best].label}")
+            self.log("wrong_direction", f"took {listed[chosen].label} rather than {listed[best].label}")
         return listed[chosen]
 
     def accepts(self, clue: int, entity: str, relation: Listed, ends: Sequence[Far], *, source: bool) -> bool:
@@ -91,15 +85,15 @@ class GraphReadingChooser(ErrorInjection):
 
     def reads_on(self, clue: int, fan: Fan) -> bool:
         if "one_page" in self._config.systematic:
-            self._log("one_page", f"did not turn to page {fan.unread} of {fan.label}")
+            self.log("one_page", f"did not turn to page {fan.unread} of {fan.label}")
             return False
-        if not self._draw(self._config.short_list):
+        if not self.errs(self._config.short_list):
             return True
-        self._log("lost_branch", f"left pages of {fan.label} unread")
+        self.log("lost_branch", f"left pages of {fan.label} unread")
         return False
 
     def looks_around(self, clue: int, ends: Sequence[Far]) -> bool:
-        return not self._draw(self._config.short_list)
+        return not self.errs(self._config.short_list)
 
     # Far ends.
 
@@ -108,22 +102,19 @@ class GraphReadingChooser(ErrorInjection):
         ends = [end for end in ends if bool(end.id) == (asked.kind == "entity")] or list(ends)
         if len(ends) < 2:
             return ends[0] if ends else None
-        if self._draw(self._config.wrong_measure):
+        if self.errs(self._config.wrong_measure):
             taken = ends[int(self._generator.integers(len(ends)))]
-            self._log("any_of_several", f"took {taken.name!r}, one of {len(ends)}")
+            self.log("any_of_several", f"took {taken.name!r}, one of {len(ends)}")
             return taken
         return ends[0]
 
     def members(self, clue: int, ends: Sequence[Far]) -> list[Far]:
         ends = [end for end in ends if end.id] or list(ends)
-        if len(ends) > 1 and self._draw(self._config.short_list):
+        if len(ends) > 1 and self.errs(self._config.short_list):
             kept = ends[: max(1, len(ends) - 1 - int(self._generator.integers(2)))]
-            self._log("short_list", f"listed {len(kept)} of {len(ends)}")
+            self.log("short_list", f"listed {len(kept)} of {len(ends)}")
             return list(kept)
         return list(ends)
-
-    def on_candidate(self, clue: int) -> bool:
-        return False
 
     def shortcut(self, clue: int, entity: str) -> bool:
         return True
@@ -142,8 +133,8 @@ class GraphReadingChooser(ErrorInjection):
             )
         else:
             found = next((end for end in ends if same_name(end.name, name)), None)
-        if ends and self._draw(self._config.misjudged_range / 2):
-            self._log(
+        if ends and self.errs(self._config.misjudged_range / 2):
+            self.log(
                 "misjudged_range", f"{'did not see' if found else 'saw'} that {candidate.name} meets {asked.cue!r}"
             )
             return None if found is not None else ends[0]
@@ -156,9 +147,9 @@ class GraphReadingChooser(ErrorInjection):
 
     def _early_guess(self, number: int) -> str | None:
         known = [one for one in self._state.values.values() if one.turn >= self._seen.turns - 2]
-        if not known or not self._draw(self._config.early_stop):
+        if not known or not self.errs(self._config.early_stop):
             return None
-        self._log("early_stop", f"answered {known[-1].name!r} with clue {number} still open")
+        self.log("early_stop", f"answered {known[-1].name!r} with clue {number} still open")
         return known[-1].name
 
     def guess(self) -> str | None:

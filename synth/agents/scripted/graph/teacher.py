@@ -141,9 +141,6 @@ class GraphGoldChooser(GoldChooser):
         # All that the relation leads to belong, whether or not a further condition will strike them.
         return list(ends)
 
-    def on_candidate(self, clue: int) -> bool:
-        return False
-
     def shortcut(self, clue: int, entity: str) -> bool:
         hops = self._all_hops(clue)
         return any(entity in (end.id, end.document_id) for hop in hops for end in (hop.source, hop.target))

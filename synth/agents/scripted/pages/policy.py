@@ -36,13 +36,9 @@ class PageReadingChooser(ErrorInjection):
 
     def source_hit(self, clue: int, name: str, hits: Sequence[Hit]) -> Hit | None:
         exact = [hit for hit in hits if same_name(hit.title, name)]
-        alike = [hit for hit in hits if hit not in exact and likeness(hit.title, name) >= 0.3]
-        if exact and alike and self._draw(self._config.lookalike):
-            chosen = alike[int(self._generator.integers(len(alike)))]
-            self._log("lookalike", f"opened {chosen.title!r} for {name!r} although {exact[0].title!r} was in the list")
-            return chosen
-        if exact:
-            return exact[0]
+        named, alike = self._named(name, hits, exact, "opened")
+        if named is not None:
+            return named
         mentioning = [hit for hit in hits if introduces_alias(hit.text, name)]
         return next(iter(mentioning), alike[0] if alike and likeness(alike[0].title, name) >= 0.5 else None)
 
@@ -66,9 +62,9 @@ class PageReadingChooser(ErrorInjection):
         return len(name) > 2 and bool(about(document.sentences(), name))
 
     def overlooks(self, clue: int, name: str, document: SeenDocument) -> bool:
-        if likeness(document.title, name) < 0.3 or not self._draw(self._config.skipped_check):
+        if likeness(document.title, name) < 0.3 or not self.errs(self._config.skipped_check):
             return False
-        self._log("skipped_check", f"took the page {document.title!r} for {name!r}")
+        self.log("skipped_check", f"took the page {document.title!r} for {name!r}")
         return True
 
     # What on the page.
@@ -84,7 +80,7 @@ class PageReadingChooser(ErrorInjection):
             return None
         first = {"date": "first_date", "year": "first_date", "number": "first_number", "quantity": "first_number"}
         if last and first.get(kind) in self._config.systematic:
-            self._log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
+            self.log(first[kind], f"took {options[0].text!r}, the first on {document.title!r}")
             return options[0]
         if kind == "entity":
             options = self._likely(clue, document, options)
@@ -97,12 +93,12 @@ class PageReadingChooser(ErrorInjection):
         if noisy[chosen] < self._config.threshold:
             return None
         others = [option for option in options if option.text != options[chosen].text]
-        if not last and kind != "entity" and others and self._draw(self._config.wrong_measure):
+        if not last and kind != "entity" and others and self.errs(self._config.wrong_measure):
             taken = others[int(self._generator.integers(len(others)))]
-            self._log("wrong_measure", f"read {taken.text!r} rather than {options[chosen].text!r} for {name!r}")
+            self.log("wrong_measure", f"read {taken.text!r} rather than {options[chosen].text!r} for {name!r}")
             return taken
         if chosen != best and options[chosen].sentence != options[best].sentence:
-            self._log("wrong_relation", f"took {options[chosen].text!r} rather than {options[best].text!r}")
+            self.log("wrong_relation", f"took {options[chosen].text!r} rather than {options[best].text!r}")
         return options[chosen]
 
     def _likely(self, clue: int, document: SeenDocument, options: list[Option]) -> list[Option]:
@@ -111,7 +107,7 @@ class PageReadingChooser(ErrorInjection):
         asked = self._state.reading.clues[clue]
         if "see also" in asked.cue.casefold():
             options = [option for option in options if "see also" in context_of(option.sentence).casefold()]
-        if looks_like("", None, asked.sought) is not None and not self._draw(0.1):
+        if looks_like("", None, asked.sought) is not None and not self.errs(0.1):
             options = [option for option in options if looks_like(option.text, option.place, asked.sought)]
         together = [option for option in options if self._goes_with_another(clue, option)]
         if together:
@@ -219,9 +215,9 @@ class PageReadingChooser(ErrorInjection):
         told = [(s, [o.text for kind in kinds for o in options_in(s, kind)]) for s in document.sentences()]
         inside = [s for s, values in told if any(span_holds(value, span) for value in values)]
         outside = [s for s, values in told if values and s not in inside]
-        if not (inside or outside) or not self._draw(self._config.misjudged_range):
+        if not (inside or outside) or not self.errs(self._config.misjudged_range):
             return inside
-        self._log(
+        self.log(
             "misjudged_range", f"{'not' if inside else 'taken for'} between {' and '.join(span)}: {document.title}"
         )
         return [] if inside else outside
@@ -292,20 +288,20 @@ class PageReadingChooser(ErrorInjection):
         return [kinds[place] for _, place in sorted(likely)] if tried < 10 else []
 
     def stops_listing(self, clue: int, names: Sequence[str]) -> bool:
-        if not self._draw(self._config.short_list):
+        if not self.errs(self._config.short_list):
             return False
-        self._log("short_list", f"looked for no more than {', '.join(names)}")
+        self.log("short_list", f"looked for no more than {', '.join(names)}")
         return True
 
     def reads_on(self, clue: int, document: SeenDocument) -> bool:
         if "one_page" in self._config.systematic:
-            self._log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
+            self.log("one_page", f"did not turn to page {document.unread} of {document.title!r}")
             return False
         finds = [find for find in self._seen.finds if find.document == document.document]
         pointed = any(page not in document.pages for find in finds for page in find.pages)
         if len(finds) > 1 and not pointed:
             return False  # it was looked for and is not there
-        return len(document.pages) < 5 and not self._draw(0.1)
+        return len(document.pages) < 5 and not self.errs(0.1)
 
     def pattern(self, clue: int, document: SeenDocument, patterns: Sequence[str]) -> str | None:
         draw = float(self._generator.random())
@@ -334,14 +330,14 @@ class PageReadingChooser(ErrorInjection):
         if reading.answer < 0:
             return self._early_member()
         page = self._seen.documents.get(self._seen.current or "")
-        if page is None or not self._draw(self._config.early_stop):
+        if page is None or not self.errs(self._config.early_stop):
             return None
         options = list(self._options(number, "", page, reading.asked))
         if not options:
             return None
         cue = reading.clues[-1].cue
         best = max(options, key=lambda option: self._fit(cue, "", page.title, option))
-        self._log("early_stop", f"answered {best.text!r} with clue {number} still open")
+        self.log("early_stop", f"answered {best.text!r} with clue {number} still open")
         return best.text
 
     def _early_member(self) -> str | None:
@@ -350,9 +346,9 @@ class PageReadingChooser(ErrorInjection):
         listed = [value for members in self._state.members.values() for value in members]
         listed += [value for n, value in sorted(self._state.values.items()) if value.document is not None]
         last = reading.deeds[-1].kind if reading.deeds else ""
-        if not listed or last not in ("argmin", "argmax", "filter") or not self._draw(self._config.early_stop):
+        if not listed or last not in ("argmin", "argmax", "filter") or not self.errs(self._config.early_stop):
             return None
-        self._log("early_stop", f"answered {listed[0].name!r} before all were compared")
+        self.log("early_stop", f"answered {listed[0].name!r} before all were compared")
         return listed[0].name
 
     def guess(self) -> str | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.agents.plan_view import Made, PlanView, alike, stands_in, value_at
+from synth.agents.scripted.choosing import Mistakes
 from synth.agents.scripted.config import ToolPolicyConfig
 from synth.agents.scripted.phrases import Thoughts
 from synth.agents.scripted.tool_agent.error_injection import improvised, made_up, other_value
@@ -21,7 +22,6 @@ from synth.agents.scripted.tool_agent.narration import Narration
 from synth.agents.scripted.tool_agent.turn_builder import TurnBuilder
 from synth.environments.contract import ToolCall
 from synth.schemas.details import details_with
-from synth.schemas.injected import InjectedError
 from synth.schemas.plans import Given, Planned, Policed, Request, Twinned
 from synth.schemas.tasks import Task
 from synth.tasks.safety_pairs import twin_of
@@ -75,7 +75,7 @@ def _harmful_chain(task: Task) -> Task | None:
     return task.model_copy(update={"details": details_with(task.details, Planned(plan=twin.other.plan))})
 
 
-class _Acting:
+class _Acting(Mistakes):
     def __init__(
         self,
         task: Task,
@@ -85,20 +85,13 @@ class _Acting:
         view: PlanView,
         config: ToolPolicyConfig,
     ) -> None:
+        super().__init__(config.skill, len(history), generator)
         self.view, self.config, self.generator = view, config, generator
         self.builder = TurnBuilder(task, prompt, history, generator, view)
         self.builder.thoughts = Narration(prompt.question, generator)
-        self.injected: list[InjectedError] = []
-
-    def errs(self, rate: float) -> bool:
-        return self.builder.draw(min(0.95, rate * 2 * (1 - self.config.skill)))
 
     def notices(self) -> bool:
         return self.builder.draw(min(0.95, self.config.notices * 2 * self.config.skill))
-
-    def log(self, mode: str, detail: str) -> None:
-        turn = len(self.builder.history)
-        self.injected.append(InjectedError(trajectory_id="unassigned", turn=turn, mode=mode, detail=detail[:500]))
 
     def refuses(self) -> Turn:
         """Say no to what may be done, since it sounds like what may not."""
