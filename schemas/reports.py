@@ -418,6 +418,8 @@ class BuildReport(Row):
     """Where there are no documents: tasks (trajectories, where there are no tasks) by licence. Set by the exporter."""
     redacted: RedactionReport | None = None
     """What of the texts is not there; None where all of it is."""
+    inverses: dict[str, str] = {}
+    """Relation of ``facts`` -> the one that it is read as: both wordings are one fact."""
     split_fractions: dict[Split, float] = {}
     exempt_entities: tuple[str, ...] = ()
     """Ids of hub and type entities that may be gold in more than one split."""

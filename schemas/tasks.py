@@ -22,6 +22,7 @@ __all__ = [
     "OperationKind",
     "Reworded",
     "Shape",
+    "Taken",
     "Task",
     "UserQuestion",
     "Walk",
@@ -231,6 +232,13 @@ class UserQuestion(Facts):
     """Of the file, from 1."""
     evidence: Literal["none"] | None = None
     """``none``: no sentence of the documents is evidence, and none is claimed."""
+
+
+class Taken(Facts):
+    """Of a task that was taken from a finished dataset."""
+
+    taken_from: Provenance | None = None
+    """What made it there."""
 
 
 class Reworded(Facts):

@@ -8,9 +8,21 @@ tasks = synth.load(result.path)["tasks"]
 # These packages bear names of functions below. Importing one binds its name here, so that happens first.
 import synth.annotate
 import synth.export  # noqa: F401
-from synth.api import BuildRequest, BuildResult, annotate, build, export, import_file, load, mix, push, rehydrate
+from synth.api import (
+    BuildRequest,
+    BuildResult,
+    annotate,
+    build,
+    export,
+    import_file,
+    load,
+    mix,
+    push,
+    rehydrate,
+)
 from synth.distribution import version
 from synth.errors import BuildError, DatasetError, InputError, StoreError, SynthError
+from synth.evaluation import evaluate
 
 __all__ = [
     "BuildError",
@@ -23,6 +35,7 @@ __all__ = [
     "__version__",
     "annotate",
     "build",
+    "evaluate",
     "export",
     "import_file",
     "load",

@@ -196,8 +196,11 @@ class Prepared:
         return BuildResult(self.out, report, reused, self.account)
 
 
-def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepared:
+def prepare(request: BuildRequest, *, recipe: Recipe | None = None, progress: ProgressName = "auto") -> Prepared:
     """Check a request down to the source's content, and plan it.
+
+    Args:
+        recipe: What the request comes to, where the caller made it.
 
     Raises:
         InputError: something that the user gave can't be used.
@@ -208,7 +211,7 @@ def prepare(request: BuildRequest, *, progress: ProgressName = "auto") -> Prepar
     from synth.pipelines import plan
     from synth.store import Store, check_destination
 
-    recipe = resolve(request)
+    recipe = recipe or resolve(request)
     executor = executor_named(request.executor, request.workers)
     out = Path(request.out) if request.out is not None else Path("out") / recipe.name
     check_destination(out)

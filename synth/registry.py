@@ -46,6 +46,7 @@ STAGES: Mapping[str, str] = {
     "read_triples": "synth.stages.read_facts:ReadTriples",
     "read_tables": "synth.stages.read_facts:ReadTables",
     "read_records": "synth.stages.read_records:ReadRecords",
+    "read_dataset": "synth.stages.read_dataset:ReadDataset",
     "sketch": "synth.stages.duplicates:Sketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
     "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
@@ -59,6 +60,7 @@ STAGES: Mapping[str, str] = {
     "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
     "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
+    "dataset_tasks": "synth.stages.read_dataset:DatasetTasks",
     "model_assisted_tasks": "synth.stages.model_assisted_tasks:ModelAssistedTasks",
     "rollouts": "synth.stages.rollouts:Rollouts",
     "verify": "synth.stages.verify:Verify",
@@ -84,6 +86,7 @@ SOURCES: Mapping[str, str] = {
     "tables": "synth.recipe.sources:TABLES",
     "docs": "synth.recipe.sources:DOCS",
     "records": "synth.recipe.sources:RECORDS",
+    "dataset": "synth.recipe.sources:DATASET",
     "app": "synth.recipe.sources:APP",
     "mcp": "synth.recipe.sources:MCP",
     "web": "synth.recipe.sources:WEB",
@@ -92,6 +95,7 @@ QUESTIONS: Mapping[str, str] = {
     "world": "synth.recipe.questions:WorldQuestions",
     "docs": "synth.recipe.questions:DocsQuestions",
     "given": "synth.recipe.questions:GivenQuestions",
+    "dataset": "synth.recipe.questions:DatasetQuestions",
     "reverse": "synth.recipe.questions:ReverseQuestions",
 }
 SHAPES: Mapping[str, str] = {

@@ -18,7 +18,7 @@ from typer.exceptions import TyperException
 from typer.main import get_command
 
 from synth import distribution
-from synth.cli import build, export, look, push, recipes, report, reward, rights, serve, upkeep
+from synth.cli import build, evaluate, export, look, push, recipes, report, reward, rights, serve, upkeep
 from synth.errors import Interrupted, SynthError
 from synth.places import refuse_remote
 
@@ -60,6 +60,7 @@ app.command("validate")(look.validate)
 app.command("scan")(look.scan)
 app.command("stats")(look.stats)
 app.command("show")(look.show)
+app.command("evaluate")(evaluate.evaluate)
 app.command("export")(export.export)
 app.command("import")(export.import_)
 app.command("mix")(export.mix)
@@ -136,7 +137,19 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
-_NO_PLACES = {"--allow-host", "--host", "--id", "--licence", "--repo", "--revision", "--select", "--set", "--task"}
+_NO_PLACES = {
+    "--against",
+    "--allow-host",
+    "--host",
+    "--id",
+    "--licence",
+    "--model",
+    "--repo",
+    "--revision",
+    "--select",
+    "--set",
+    "--task",
+}
 """Options whose value names nothing on a disk. What ``--set`` says is checked as a recipe."""
 
 

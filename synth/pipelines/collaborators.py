@@ -193,7 +193,7 @@ def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any
 
 def _writing(recipe: Recipe) -> dict[str, Any] | None:
     who = recipe.roles.get("writer")
-    if who is None or recipe.questions.kind == "given":
+    if who is None or recipe.questions.kind in ("given", "dataset"):
         return None
     jobs = (WRITE_REQUEST, CONFIRM_REQUEST) if recipe.questions.kind == "reverse" else (WRITE, CONFIRM)
     prompt, compare = (load_prompt(job).ref for job in jobs)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from synth.dataset.configs import CONFIGS
 from synth.dataset.key_hashes import carry
 from synth.dataset.layout import write_dataset
+from synth.dataset.reader import load
 from synth.distribution import version
 from synth.engine import Engine, Plan, StageNode
 from synth.engine.usage import is_model_bound
@@ -21,10 +22,10 @@ from synth.models.contract import public_name
 from synth.pipelines.collaborators import benchmark_names
 from synth.pipelines.doubled import duplicate_notes, marked, pairs_left_out, runs_marked, without
 from synth.pipelines.explored import published_source
-from synth.pipelines.published_graph import graph_tables
+from synth.pipelines.published_graph import graph_tables, inverses_in
 from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
-from synth.recipe.questions import ReverseQuestions
+from synth.recipe.questions import DatasetQuestions, ReverseQuestions
 from synth.recipe.roles import PRIVATE, RoleName
 from synth.recipe.sources import WebSource
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
@@ -133,6 +134,7 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
         source=_source(recipe, engine),
         roles=tuple(_role(recipe, engine, role) for role in roles),
         stages=tuple(engine.run_stage(node.label) for node in engine.plan.nodes),
+        inverses=inverses_in(engine),
         split_fractions=fractions(recipe),
         exempt_entities=_exempt(recipe, engine),
         command=_command(recipe),
@@ -220,6 +222,8 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
     import pyarrow.compute as pc
 
     node = engine.plan.node("tasks")
+    if isinstance(recipe.questions, DatasetQuestions):
+        return load(recipe.questions.path).report.exempt_entities
     if "entities" not in node.inputs:
         return ()
     entities = engine.table(*node.source_of("entities")).arrow.select(["id", "kind", "document"])
@@ -274,7 +278,7 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
     notes = []
     if all(who.backend == "scripted" for who in recipe.roles.values()):
         notes.append("Agents are scripted: no language model wrote a thought or an answer.")
-    if recipe.questions.kind != "given":
+    if recipe.questions.kind not in ("given", "dataset"):
         by = "a grammar, not by a person"
         if "writer" in recipe.roles:
             who = _who(recipe, "writer")

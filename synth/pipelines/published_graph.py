@@ -11,7 +11,7 @@ from synth.engine import Engine
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.facts import EntityRow, FactRow
 
-__all__ = ["graph_tables"]
+__all__ = ["graph_tables", "inverses_in"]
 
 _BATCH = 65_536
 
@@ -37,12 +37,17 @@ def graph_tables(engine: Engine) -> dict[str, Iterator[pa.RecordBatch]]:
     }
 
 
+def inverses_in(engine: Engine) -> dict[str, str]:
+    """Relation -> the one that it is read as, in the graph of a build."""
+    for node in engine.plan.nodes:
+        if node.stage.arrays == "graph":
+            return dict(node.config.inverses)  # type: ignore[attr-defined]
+    return {}
+
+
 def _inverses(engine: Engine) -> Mapping[str, str]:
     """Relation -> the one that reads the same fact from its other end, in both directions."""
-    given: Mapping[str, str] = {}
-    for node in engine.plan.nodes:
-        if node.stage.name == "graph":
-            given = node.config.inverses  # type: ignore[attr-defined]
+    given = inverses_in(engine)
     return {**{primary: reading for reading, primary in given.items()}, **given}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +15,12 @@ from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.registry import find
 from synth.schemas.arrow import from_arrow
-from synth.schemas.documents import Document
+from synth.schemas.documents import Document, Entity
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
+from synth.sources.dataset import edges_of, entities_of, inverses_of
 
-__all__ = ["DatasetTasks", "open_environment", "reopen"]
+__all__ = ["DatasetTasks", "open_environment", "reopen", "trusted_environment"]
 
 
 class _Rows:
@@ -65,23 +66,45 @@ class _Inputs:
         self._dataset = dataset
 
     def table(self, name: str) -> Any:
-        if name == "tasks":
-            return _Rows(self._dataset.table("tasks"), Task)
-        if name != "documents":
-            raise InputError(
-                f"the environment needs {name}, which a dataset does not hold", where=str(self._dataset.path)
-            )
-        return self._documents
+        tables = {
+            "tasks": lambda: _Rows(self._dataset.table("tasks"), Task),
+            "documents": lambda: self._documents,
+            "entities": lambda: self._entities,
+        }
+        return self._made(name, tables)
 
     def arrays(self, name: str) -> Mapping[str, Any]:
         from synth.retrieval.bm25 import Bm25Index
+        from synth.stages.index import names_of
 
-        if name != "index":
-            raise InputError(
-                f"the environment needs {name}, which a dataset does not hold", where=str(self._dataset.path)
-            )
-        # Made anew, with what every recipe has: the index is a function of the documents.
-        return Bm25Index.build(self._documents.arrow)
+        # Made anew, with what every recipe has: they are functions of documents and facts.
+        arrays = {
+            "index": lambda: Bm25Index.build(self._documents.arrow),
+            "names": lambda: names_of(self._entities.arrow),
+            "graph": self._graph,
+        }
+        found: Mapping[str, Any] = self._made(name, arrays)
+        return found
+
+    def _made(self, name: str, makers: Mapping[str, Callable[[], Any]]) -> Any:
+        if name not in makers:
+            what = f"the environment needs {name}, which a dataset does not hold"
+            raise InputError(what, where=str(self._dataset.path))
+        return makers[name]()
+
+    def _graph(self) -> Mapping[str, Any]:
+        from synth.graph.graph import Graph
+
+        facts, entities = self._dataset.table("facts"), self._entities.arrow
+        documents = self._documents.arrow.column("id").combine_chunks()
+        edges = edges_of(facts, entities.column("id").combine_chunks(), documents)
+        inverses = inverses_of(facts, self._dataset.report.inverses)
+        return Graph.build(entities, edges, inverses).to_arrays()
+
+    @cached_property
+    def _entities(self) -> _Rows:
+        documents = self._documents.arrow.column("id").combine_chunks()
+        return _Rows(entities_of(self._dataset.table("entities"), documents), Entity)
 
     @cached_property
     def _documents(self) -> _Rows:
@@ -100,14 +123,29 @@ def reopen(dataset: Dataset, *, trust: bool = False) -> tuple[Environment, Datas
     Raises:
         InputError: the dataset has no tasks, its environment needs what it does not hold, or names what takes trust.
     """
-    where = str(dataset.path)
     tasks = DatasetTasks(dataset)
     if not len(tasks):
-        raise InputError("the dataset holds no tasks", where=where)
-    source, given = (_mapping(dataset, part) for part in ("source", "environment"))
+        raise InputError("the dataset holds no tasks", where=str(dataset.path))
+    given, source = trusted_environment(dataset, trust=trust)
     if source.get("kind") in STATEFUL:
         given = {"kind": given.get("kind"), **stateful_options(source, given)}
-    options = {key: value for key, value in given.items() if value is not None}
+    return open_environment(given, _Inputs(dataset)), tasks
+
+
+def trusted_environment(dataset: Dataset, *, trust: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Environment and source of the dataset's recipe, keys without a value left out.
+
+    Raises:
+        InputError: what :func:`reopen` raises, but for what opening it shows.
+    """
+    where = str(dataset.path)
+    source, given = (
+        {key: value for key, value in _mapping(dataset, part).items() if value is not None}
+        for part in ("source", "environment")
+    )
+    options = given
+    if source.get("kind") in STATEFUL:
+        options = {"kind": given.get("kind"), **stateful_options(source, given)}
     if options.get("simulated") is not None:
         raise InputError(
             "a model wrote the results of this dataset's searches: it can't be opened without", where=where
@@ -115,7 +153,7 @@ def reopen(dataset: Dataset, *, trust: bool = False) -> tuple[Environment, Datas
     if not trust and (would := untrusted(options)) is not None:
         mend = "if you trust it, add --trust (in Python: trust=True); or name the environment with --environment FILE"
         raise InputError(f"to open its environment, the dataset would {would}", where=where, mend=mend)
-    return open_environment(options, _Inputs(dataset)), tasks
+    return given, source
 
 
 def _mapping(dataset: Dataset, part: str) -> dict[str, Any]:

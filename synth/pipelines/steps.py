@@ -109,7 +109,7 @@ def _extraction(recipe: Recipe) -> Iterator[Run]:
 def _graph(recipe: Recipe) -> Iterator[Run]:
     if _is_read(recipe):
         yield Run("edges", "link_documents", {})
-    elif recipe.source_spec.is_graph:
+    elif recipe.source_spec.is_graph and recipe.source_spec.arrays is None:
         yield Run("graph", "graph", {"inverses": dict(words_of(lexicon_of(recipe)).inverses)})
 
 
@@ -121,10 +121,10 @@ def _index(recipe: Recipe) -> Iterator[Run]:
 
 
 def _tasks(recipe: Recipe) -> Iterator[Run]:
-    if recipe.source_spec.is_explored:
+    if recipe.questions.kind == "reverse":
         values = task_values(recipe)
     else:
-        values = recipe.questions.model_dump(exclude={"kind"})
+        values = recipe.questions.model_dump(exclude={"kind", "wording"})
     if recipe.questions.kind == "docs":
         values["extract"] = _extract(recipe)
     if recipe.questions.kind == "world":

@@ -27,7 +27,7 @@ def lexicon_of(recipe: Recipe) -> Lexicon | None:
 def language_of(recipe: Recipe) -> Mapping[str, Any]:
     """What a scripted agent knows of words, as options of its factory."""
     lexicon = lexicon_of(recipe)
-    language = {"language": recipe.questions.kind}
+    language = {"language": getattr(recipe.questions, "wording", recipe.questions.kind)}
     return language if lexicon is None else {**language, "lexicon": _by_word(lexicon)}
 
 

@@ -17,7 +17,7 @@ from synth.places import refuse_remote
 from synth.recipe.model import Recipe
 from synth.registry import choices
 
-__all__ = ["builtin_names", "builtin_text", "load_recipe", "parse_recipe", "parse_setting"]
+__all__ = ["builtin_names", "builtin_text", "lay_settings", "load_recipe", "parse_recipe", "parse_setting"]
 
 _SUFFIX = ".yaml"
 
@@ -64,11 +64,20 @@ def load_recipe(
     data = _mapping(text, where)
     if file is not None and dataset is not None:
         data["name"] = dataset
-    for key, value in (settings or {}).items():
+    lay_settings(data, settings or {})
+    return parse_recipe(data, where)
+
+
+def lay_settings(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    """Lay dotted keys over plain data, in their order.
+
+    Raises:
+        InputError: a key goes below a value.
+    """
+    for key, value in settings.items():
         if key == "source.kind":
             _turn(data, value)
         _lay(data, key, deepcopy(value))  # keys below it may be laid over it, and it is the caller's
-    return parse_recipe(data, where)
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

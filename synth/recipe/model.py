@@ -20,10 +20,11 @@ from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
-from synth.recipe.questions import DocsQuestions, GivenQuestions, ReverseQuestions, WorldQuestions
+from synth.recipe.questions import DatasetQuestions, DocsQuestions, GivenQuestions, ReverseQuestions, WorldQuestions
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.recipe.sources import (
     AppSource,
+    DatasetSource,
     DocsSource,
     McpSource,
     RecordsSource,
@@ -52,8 +53,18 @@ __all__ = [
 
 
 if TYPE_CHECKING:
-    Source = WorldSource | TriplesSource | TablesSource | DocsSource | RecordsSource | AppSource | McpSource | WebSource
-    Questions = WorldQuestions | DocsQuestions | GivenQuestions | ReverseQuestions
+    Source = (
+        WorldSource
+        | TriplesSource
+        | TablesSource
+        | DocsSource
+        | RecordsSource
+        | DatasetSource
+        | AppSource
+        | McpSource
+        | WebSource
+    )
+    Questions = WorldQuestions | DocsQuestions | GivenQuestions | DatasetQuestions | ReverseQuestions
     Place = Search | GraphWalk | Application | McpServers | WebPages
 else:
     # What installed packages add has the keys that its entry states.
@@ -288,7 +299,7 @@ class Recipe(_Part):
         self._check_explored()
         if self.questions.kind == "docs" and self.source_spec.is_graph:
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
-        if self.tasks is None and self.questions.kind != "given":
+        if self.tasks is None and self.questions.kind not in ("given", "dataset"):
             raise ValueError("tasks says how many tasks to make, and is missing")
         if not any(role in self.roles for role in ACTORS):
             raise ValueError("roles names nobody who acts: give teacher, policy or both")
@@ -298,7 +309,7 @@ class Recipe(_Part):
         self._check_assistants()
         self._check_helpers()
         self._check_readers()
-        if self.environment.kind == "graph" and self.questions.kind != "world":
+        if self.environment.kind == "graph" and self.questions.kind not in ("world", "dataset"):
             raise ValueError(
                 "environment of kind graph needs questions of kind world: others rest on pages, not on relations"
             )
@@ -321,7 +332,7 @@ class Recipe(_Part):
         """What is explored is asked about, and acted in, as a whole."""
         source, place = self.source.kind, self.environment.kind
         explored, stateful = self.source_spec.is_explored, find("environments", place).stateful
-        if (self.questions.kind == "reverse") != explored:
+        if self.questions.kind != "dataset" and (self.questions.kind == "reverse") != explored:
             kinds = ", ".join(sorted(name for name in names("sources") if find("sources", name).is_explored))
             raise ValueError(
                 f"questions of kind reverse and a source that is explored ({kinds}) go together; "
@@ -418,7 +429,7 @@ class Recipe(_Part):
 
     def _check_helpers(self) -> None:
         """A role that nobody would ask is a mistake of the recipe, and so are keys that nobody would read."""
-        writes = "writer" in self.roles and self.questions.kind != "given"
+        writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset")
         extracts = getattr(self.source, "extract", "none") == "model"
         checks = self.task_reviews.closed_book + self.task_reviews.alternatives + self.task_reviews.answerable
         if self.source_spec.is_explored:

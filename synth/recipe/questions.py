@@ -9,10 +9,11 @@ from pydantic import field_validator
 from synth.exploration.config import ExplorationConfig
 from synth.registry import choices
 from synth.stages.given_tasks import GivenTasksConfig
+from synth.stages.read_dataset import DatasetTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.world.config import WorldTasksConfig
 
-__all__ = ["DocsQuestions", "GivenQuestions", "ReverseQuestions", "WorldQuestions"]
+__all__ = ["DatasetQuestions", "DocsQuestions", "GivenQuestions", "ReverseQuestions", "WorldQuestions"]
 
 
 class WorldQuestions(WorldTasksConfig):
@@ -40,6 +41,14 @@ class GivenQuestions(GivenTasksConfig):
     """Your own questions and answers."""
 
     kind: Literal["given"]
+
+
+class DatasetQuestions(DatasetTasksConfig):
+    """Tasks of a finished dataset, as they stand there."""
+
+    kind: Literal["dataset"]
+    wording: Literal["world", "docs", "given", "reverse"] = "world"
+    """How they were made: what a scripted agent reads them as."""
 
 
 class ReverseQuestions(ExplorationConfig):

@@ -67,6 +67,18 @@ class TriplesSource(TriplesConfig):
     kind: Literal["triples"]
 
 
+class DatasetSource(_Part):
+    """A finished dataset: its documents and its graph."""
+
+    kind: Literal["dataset"]
+    path: str = Field(min_length=1)
+    """Its folder."""
+    name: str = "dataset"
+    """What its rows call the source that they were made of."""
+    inverses: dict[str, str] = {}
+    """Relation -> the one that it is read as, as the dataset's report says."""
+
+
 class TablesSource(TablesConfig):
     """Tables of yours: a row is a thing, a column what is known of it."""
 
@@ -141,6 +153,12 @@ class SourceSpec:
         return frozenset(() if kind is None else kind.writes)
 
     @property
+    def arrays(self) -> str | None:
+        """What its stage calls the arrays that it writes; None = it writes none."""
+        kind: type[Stage[Any]] | None = None if self.stage is None else find("stages", self.stage)
+        return None if kind is None else kind.arrays
+
+    @property
     def is_explored(self) -> bool:
         """Whether it is explored, not read."""
         return self.stage is None
@@ -171,6 +189,7 @@ TABLES = SourceSpec(
 )
 DOCS = SourceSpec(DocsSource, "read_docs", "A folder of linked pages that the user gave.")
 RECORDS = SourceSpec(RecordsSource, "read_records", "Documents that the user gave as records.")
+DATASET = SourceSpec(DatasetSource, "read_dataset", "A finished dataset: its documents and its graph.")
 APP = SourceSpec(
     AppSource,
     None,

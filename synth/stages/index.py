@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from synth.retrieval.bm25 import Bm25Index
 from synth.stages.contract import Batch, StageConfig, Table, TableStage
 
-__all__ = ["BuildIndex", "BuildNames", "IndexConfig", "NamesConfig"]
+__all__ = ["BuildIndex", "BuildNames", "IndexConfig", "NamesConfig", "names_of"]
 
 
 class IndexConfig(StageConfig):
@@ -65,11 +68,15 @@ class BuildNames(TableStage[NamesConfig]):
 
     def run(self) -> Batch:
         entities = self.context.inputs.table("entities")
-        arrays = Bm25Index.build(_names(entities), title_weight=1, alias_weight=1)
-        return Batch(arrays=arrays, rows_in=len(entities), kept_in=len(entities))
+        return Batch(arrays=names_of(entities.arrow), rows_in=len(entities), kept_in=len(entities))
 
 
-def _names(entities: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
-    for batch in entities.arrow.select(["name", "aliases"]).to_batches(max_chunksize=1024):
+def names_of(entities: pa.Table) -> Mapping[str, np.ndarray[Any, Any]]:
+    """The index of entities by their names, over rows of :class:`~synth.schemas.documents.Entity`."""
+    return Bm25Index.build(_names(entities), title_weight=1, alias_weight=1)
+
+
+def _names(entities: pa.Table) -> Iterator[tuple[str, str, Sequence[str]]]:
+    for batch in entities.select(["name", "aliases"]).to_batches(max_chunksize=1024):
         for name, aliases in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             yield name, "", aliases or ()

@@ -47,6 +47,7 @@ PUBLIC = {
         "__version__",
         "annotate",
         "build",
+        "evaluate",
         "export",
         "import_file",
         "load",

@@ -12,7 +12,7 @@ from synth.dataset.audit.findings import Findings, Place, raw
 from synth.dataset.audit.values import contains, measure, normalized, said_forms, span_of
 from synth.dataset.audit.walk_rules import TaskAudit
 from synth.dataset.reader import Dataset
-from synth.schemas.tasks import Hop, Node, Task
+from synth.schemas.tasks import Hop, Node, Taken, Task
 
 __all__ = ["EVIDENCE_RULES", "NOT_A_QUERY", "EvidenceAudit", "Page", "asks_pages", "is_given", "states"]
 
@@ -26,10 +26,11 @@ EVIDENCE_RULES: Mapping[str, str] = {
 
 def asks_pages(task: Task) -> bool:
     """Whether the relations of a task are readings of pages, which no query of facts can answer whole."""
-    if task.provenance.stage == "model_assisted_tasks":
+    stage = (Taken.of(task.details).taken_from or task.provenance).stage
+    if stage == "model_assisted_tasks":
         # Every walk over a graph is checked for a direct hit, and no question of pages is.
         return not is_given(task) and all(one.check != "no_direct_hit" for one in task.checks)
-    return task.provenance.stage == "docs_tasks"
+    return stage == "docs_tasks"
 
 
 def is_given(task: Task) -> bool:
