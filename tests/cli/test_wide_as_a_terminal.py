@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from shared_builds import world_store
 from stand_ins.model_server import FixedPlayer, ModelServer, Reply, ServerOptions
 
 from synth.cli import main
@@ -30,7 +31,7 @@ TASKS = 6
 RECIPE = """
 name: small
 tasks: 6
-source: {kind: world, entities: 400}
+source: {kind: world, entities: 600}
 questions: {kind: world}
 critical: null
 difficulty: null
@@ -61,7 +62,7 @@ def server() -> Iterator[ModelServer]:
 def command(tmp_path: Path, server: ModelServer) -> list[str]:
     recipe = tmp_path / "recipe.yaml"
     recipe.write_text(RECIPE.replace("URL", server.url))
-    return ["--recipe", str(recipe), "--store", str(tmp_path / "store"), "--in-flight", "1", "--max-cost", "2.5"]
+    return ["--recipe", str(recipe), "--store", str(world_store(tmp_path)), "--in-flight", "1", "--max-cost", "2.5"]
 
 
 def drawn(data: bytes) -> list[str]:

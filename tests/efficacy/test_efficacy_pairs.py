@@ -105,7 +105,7 @@ def test_rows_without_labels_are_of_the_split_train_and_of_one_role(tmp_path_fac
         "preferences": None,
     }
     data = synth.load(
-        synth.build("graph-walk", tasks=24, settings=settings, out=folder / "out", store=folder / "store").path
+        synth.build("graph-walk", tasks=12, settings=settings, out=folder / "out", store=folder / "store").path
     )
     every = [row for row in data.rows("trajectories") if row.role == "policy"]
     runs = [row for row in every if row.split == "train"]

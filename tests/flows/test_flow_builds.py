@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import signal
@@ -15,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shared_builds import LEAN
 
 from synth.api import BuildRequest, prepare
 from synth.flows import run_request
 
-SMALL = {"source.entities": 300}
+SMALL = {"source.entities": 300, **LEAN}
 TASKS = 4
 
 
@@ -68,7 +70,7 @@ def test_a_served_schedule_is_scheduled_and_builds_the_same_bytes(tmp_path: Path
 
     command = [str(Path(sys.executable).parent / "synth"), "deploy", "world-search", "--cron", "0 3 * * *"]
     command += ["--timezone", "Europe/Paris", "--tasks", str(TASKS), "--out", "out", "--store", "store"]
-    command += [f"--set={key}={value}" for key, value in SMALL.items()]
+    command += [f"--set={key}={json.dumps(value)}" for key, value in SMALL.items()]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
     process = subprocess.Popen(
         command,

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from shared_builds import LEAN
 
 from synth.api import BuildRequest
 from synth.errors import SynthError
@@ -78,8 +79,7 @@ def database() -> bytes:
 def request(folder: Path, name: str, url: str) -> BuildRequest:
     role = {"backend": "openai", "model": "m", "base_url": url, "api_key_env": VARIABLE, "attempts": 2}
     role["patience"] = {"first_delay": 0.001, "longest_delay": 0.002}
-    settings = {"source.entities": 400, "critical": None, "preferences": None, "distractors": None}
-    settings |= {"contexts": None, "rl": False, "roles.policy": role, "difficulty": None, "name": name}
+    settings = {"source.entities": 300, **LEAN, "roles.policy": role, "name": name}
     return BuildRequest(dataset="world-search", tasks=2, out=folder / name, store=folder / "store", settings=settings)
 
 

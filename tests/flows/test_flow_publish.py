@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from shared_builds import LEAN
 from stand_ins.hub_server import HubServer
 
 from synth.errors import InputError
@@ -31,7 +32,7 @@ def test_a_release_builds_and_publishes_once(prefect_server: str, tmp_path: Path
         "tasks": 2,
         "out": str(tmp_path / "out"),
         "store": str(tmp_path / "store"),
-        "settings": {"source.entities": 300, "contexts": None, "critical": None},
+        "settings": {"source.entities": 300, **LEAN},
     }
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     with HubServer(tmp_path / "hub", token=TOKEN) as server:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 from reach import Reach, Symbol
@@ -79,19 +80,29 @@ def told(modules: set[str]) -> set[Symbol]:
     return found
 
 
-TREES = sources()
-REACH = Reach(TREES)
-ROOTS = {*STARTED, *told(set(TREES)), *((module, "") for module in PUBLIC)}
+@cache
+def trees() -> dict[str, ast.Module]:
+    return sources()
+
+
+@cache
+def reach() -> Reach:
+    return Reach(trees())
+
+
+@cache
+def starts() -> frozenset[Symbol]:
+    return frozenset({*STARTED, *told(set(trees())), *((module, "") for module in PUBLIC)})
 
 
 def test_every_module_is_reached() -> None:
     """When this fails: wire it, delete it, or move it under tests. A module that waits has a plan that needs it."""
-    assert REACH.unreached(ROOTS)[0] == set(WAITING_MODULES)
+    assert reach().unreached(starts())[0] == set(WAITING_MODULES)
 
 
 def test_every_definition_is_used() -> None:
-    roots = {*ROOTS, *WAITING, *INSTRUMENTS, *((module, "") for module in WAITING_MODULES)}
-    assert sorted(":".join(symbol) for symbol in REACH.unreached(roots)[1]) == []
+    roots = {*starts(), *WAITING, *INSTRUMENTS, *((module, "") for module in WAITING_MODULES)}
+    assert sorted(":".join(symbol) for symbol in reach().unreached(roots)[1]) == []
 
 
 def unnamed_methods(trees: dict[str, ast.Module]) -> set[str]:
@@ -122,7 +133,7 @@ def mentions(tree: ast.AST) -> Counter[str]:
 
 
 def test_every_method_is_named_by_some_code() -> None:
-    found = unnamed_methods({name: tree for name, tree in TREES.items() if not name.startswith("synth.testing.")})
+    found = unnamed_methods({name: tree for name, tree in trees().items() if not name.startswith("synth.testing.")})
     assert {one for one in found if one.partition(":")[0] not in WAITING_MODULES} == set(CALLED_BY_OTHERS)
 
 
@@ -133,7 +144,7 @@ def test_a_method_that_only_tests_call_is_seen() -> None:
 
 
 def test_what_waits_or_measures_has_no_user_yet() -> None:
-    unused = REACH.unreached(ROOTS)[1]
+    unused = reach().unreached(starts())[1]
     assert unused >= {*WAITING, *INSTRUMENTS}
 
 

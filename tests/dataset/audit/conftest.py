@@ -4,18 +4,16 @@ from pathlib import Path
 
 import pytest
 from planted import TASKS, Planter, Rows
+from shared_builds import made_once
 
 import synth
 
 SHAPES = ("composition", "conjunction", "comparison", "superlative", "temporal", "computation", "intersection", "count")
 
 
-@pytest.fixture(scope="session")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A dataset as it comes out of a build: every shape, small, and without what no rule of the audit looks at."""
-    folder = tmp_path_factory.mktemp("deep")
+def _audited(folder: Path) -> None:
     weights = {**dict.fromkeys(SHAPES, 1.0), "composition": 2.0, "conjunction": 3.0, "parallel": 1.0, "cycle": 0.0}
-    built = synth.build(
+    synth.build(
         "world-search",
         tasks=TASKS,
         out=folder / "out",
@@ -29,7 +27,12 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "contexts": None,
         },
     )
-    return Path(built.path)
+
+
+@pytest.fixture(scope="session")
+def audited() -> Path:
+    """A dataset as it comes out of a build: every shape, small, and without what no rule of the audit looks at."""
+    return made_once("audited", _audited) / "out"
 
 
 @pytest.fixture(scope="session")
