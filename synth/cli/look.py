@@ -85,7 +85,7 @@ def stats(folder: DatasetFolder, as_json: JsonOption = False) -> None:
     """Rows, yields per stage, success by role and hops, lengths."""
     from rich.console import Console
 
-    from synth.dataset.stats import render_stats
+    from synth.dataset.show.numbers import render_stats
     from synth.dataset.stats import stats as count
 
     numbers = count(folder)
@@ -146,7 +146,7 @@ def validate(
         raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")
     if show_coverage:
         for table, column, what in coverage():
-            print(f"{table}.{column}: {what}")
+            print(f"{table}.{column}: {', '.join(what) or 'carried, not proven'}")
         return
     problems = check(folder) + (derived_problems(folder) if deep else [])
     audited = audit(folder, benchmarks=benchmark or ()) if deep else None
