@@ -164,9 +164,9 @@ for (const name of Object.keys(views)) {
   step(0);
 }
 
-if (document.getElementById("twins")) {
+if (document.getElementById("duplicates")) {
   const side = (id, words) => { const cell = make("td", words); cell.append(make("span", id, "id")); return cell; };
-  listing("twins", "twins-", (form, row, words) =>
+  listing("duplicates", "duplicates-", (form, row, words) =>
     (!form.level.value || row[0] === form.level.value) && (!form.kind.value || row[1] === form.kind.value) && has(row, words),
   (row) => {
     const line = make("tr");

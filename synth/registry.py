@@ -178,12 +178,12 @@ FORMATS: Mapping[str, str] = {
     "prm": "synth.export.trl:PRM",
     "sts": "synth.export.chat:STS",
     "trl-dpo": "synth.export.trl:TRL_DPO",
-    "trl-grpo": "synth.export.trl:TRL_GRPO",
-    "trl-grpo-env": "synth.export.environments:TRL_GRPO_ENV",
+    "trl-grpo": "synth.export.rl:TRL_GRPO",
+    "trl-grpo-env": "synth.export.rl:TRL_GRPO_ENV",
     "trl-rft": "synth.export.trl:TRL_RFT",
     "trl-sft": "synth.export.trl:TRL_SFT",
-    "verl": "synth.export.verl:VERL",
-    "verl-env": "synth.export.environments:VERL_ENV",
+    "verl": "synth.export.rl:VERL",
+    "verl-env": "synth.export.rl:VERL_ENV",
 }
 IMPORTERS: Mapping[str, str] = {
     "adp": "synth.export.importing.adp:ADP",

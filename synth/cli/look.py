@@ -10,8 +10,8 @@ from rich.console import Console
 
 from synth.cli.options import DatasetFolder, JsonOption
 from synth.dataset.reader import load
+from synth.dataset.show.numbers import render_stats
 from synth.dataset.show.rows import render_row
-from synth.dataset.stats import render_stats
 from synth.dataset.stats import stats as count
 from synth.errors import InputError
 from synth.schemas.steps import ContinuationRow, StepRow

@@ -65,7 +65,7 @@ def validate(
         raise InputError("benchmarks are compared by the deep audit", where="--benchmark", mend="say --deep as well")
     if show_coverage:
         for table, column, what in coverage():
-            print(f"{table}.{column}: {what}")
+            print(f"{table}.{column}: {', '.join(what) or 'carried, not proven'}")
         return
     problems = check(folder) + (derived_problems(folder) if deep else [])
     audited = audit(folder, benchmarks=benchmark or ()) if deep else None

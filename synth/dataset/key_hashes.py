@@ -55,7 +55,7 @@ class KeyHashes(Row):
     """Those of several stores have several salts."""
 
     def holds(self, text: bytes) -> bool:
-        """Whether one of the keys stands in ``text``."""
+        """Whether ``text`` contains one of the keys."""
         return next(self.places(text), None) is not None
 
     def places(self, text: bytes) -> Iterator[int]:

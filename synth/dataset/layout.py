@@ -24,15 +24,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from synth.dataset.card.calibration import Calibrations, targets_of
-from synth.dataset.card.criticals import Criticals
-from synth.dataset.card.outcomes import Outcomes
+from synth.dataset.card.counts import Counts, targets_of
 from synth.dataset.card.rendering import beside_card, render_card
-from synth.dataset.card.yields import Yields
 from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import CARD_FILE, REPORT_FILE, file_name
-from synth.dataset.licences import StatedLicences
-from synth.dataset.sealing import RowHash, stated_files
+from synth.dataset.files import CARD_FILE, REPORT_FILE, RowHash, file_name, stated_files
 from synth.errors import StoreError
 from synth.schemas.arrow import arrow_schema
 from synth.schemas.reports import BuildReport, SplitSize
@@ -68,9 +63,8 @@ def write_dataset(
     """Write tables, card and report into ``folder``, an empty or missing folder.
 
     Rows are streamed: memory holds a few row groups, one number per task, and a few per trajectory. ``report`` is
-    completed with what was counted on the way (``tables``, ``sizes``, ``files``, ``rows_sha256``,
-    ``outcomes``, ``task_yields``, ``labels``,
-    ``critical``, ``pairs``, ``difficulty``, ``document_licences``, ``row_licences``) and returned: what the card shows.
+    completed with what was counted on the way (``tables``, ``sizes``, ``files``, ``rows_sha256``, and the fields that
+    ``COUNTS`` names) and returned: what the card shows.
 
     Args:
         complete: Gets that report once every row was written, to add what it counted itself.
@@ -86,30 +80,12 @@ def write_dataset(
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
             raise StoreError("the folder is not empty", where=str(folder), mend="choose another folder")
-    outcomes, criticals, yields = Outcomes(), Criticals(), Yields()
-    calibrations = Calibrations(targets_of(report))
-    licences = StatedLicences()
-    watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
-        "tasks": (outcomes.see_tasks, yields.see_tasks, partial(licences.see, "tasks")),
-        "trajectories": (
-            outcomes.see_trajectories,
-            criticals.see_trajectories,
-            partial(licences.see, "trajectories"),
-        ),
-        "steps": (criticals.see_steps,),
-        "continuations": (criticals.see_continuations,),
-        "preferences": (criticals.see_pairs,),
-        "documents": (partial(licences.see, "documents"),),
-        "rejected": (yields.see_rejected,),
-        "difficulty": (calibrations.see,),
-    }
+    counted = Counts(targets_of(report))
     counts: dict[str, dict[str, int]] = {}
     sizes: dict[str, dict[str, SplitSize]] = {}
     hashes: dict[str, dict[str, str]] = {}
     for config in CONFIGS:
-        batches = _batches(tables.get(config.name, ()), config)
-        for see in watchers.get(config.name, ()):
-            batches = _watched(batches, see)
+        batches = _watched(_batches(tables.get(config.name, ()), config), partial(counted.see, config.name))
         written = write_config(folder, config, batches, file_bytes=file_bytes)
         counts[config.name] = {split: done.rows for split, done in written.items()}
         sizes[config.name] = {split: done.size for split, done in written.items()}
@@ -119,14 +95,7 @@ def write_dataset(
             "tables": counts,
             "sizes": sizes,
             "rows_sha256": hashes,
-            "outcomes": outcomes.reports(),
-            "task_yields": yields.reports(),
-            "labels": criticals.labels(),
-            "critical": criticals.critical(),
-            "pairs": criticals.pairs(),
-            "difficulty": calibrations.report(),
-            "document_licences": licences.documents,
-            "row_licences": licences.rows,
+            **counted.stated(),
         }
     )
     done = complete(done)

@@ -1,4 +1,4 @@
-"""What the card may say about licences: nothing that nobody said."""
+"""What the card says about licences: what is stated, and no more."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Licence:
     id: str
     """For the front matter: an identifier of the Hub, or ``other``."""
     name: str | None
-    """Beside ``other``: what it is, or that nobody said."""
+    """Beside ``other``: what it is, or that none is stated."""
     sentence: str
     """For the text of the card."""
 
 
 @dataclass
 class StatedLicences:
-    """Rows by the licence that they state (``unknown`` = nobody said), counted as they pass: of documents, and, where
+    """Rows by the licence that they state (``unknown`` = not stated), counted as they pass: of documents, and, where
     there are none, of the first of tasks and trajectories that has any (an application, a site, an import)."""
 
     _counted: dict[str, Counter[str]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def licence_of_dataset(report: BuildReport) -> Licence:
 
 
 def licence_of(counts: Mapping[str, int], noun: str = "document") -> Licence:
-    """From documents, or whatever else ``noun`` says, by licence, as they state it (``unknown`` = nobody said)."""
+    """From documents, or whatever else ``noun`` says, by licence, as they state it (``unknown`` = not stated)."""
     stated = {name: count for name, count in sorted(counts.items()) if name != "unknown" and count}
     unknown = counts.get("unknown", 0)
     if not stated:

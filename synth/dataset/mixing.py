@@ -17,11 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS, Config
-from synth.dataset.files import MIX_FILE, REPORT_FILE
+from synth.dataset.files import MIX_FILE, REPORT_FILE, stated_files
 from synth.dataset.key_hashes import carry
 from synth.dataset.layout import write_config
 from synth.dataset.reader import Dataset
-from synth.dataset.sealing import stated_files
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import Benchmarks, given_benchmarks
 from synth.filtering.dedup import Rules, find_duplicates
@@ -62,16 +61,16 @@ def mix_datasets(
     Raises:
         InputError: a weight is none, a dataset has too few tasks, or was written with another schema; a benchmark can't
             be read.
-        StoreError: ``out`` holds something that is no mix, or can't be written.
+        StoreError: ``out`` holds something other than a mix, or can't be written.
     """
     check_destination(out, marker=MIX_FILE)
     weights = _shares(parts)
     if near is not None and not 0 < near <= 1:
-        raise InputError(f"{near} is no share of n-grams", where="--near", mend="give more than 0, at most 1")
+        raise InputError(f"{near} is not a share of n-grams", where="--near", mend="give more than 0, at most 1")
     screen, known = given_benchmarks(benchmarks)
     datasets = list(parts)
     unclean = [_contaminated(dataset, screen) for dataset in datasets]
-    pools, doubled = _pools(datasets, seed, unclean, _twins(datasets, unclean, near))
+    pools, duplicated = _pools(datasets, seed, unclean, _near_duplicates(datasets, unclean, near))
     counts = _counts(weights, [len(pool) for pool in pools], [_name(one) for one in parts], tasks)
     chosen = [frozenset(pool[:count]) for pool, count in zip(pools, counts, strict=True)]
     with staged(out, marker=MIX_FILE) as staging:
@@ -92,12 +91,12 @@ def mix_datasets(
                     origin=_origin(dataset),
                     weight=weight,
                     available=dataset.count("tasks"),
-                    doubled=twice,
+                    doubled=repeated,
                     contaminated=dirty,
                     tasks=count,
                 )
-                for dataset, weight, twice, dirty, count in zip(
-                    parts, weights, doubled, map(len, unclean), counts, strict=True
+                for dataset, weight, repeated, dirty, count in zip(
+                    parts, weights, duplicated, map(len, unclean), counts, strict=True
                 )
             ),
             near=near,
@@ -124,10 +123,10 @@ def _origin(dataset: Dataset) -> MixOrigin | None:
 
 def _shares(parts: Mapping[Dataset, float]) -> list[float]:
     if len(parts) < 2:
-        raise InputError("one dataset is no mix", mend="give two or more, as DIR=WEIGHT")
+        raise InputError("a mix needs two or more datasets", mend="give two or more, as DIR=WEIGHT")
     for dataset, weight in parts.items():
         if not (math.isfinite(weight) and weight > 0):
-            raise InputError(f"{weight} is no weight", where=str(dataset.path), mend="give a number above 0")
+            raise InputError(f"{weight} is not a weight", where=str(dataset.path), mend="give a number above 0")
         if "tasks" not in dataset.configs:
             raise InputError("the dataset has no tasks to choose from", where=str(dataset.path))
     total = sum(parts.values())
@@ -147,7 +146,9 @@ def _contaminated(dataset: Dataset, screen: Benchmarks | None) -> frozenset[str]
     )
 
 
-def _twins(datasets: list[Dataset], unclean: list[frozenset[str]], near: float | None) -> list[frozenset[str]]:
+def _near_duplicates(
+    datasets: list[Dataset], unclean: list[frozenset[str]], near: float | None
+) -> list[frozenset[str]]:
     """Per dataset, the tasks in whose cluster of near questions an earlier dataset has one."""
     if near is None:
         return [frozenset() for _ in datasets]
@@ -161,33 +162,33 @@ def _twins(datasets: list[Dataset], unclean: list[frozenset[str]], near: float |
                     questions.append(row["question"])
     ids = [f"{place:012}" for place in range(len(names))]
     found = find_duplicates(Corpus(ids, questions), Rules(structural=False, near=near)).clusters()
-    twins: list[set[str]] = [set() for _ in datasets]
+    alike: list[set[str]] = [set() for _ in datasets]
     for place in found.dropped:
         number, name = names[place]
         if names[found.of[place]][0] < number:  # rows come by dataset, and the first of a cluster stands for it
-            twins[number].add(name)
-    return [frozenset(one) for one in twins]
+            alike[number].add(name)
+    return [frozenset(one) for one in alike]
 
 
 def _pools(
-    datasets: list[Dataset], seed: int, unclean: list[frozenset[str]], twins: list[frozenset[str]]
+    datasets: list[Dataset], seed: int, unclean: list[frozenset[str]], alike: list[frozenset[str]]
 ) -> tuple[list[list[str]], list[int]]:
     """Per dataset, the ids of its tasks in the order in which they are taken, and how many another one asks already."""
     asked: set[str] = set()
     ids: set[str] = set()
     pools: list[list[str]] = []
-    doubled: list[int] = []
-    for dataset, gone, alike in zip(datasets, unclean, twins, strict=True):
+    duplicated: list[int] = []
+    for dataset, gone, near in zip(datasets, unclean, alike, strict=True):
         keys: list[tuple[str, str]] = []
         own: set[str] = set()
-        twice = 0
+        repeated = 0
         for batch in dataset.batches("tasks", columns=("id", "question")):
             for row in batch.to_pylist():
                 words = "".join(sign for sign in row["question"].casefold() if sign.isalnum())
                 if row["id"] in gone:
                     continue
-                if row["id"] in ids or row["id"] in alike or words in asked:
-                    twice += 1
+                if row["id"] in ids or row["id"] in near or words in asked:
+                    repeated += 1
                     continue
                 own.add(words)
                 keys.append((digest("mix", seed, _name(dataset), row["id"]), row["id"]))
@@ -195,8 +196,8 @@ def _pools(
         pool = [id_ for _, id_ in sorted(keys)]
         ids |= set(pool)
         pools.append(pool)
-        doubled.append(twice)
-    return pools, doubled
+        duplicated.append(repeated)
+    return pools, duplicated
 
 
 def _counts(weights: list[float], available: list[int], names: list[str], tasks: int | None) -> list[int]:

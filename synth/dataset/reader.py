@@ -95,7 +95,7 @@ class Dataset:
         try:
             return self.report.redacted is not None
         except DatasetError:
-            return False  # a mixture has no report, and a damaged one is told by the validation
+            return False  # a mixture has no report, and validation names a damaged one
 
     @cached_property
     def report(self) -> BuildReport:

@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from synth.dataset.configs import CONFIGS
 from synth.dataset.reader import load
-from synth.dataset.show.terminal import clean
 from synth.schemas.reports import (
     CriticalReport,
     DifficultyReport,
@@ -28,7 +24,7 @@ from synth.schemas.reports import (
 )
 from synth.schemas.row import Row
 
-__all__ = ["Lengths", "Stats", "render_stats", "stats"]
+__all__ = ["Lengths", "Stats", "stats"]
 
 
 class Lengths(Row):
@@ -43,7 +39,7 @@ class Lengths(Row):
 
 
 class Stats(Row):
-    """What ``synth stats`` tells. ``model_dump(mode="json")`` is what ``--json`` prints."""
+    """What ``synth stats`` reports. ``model_dump(mode="json")`` is what ``--json`` prints."""
 
     dataset: str
     seed: int
@@ -155,8 +151,6 @@ def stats(folder: str | Path) -> Stats:
 
 
 _COUNTED = ("shapes", "hops", "answer_kinds", "surfaces", "label_reasons", "failures", "behaviours")
-_SHOWN = 20
-"""Values of each that a terminal shows; ``--json`` has all."""
 
 
 def _share(found: tuple[CriticalReport, ...]) -> float | None:
@@ -173,14 +167,6 @@ def _cost(found: tuple[CriticalReport, ...]) -> float | None:
 
 def _sorted(counter: Counter[str]) -> dict[str, int]:
     return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _commonest(counts: dict[str, int]) -> list[tuple[str, int]]:
-    """What stands in a table for a terminal: chains have hundreds of surfaces, most of them seen once."""
-    shown = list(counts.items())
-    if len(shown) <= _SHOWN + 1:
-        return shown
-    return [*shown[:_SHOWN], (f"{len(shown) - _SHOWN:,} others", sum(count for _, count in shown[_SHOWN:]))]
 
 
 def _success(outcomes: tuple[OutcomeReport, ...]) -> dict[str, float]:
@@ -210,201 +196,3 @@ def _trajectory_characters(content: pa.Array) -> np.ndarray[Any, Any]:
 def _lengths(values: np.ndarray[Any, Any]) -> Lengths:
     low, middle, high, top = (float(value) for value in np.quantile(values, (0, 0.5, 0.9, 1)))
     return Lengths(rows=len(values), mean=float(values.mean()), minimum=low, median=middle, p90=high, maximum=top)
-
-
-def render_stats(numbers: Stats) -> RenderableType:
-    """The numbers as tables for a terminal."""
-    return Group(
-        Text(f"{clean(numbers.dataset)}, seed {numbers.seed}", style="bold"),
-        _table(
-            "rows",
-            ("config", "split", "rows"),
-            [
-                (config, split, f"{rows:,}")
-                for config, splits in numbers.tables.items()
-                for split, rows in splits.items()
-            ],
-        ),
-        _table(
-            "stages",
-            ("stage", "read", "kept", "yield", "rejected", "failed"),
-            [
-                (
-                    stage.label,
-                    f"{stage.rows_in:,}",
-                    f"{stage.kept:,}",
-                    f"{numbers.yields[stage.label]:.1%}",
-                    ", ".join(f"{reason} {count:,}" for reason, count in _by_count(stage.rejected)) or "0",
-                    ", ".join(f"{kind} {count:,}" for kind, count in _by_count(stage.errored)) or "0",
-                )
-                for stage in numbers.stages
-            ],
-        ),
-        _table(
-            "candidates for tasks",
-            ("shape", "candidates", "accepted", "yield", "failed"),
-            [
-                (
-                    of.shape,
-                    f"{of.candidates:,}",
-                    f"{of.accepted:,}",
-                    f"{of.share:.1%}",
-                    ", ".join(f"{check} {count:,}" for check, count in _by_count(of.rejected)) or "0",
-                )
-                for of in numbers.task_yields
-            ],
-        ),
-        _table(
-            "success",
-            ("role", "hops", "rollouts", "success", "unjudged", "turns", "tool calls"),
-            [_outcome(outcome) for outcome in numbers.outcomes],
-        ),
-        _table(
-            "ends",
-            ("role", "reason", "rollouts"),
-            [(role, reason, f"{n:,}") for role, counts in numbers.stop_reasons.items() for reason, n in counts.items()],
-        ),
-        _table(
-            "tasks",
-            ("by", "value", "tasks"),
-            [
-                (name, value or "-", f"{count:,}")
-                for name in ("shapes", "hops", "answer_kinds", "surfaces")
-                for value, count in _commonest(getattr(numbers, name))
-            ],
-        ),
-        *_difficulty(numbers.difficulty),
-        _table(
-            "labels of steps",
-            ("role", "trajectories", "steps", "+1", "0", "-1", "not measured", "first errors", "may be a target"),
-            [
-                (
-                    of.role,
-                    f"{of.trajectories:,}",
-                    f"{of.steps:,}",
-                    *("-" if share is None else f"{share:.1%}" for _, share in of.signs.values()),
-                    f"{of.unmeasured:,}",
-                    f"{of.first_errors:,}",
-                    f"{of.targets / of.steps:.1%}",
-                )
-                for of in numbers.labels
-            ],
-        ),
-        _table(
-            "steps",
-            ("by", "value", "steps"),
-            [
-                (name, value, f"{count:,}")
-                for name in ("label_reasons", "failures", "behaviours")
-                for value, count in getattr(numbers, name).items()
-            ],
-        ),
-        _table(
-            "critical steps",
-            ("role", "recorded run", "searched", "steps", "tried", "verified", "share", "continuations", "per pair"),
-            [
-                (
-                    of.role,
-                    of.outcome,
-                    *(f"{n:,}" for n in (of.trajectories, of.steps, of.tried, of.verified)),
-                    f"{of.share:.1%}",
-                    f"{of.continuations:,}",
-                    "-" if of.cost is None else f"{of.cost:.1f}",
-                )
-                for of in numbers.critical
-            ],
-        ),
-        _table(
-            "pairs",
-            ("kind", "family", "pairs", "same kind", "earliest", "recoveries", "selected"),
-            [
-                (
-                    of.kind.value,
-                    of.family,
-                    *(f"{n:,}" for n in (of.pairs, of.same_kind, of.earliest, of.recoveries, of.selected)),
-                )
-                for of in numbers.pairs
-            ],
-        ),
-        _table(
-            "model calls behind the rows, at the recipe's prices",
-            ("role", "model", "calls", "prompt tokens", "cached", "completion tokens", "cost"),
-            [
-                (
-                    use.role,
-                    use.model,
-                    *(f"{n:,}" for n in (use.calls, use.prompt_tokens, use.cached_tokens, use.completion_tokens)),
-                    f"{use.cost:,.4f}" if use.cost else "-",
-                )
-                for use in numbers.models
-            ],
-        ),
-        _table(
-            "lengths",
-            ("of", "mean", "minimum", "median", "90 %", "maximum"),
-            [
-                (name, *(f"{value:,.1f}" for value in (of.mean, of.minimum, of.median, of.p90, of.maximum)))
-                for name, of in numbers.lengths.items()
-            ],
-        ),
-    )
-
-
-def _difficulty(found: DifficultyReport | None) -> list[RenderableType]:
-    if found is None:
-        return []
-    lines: list[tuple[str, ...]] = [
-        (
-            f"{of.low:.1f}-{of.high:.1f}",
-            f"{of.tasks:,}",
-            f"{of.rollouts:,}",
-            f"{of.predicted:.1%}",
-            f"{of.measured:.1%}",
-            f"{of.measured_low:.1%} to {of.measured_high:.1%}",
-        )
-        for of in found.bins
-    ]
-    auc = "-" if found.auc is None else f"{found.auc:.3f}"
-    summary = (
-        f"calibration error {found.error:.3f}, Brier {found.brier:.3f} (of the mean {found.brier_of_mean:.3f}), "
-        f"AUC {auc}, right without tools {_percent(found.closed_book)}, search needed {_percent(found.search_needed)}, "
-        f"curriculum {found.chosen:,} tasks"
-    )
-    title = "difficulty: the policy's success as predicted from structure, and as measured"
-    heads = ("predicted", "tasks", "rollouts", "mean predicted", "measured", "95 %")
-    parts: list[RenderableType] = [_table(title, heads, lines), Text(summary)]
-    if found.targets:
-        asked: list[tuple[str, ...]] = [
-            (f"{of.low:g} to {of.high:g}", f"{of.share:.1%}", f"{of.tasks:,}", f"{of.tasks / max(1, found.chosen):.1%}")
-            for of in found.targets
-        ]
-        parts.append(_table("curriculum", ("success", "share asked for", "tasks", "share"), asked))
-    return parts
-
-
-def _percent(share: float | None) -> str:
-    return "not measured" if share is None else f"{share:.1%}"
-
-
-def _outcome(outcome: OutcomeReport) -> tuple[str, ...]:
-    rows = max(1, outcome.trajectories)
-    shares = (f"{outcome.successes / rows:.1%}", f"{outcome.abstained:,}")
-    return (
-        outcome.role, str(outcome.hops or "given"), f"{outcome.trajectories:,}", *shares,
-        f"{outcome.turns / rows:.2f}", f"{outcome.tool_calls / rows:.2f}",
-    )  # fmt: skip
-
-
-def _by_count(counts: dict[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-
-
-def _table(title: str, head: tuple[str, ...], lines: list[tuple[str, ...]]) -> RenderableType:
-    if not lines:
-        return Text("")
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for name in head:
-        table.add_column(name, overflow="fold", header_style="dim")
-    for line in lines:
-        table.add_row(*(Text(clean(cell)) for cell in line))
-    return Group(Text(""), table)

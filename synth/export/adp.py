@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from synth.dataset.usage import usage
-from synth.export.contract import About, Format, Record, Run
-from synth.export.why import Inexpressible, Why
+from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
 from synth.schemas.adp import Action, ApiAction, CodeAction, dump
 from synth.schemas.arrow import trajectory_of
 from synth.schemas.row import JsonObject

@@ -12,8 +12,7 @@ from typing import Any
 
 from synth.dataset.usage import usage
 from synth.export.adp import details_of
-from synth.export.contract import About, Format, Record, Run
-from synth.export.why import Inexpressible, Why
+from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
 from synth.schemas.adp import Action, ApiAction, ContentItem, MessageAction, TextObservation
 
 __all__ = ["ATIF_17", "ATIF_18"]

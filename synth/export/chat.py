@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.dataset.usage import usage
-from synth.export.contract import About, Format, Record, Run
+from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
 from synth.export.messages import as_openai, masked_of, parts_of, run_messages
 from synth.export.selection import Selection
-from synth.export.why import Inexpressible, Why
 from synth.identity import canonical_json
 
 __all__ = ["OPENAI", "STS"]
@@ -76,7 +75,7 @@ def _sts(run: Run, about: About, cut: int) -> Sequence[Record]:
 
 OPENAI = Format(
     name="openai",
-    summary="Chat JSONL: `messages` and `tools`; arguments are JSON text, turns that are no targets have weight 0.",
+    summary="Chat JSONL: `messages` and `tools`; arguments are JSON text, turns that are not targets have weight 0.",
     source="trajectories",
     layout="jsonl",
     convert=_openai,

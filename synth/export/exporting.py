@@ -1,7 +1,7 @@
 """A dataset in another format: read, choose, cut, convert, write, count, move into place.
 
 Rows stream: memory holds one group of records and what the selection needs. The same dataset and options give the same
-bytes. Nothing stands at the destination until everything does.
+bytes. The destination appears only when it is complete.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from synth.dataset.configs import SPLITS
 from synth.dataset.files import CARD_FILE, REPORT_FILE
 from synth.dataset.reader import Dataset
 from synth.errors import DatasetError, InputError
-from synth.export.contract import UNMEASURED, About, Format, Item, Record, Run, StepOf
-from synth.export.cutting import Cutter
-from synth.export.items import Chooser, items_of
+from synth.export.contract import UNMEASURED, About, Format, Inexpressible, Item, Record, Run, StepOf, Why
+from synth.export.items import Chooser, Cutter, items_of
 from synth.export.report import EXPORT_FILE, ExportReport, SplitReport, export_card
 from synth.export.selection import Selection
-from synth.export.why import Inexpressible, Why
 from synth.export.writing import Writer, json_line, open_writer
 from synth.identity import canonical_json
 from synth.schemas.rl import RlRow
@@ -74,7 +72,7 @@ def export_dataset(
 
     Raises:
         InputError: an option can't be used, the dataset lacks a table, or no row is left.
-        StoreError: ``out`` holds something that is no export, or can't be written.
+        StoreError: ``out`` holds something other than an export, or can't be written.
         DatasetError: the dataset is damaged.
     """
     for table in (format_.source, *format_.needs):

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from synth.dataset.usage import usage
-from synth.export.contract import About, Format, Record, Run
+from synth.export.contract import About, Format, Inexpressible, Record, Run, Why
 from synth.export.messages import Message
 from synth.export.selection import Selection
 from synth.export.trl import pair_sides, target_parts
-from synth.export.why import Inexpressible, Why
 from synth.identity import canonical_json
 from synth.schemas.row import JsonList
 from synth.schemas.steps import PreferenceRow

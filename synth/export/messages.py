@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from synth.agents.management import COMPRESS
 from synth.agents.model.wire import GAVE_UP
-from synth.export.contract import About, Run
-from synth.export.why import Inexpressible, Why
+from synth.export.contract import About, Inexpressible, Run, Why
 from synth.identity import canonical_json
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.row import JsonObject

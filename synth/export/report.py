@@ -32,7 +32,7 @@ LEFT_OUT = {
     "kind": "pairs of another kind",
     "lengths": "pairs of whole runs that would make one side longer on average (`--select lengths=any` takes all)",
 }
-"""Condition -> why it leaves rows out, and where it is no user's own wish the option that takes them."""
+"""Condition -> why it leaves rows out, and, unless the user asked for that, the option that takes them."""
 EXPORT_FILE = "export.json"
 """The file by which a folder is known as an export, which a new export may replace."""
 
@@ -86,7 +86,7 @@ class ExportReport(BaseModel):
     cut_observations: int
     """Observations that were cut in them."""
     licences: dict[str, int]
-    """Exported rows by licence; ``unknown`` = nobody said."""
+    """Exported rows by licence; ``unknown`` = not stated."""
     reasons: dict[str, str]
     """A sentence for each reason why rows could not be held."""
     examples: dict[str, str]

@@ -29,7 +29,7 @@ class Selection(BaseModel):
     label: tuple[int, ...] | None = None
     """Labels of steps: -1, 0, 1. Of steps only."""
     rating: float | None = None
-    """Least rating of the whole run, 1 to 5, in ``judgments``; runs that nobody rated are left out."""
+    """Least rating of the whole run, 1 to 5, in ``judgments``; unrated runs are left out."""
     drawn: bool | None = None
     """Whether the run was drawn by its rating, in ``judgments``: graded sampling in place of a least rating, and of the
     success that a format asks for by itself."""
@@ -39,7 +39,7 @@ class Selection(BaseModel):
     chosen: bool | None = None
     """Whether the task is part of the curriculum (``difficulty``)."""
     duplicates: bool | None = None
-    """Whether runs that another run stands for (``duplicate_of``) are exported too. Of steps and trajectories only; not
+    """Whether runs represented by another run (``duplicate_of``) are exported too. Of steps and trajectories only; not
     unless it is set."""
     selected: bool | Literal["any"] | None = None
     """Of pairs only: whether they are in the dataset's selection (by default verified steps of failed runs, same kind
@@ -93,7 +93,7 @@ def parse_selection(given: Iterable[str]) -> Selection:
         where = f"--select {text}"
         if not sign or key not in KEYS:
             raise InputError(
-                "this is no condition", where=where, mend=f"write KEY=VALUE with a KEY of {', '.join(KEYS)}"
+                "this is not a condition", where=where, mend=f"write KEY=VALUE with a KEY of {', '.join(KEYS)}"
             )
         if key in found:
             raise InputError("the condition is set twice", where=where, mend="give several values with commas")
@@ -119,7 +119,7 @@ def _value(key: str, value: str, where: str) -> Any:
         return (float(low or 0), float((high if dots else low) or 1))
     except ValueError:
         example = "rating=4" if key == "rating" else "difficulty=0.2..0.8"
-        raise InputError(f"{value!r} is no number", where=where, mend=f"write {example}") from None
+        raise InputError(f"{value!r} is not a number", where=where, mend=f"write {example}") from None
 
 
 def _words(value: str, known: Sequence[str], where: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""TRL (1.x): supervised fine-tuning, rejection-sampling fine-tuning, DPO, KTO, GRPO, and a table for process rewards.
+"""TRL (1.x): supervised fine-tuning, rejection-sampling fine-tuning, DPO, KTO, and a table for process rewards.
 
 Messages are JSON values in Parquet, so that a message has the keys that it has and no others, and the arguments of a
 call are the object that was written; tool schemas are one JSON text, which TRL decodes.
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from synth.dataset.usage import usage
-from synth.export.contract import JSON, JSONS, UNMEASURED, About, Format, Record, Run, StepOf
+from synth.export.contract import JSON, JSONS, UNMEASURED, About, Format, Inexpressible, Record, Run, StepOf, Why
 from synth.export.messages import (
     Message,
     Part,
@@ -24,14 +24,12 @@ from synth.export.messages import (
     parts_of,
 )
 from synth.export.selection import Selection
-from synth.export.why import Inexpressible, Why
 from synth.identity import canonical_json
-from synth.schemas.rl import RlRow
 from synth.schemas.row import JsonList
 from synth.schemas.steps import PreferenceRow
 from synth.schemas.turns import turn_ranges
 
-__all__ = ["KTO", "PRM", "TRL_DPO", "TRL_GRPO", "TRL_RFT", "TRL_SFT", "groups_of", "pair_sides", "target_parts"]
+__all__ = ["KTO", "PRM", "TRL_DPO", "TRL_RFT", "TRL_SFT", "groups_of", "pair_sides", "target_parts"]
 
 _COMMON: Mapping[str, pa.DataType] = {
     "tools": pa.string(),
@@ -201,26 +199,6 @@ def _kto(item: StepOf, about: About, cut: int) -> list[Record]:
     ]
 
 
-# --- reinforcement learning -------------------------------------------------------------------------------------------
-
-
-def _grpo(row: RlRow, about: About, cut: int) -> list[Record]:
-    if row.reward_model.ground_truth.judged_by == "state":
-        raise Inexpressible(Why.JUDGED_BY_STATE)
-    return [
-        {
-            "prompt": [{"role": message.role, "content": message.content} for message in row.prompt],
-            "reward_model": row.reward_model.model_dump(mode="json"),
-            "extra_info": row.extra_info.model_dump(mode="json"),
-            "tools": canonical_json(list(row.tools)),
-            "id": row.id,
-            "task_id": row.task_id,
-            "source": about.dataset,
-            "licence": row.licence,
-        }
-    ]
-
-
 # --- process rewards --------------------------------------------------------------------------------------------------
 
 
@@ -296,7 +274,7 @@ TRL_SFT = Format(
 )
 TRL_RFT = Format(
     name="trl-rft",
-    summary="The policy's own successes: `prompt` and `completion` for TRL's SFTTrainer, turns that are no targets "
+    summary="The policy's own successes: `prompt` and `completion` for TRL's SFTTrainer, turns that are not targets "
     "masked.",
     source="trajectories",
     layout="parquet",
@@ -329,24 +307,6 @@ KTO = Format(
     convert=_kto,
     columns=_columns(("prompt", JSONS), ("completion", JSONS), ("label", pa.bool_()), more={"reason": pa.string()}),
     usage=usage("kto"),
-)
-TRL_GRPO = Format(
-    name="trl-grpo",
-    summary="Tasks with their ground truth for TRL's GRPOTrainer, rewarded by `synth.annotate.rewards`.",
-    source="rl",
-    layout="parquet",
-    convert=_grpo,
-    columns={
-        "prompt": JSONS,
-        "reward_model": JSON,
-        "extra_info": JSON,
-        "tools": pa.string(),
-        "id": pa.string(),
-        "task_id": pa.string(),
-        "source": pa.string(),
-        "licence": pa.string(),
-    },
-    usage=usage("trl-grpo"),
 )
 PRM = Format(
     name="prm",

@@ -4,7 +4,7 @@ A general client builds a request, a response, two streams and their parts for e
 else that a call needs. Here a request is one write and a response one future. What it reads is RFC 9112: lengths,
 chunks, bodies that end with the connection, interim responses. It follows no redirect and makes no attempt twice.
 
-At 2,048 calls in flight and 1 s latency it makes 2.4 times the calls of aiohttp under the same transport (median of
+At 2,048 calls in flight and 1 s latency it makes 2.6 times the calls of aiohttp under the same transport (median of
 three rounds, least 1.8; 65 against 276 us of CPU a call), and whole calls through the hub 1.3 times
 (``tests/benchmarks/bench_throughput.py``). It goes when it wins by 10 % or less.
 """

@@ -7,7 +7,7 @@ import ipaddress
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -47,6 +47,16 @@ class TransportFailed(Exception):
         self.trouble = trouble
 
 
+class _Request(NamedTuple):
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    timeout: float
+    most: int
+    proxy: str | None
+
+
 class Transport:
     """Connections of one event loop. Made on that loop, closed on it.
 
@@ -69,60 +79,28 @@ class Transport:
         Raises:
             TransportFailed: refused, reset, cut off, too large, or out of time.
         """
-        return await self._request("POST", url, headers, timeout, proxy, body, most)
+        return await self._request(_Request("POST", url, headers, body, timeout, most, proxy))
 
     async def get(self, url: str, headers: Mapping[str, str], *, timeout: float, proxy: str | None = None) -> Response:
         """As :meth:`post`, without a body, for a small response."""
-        return await self._request("GET", url, headers, timeout, proxy, None)
+        return await self._request(_Request("GET", url, headers, None, timeout, MOST_BYTES, proxy))
 
-    async def _request(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        timeout: float,
-        proxy: str | None,
-        body: bytes | None,
-        most: int = MOST_BYTES,
-    ) -> Response:
+    async def _request(self, request: _Request) -> Response:
         """What all text of a server comes through: no key is in it from here on."""
+        plain = self._plain.get(request.url)
+        if plain is None:
+            plain = self._plain[request.url] = is_plain(request.url)
         try:
-            response = await self._exchange(method, url, headers, timeout, proxy, body, most)
-        except TransportFailed as failed:
-            detail = self._redactor.text(failed.trouble.detail)
-            raise TransportFailed(replace(failed.trouble, detail=detail)) from None
+            if plain and request.proxy is None:
+                response = await self._direct.request(*request[:-1])
+            else:
+                response = await self._by_aiohttp(request)
+        except (HttpFailure, TimeoutError, OSError, ValueError) as error:
+            trouble = _trouble(error, request.timeout)
+            raise TransportFailed(replace(trouble, detail=self._redactor.text(trouble.detail))) from None
         return _redacted(response, self._redactor)
 
-    async def _exchange(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        timeout: float,
-        proxy: str | None,
-        body: bytes | None,
-        most: int,
-    ) -> Response:
-        plain = self._plain.get(url)
-        if plain is None:
-            plain = self._plain[url] = is_plain(url)
-        if proxy is not None or not plain:
-            return await self._by_aiohttp(method, url, headers, timeout, proxy, body, most)
-        try:
-            return await self._direct.request(method, url, headers, body, timeout, most)
-        except (HttpFailure, TimeoutError, OSError, ValueError) as error:
-            raise TransportFailed(_trouble(error, timeout)) from error
-
-    async def _by_aiohttp(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        timeout: float,
-        proxy: str | None,
-        body: bytes | None,
-        most: int,
-    ) -> Response:
+    async def _by_aiohttp(self, request: _Request) -> Response:
         import aiohttp
 
         if self._session is None:
@@ -132,6 +110,7 @@ class Transport:
                 headers=_HEADERS,
                 auto_decompress=False,
             )
+        method, url, headers, body, timeout, most, proxy = request
         limit = aiohttp.ClientTimeout(total=timeout, sock_connect=min(timeout, _CONNECT_SECONDS))
         try:
             async with self._session.request(
@@ -142,17 +121,14 @@ class Transport:
                 async for piece in response.content.iter_any():
                     came.feed(piece)
                 return Response(response.status, lower, came.whole())
-        except (
-            aiohttp.ConnectionTimeoutError,
-            aiohttp.ClientConnectorError,
-            aiohttp.ClientProxyConnectionError,
-        ) as error:
-            known = ConnectTimeout if isinstance(error, TimeoutError) else NotConnected
-            raise TransportFailed(_trouble(known(str(error)), timeout)) from error
+        except (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError) as error:
+            raise (ConnectTimeout if isinstance(error, TimeoutError) else NotConnected)(str(error)) from error
         except (aiohttp.ClientResponseError, ValueError) as error:
-            raise TransportFailed(_trouble(Garbled(_said(error)), timeout)) from error
-        except (aiohttp.ClientError, HttpFailure, TimeoutError, OSError) as error:
-            raise TransportFailed(_trouble(error, timeout)) from error
+            raise Garbled(_said(error)) from error
+        except aiohttp.ClientError as error:
+            if isinstance(error, TimeoutError):
+                raise
+            raise HttpFailure(_said(error)) from error
 
     async def close(self) -> None:
         await self._direct.close()

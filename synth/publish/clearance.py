@@ -26,7 +26,7 @@ def publishable_edition(dataset: Dataset, stack: ExitStack, say: Announce) -> Da
     if dataset.report.redacted is not None or not unlicensed(dataset):
         return dataset
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="synth-push-"))) / "edition"
-    say("redacting text for which nobody stated a licence")
+    say("redacting text without a stated licence")
     about = redact(dataset.path, folder).redacted
     if about is not None:
         rows = ", ".join(f"{config} {count:,}" for config, count in about.rows.items())
@@ -39,7 +39,7 @@ def publishable_edition(dataset: Dataset, stack: ExitStack, say: Announce) -> Da
 def checked(
     dataset: Dataset, sent_from: Dataset, public: bool, token: str | None, say: Announce
 ) -> tuple[list[LocalFile], list[str]]:
-    """The files of ``sent_from``, once nothing speaks against publishing them, and what stands beside ``dataset``."""
+    """The files of ``sent_from``, once they may be published, and what lies beside ``dataset``."""
     where = str(dataset.path)
     files, beside = contents(sent_from.path)
     found = leaks(files, this_machine(dataset.path, token))
@@ -54,16 +54,15 @@ def checked(
     if public and nobody and "documents" not in dataset.configs:
         listed = ", ".join(f"{config} {count:,}" for config, count in nobody.items())
         raise DatasetError(
-            f"nobody stated a licence for rows of {listed}, and no documents stand behind them whose text could be "
-            "redacted",
+            f"no licence is stated for rows of {listed}, which have no documents whose text could be redacted",
             where=where,
             mend="state it where the rows come from (source.licence, synth import --licence), or leave out --public",
         )
     if not public and nobody:
         listed = ", ".join(f"{config} {count:,}" for config, count in nobody.items())
-        say(f"nobody stated a licence for rows of {listed}: keep the repository private until somebody does")
+        say(f"no licence is stated for rows of {listed}: keep the repository private until one is")
     for name in beside:
-        say(f"left out, since it is no part of a dataset: {name}")
+        say(f"left out, since it is not part of a dataset: {name}")
     return files, beside
 
 

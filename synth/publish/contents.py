@@ -45,7 +45,7 @@ class LocalFile:
 
 
 def contents(folder: Path) -> tuple[list[LocalFile], list[str]]:
-    """Files of the dataset by name, hashed, and what stands beside them and is not sent.
+    """Files of the dataset by name, hashed, and what lies beside them and is not sent.
 
     Raises:
         DatasetError: a file can't be read.
@@ -79,7 +79,7 @@ def _hashed(name: str, path: Path) -> LocalFile:
 
 def differences(wanted: Iterable[LocalFile], there: Mapping[str, RemoteFile]) -> tuple[list[LocalFile], list[str]]:
     """What must be sent, and what of an older version of a dataset must go. Files that are not named as a dataset of
-    ours names its files are somebody else's: they stay."""
+    ours names its files belong to someone else: they stay."""
     files = list(wanted)
     names = {file.name for file in files}
     send = [file for file in files if not file.is_the_same_as(there.get(file.name))]

@@ -19,9 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from synth.dataset.files import CARD_FILE, REPORT_FILE, data_files
+from synth.dataset.files import CARD_FILE, REPORT_FILE, Problem, Problems, data_files
 from synth.dataset.key_hashes import KeyHashes, hashes_in
-from synth.dataset.problems import Problem, Problems
 from synth.dataset.reader import batches_in, load
 from synth.errors import DatasetError
 from synth.publish.contents import LocalFile
@@ -56,7 +55,7 @@ class Machine:
     paths: tuple[str, ...] = ()
     """Absolute folders that are this machine's own."""
     host: str | None = None
-    """Its name, where it is no everyday word."""
+    """Its name, unless it is an everyday word."""
     keys: KeyHashes | None = None
     """What the dataset was built with, whether it is set any more or not."""
 
@@ -78,7 +77,7 @@ def this_machine(folder: Path, token: str | None, environment: Mapping[str, str]
 
 
 def leaks(files: Iterable[LocalFile], machine: Machine, *, limit: int = 20) -> list[Problem]:
-    """Where something stands that must not leave the machine; empty when nowhere. Rows stream.
+    """Where something must not leave the machine; empty when nothing must not. Rows stream.
 
     Raises:
         DatasetError: a file can't be read.
@@ -175,7 +174,7 @@ def _texts(array: pa.Array, rows: pa.Array) -> Iterator[tuple[pa.Array, pa.Array
 
 
 def without_licence(files: Iterable[LocalFile]) -> dict[str, int]:
-    """Config -> rows whose licence nobody stated. Only that column is read."""
+    """Config -> rows without a stated licence. Only that column is read."""
     counts: dict[str, int] = {}
     for file in files:
         if file.path.suffix != ".parquet":
@@ -203,7 +202,7 @@ class Held(Row):
     rows: int
     """Rows that hold some (lines, for a file)."""
     file: str
-    """Where the first of them stands. What stands there is not repeated here."""
+    """Where the first of them is. What it says is not repeated here."""
     row: int
     """Its number in that file, from 0."""
 

@@ -1,7 +1,7 @@
 """``synth push``: a finished dataset becomes one commit of a dataset repository on the Hugging Face Hub.
 
 The branch is read first, and the commit names what was read as its parent, so it either lands on exactly that state or
-not at all. Whatever else happens (a reply that is lost, a kill, somebody else's commit), the next look at the branch
+not at all. Whatever else happens (a lost reply, a kill, someone else's commit), the next look at the branch
 tells: the same files there = done. Large files are sent before the commit; the Hub keeps them by their hash, so a
 second try sends only what is missing.
 """
@@ -66,9 +66,9 @@ class Pushed:
     deleted: tuple[str, ...]
     """Files of an older version that the commit removes."""
     redacted: int
-    """Documents whose text was redacted, since nobody stated a licence for it."""
+    """Documents whose text was redacted, since no licence is stated for it."""
     left_out: tuple[str, ...]
-    """What stands in the folder and is no part of a dataset."""
+    """Files in the folder that are not part of a dataset."""
     dry_run: bool
 
     @property
@@ -101,7 +101,7 @@ def push(
 
     Validates first, and looks for keys, paths and host names. A repository that exists keeps its visibility: where it
     is another one than asked for, nothing is sent. With ``dry_run`` nothing is written on the Hub. With ``public``
-    the text of documents for which nobody stated a licence is redacted: what is sent is the edition that ``redact``
+    the text of documents without a stated licence is redacted: what is sent is the edition that ``redact``
     makes of the dataset, in a temporary folder. A private repository gets all of it.
 
     Args:
@@ -173,12 +173,12 @@ def token_for(repo: str) -> str:
 def _named(repo: str, revision: str | None) -> str:
     if not _REPO.fullmatch(repo) or ".." in repo or "--" in repo or repo.endswith((".git", ".", "-")):
         raise InputError(
-            f"{repo!r} is no name of a repository", where="--repo", mend="give user/name or organization/name"
+            f"{repo!r} is not a repository name", where="--repo", mend="give user/name or organization/name"
         )
     if revision is None:
         return "main"
     if not _REVISION.fullmatch(revision) or ".." in revision or _COMMIT.fullmatch(revision):
-        raise InputError(f"{revision!r} is no name of a branch", where="--revision", mend="give a branch, such as v2")
+        raise InputError(f"{revision!r} is not a branch name", where="--revision", mend="give a branch, such as v2")
     return revision
 
 
@@ -305,7 +305,7 @@ class _Exchange:
         return head
 
     def _committed(self, first: _Head, message: str) -> _Head:
-        """Send what is missing and commit on ``first``; somebody else's commit since then ends it."""
+        """Send what is missing and commit on ``first``; someone else's commit since then ends it."""
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
         head = self._read()
@@ -359,7 +359,7 @@ class _Exchange:
         """``head`` holds the dataset: by our commit, whose reply may have been lost, or by an equal one."""
         if any(differences(self.files, head.files)):
             raise PushFailed(
-                "somebody else committed to it in the meantime, so nothing of this dataset was published",
+                "someone else committed to it in the meantime, so nothing was published",
                 where=f"{self.api.endpoint}/datasets/{self.repo}",
                 mend="look at it, then run the same command again",
             )

@@ -1,4 +1,4 @@
-"""An edition of a dataset that may be published: text for which nobody stated a licence stands in it as references."""
+"""An edition of a dataset that may be published: text without a stated licence stands in it as references."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ _ACTIONS = ("api_action", "code_action", "message_action")
 
 
 def unlicensed(dataset: Dataset) -> dict[str, str]:
-    """Id -> text of the documents for which nobody stated a licence."""
+    """Id -> text of the documents without a stated licence."""
     if "documents" not in dataset.configs:
         return {}
     return {
@@ -241,7 +241,7 @@ def redact(folder: str | Path, out: str | Path) -> BuildReport:
     Raises:
         InputError: there is no dataset, nothing of it has to be redacted, or it is such an edition already.
         DatasetError: a file is damaged, or two of the documents have one id.
-        StoreError: ``out`` is not empty or can't be written; nothing stands there then.
+        StoreError: ``out`` is not empty or can't be written; nothing is left there.
     """
     check_destination(out, marker=None)
     dataset = load(folder)

@@ -49,7 +49,7 @@ def rehydrate(folder: str | Path, texts: Mapping[str, str], out: str | Path) -> 
 
     Raises:
         InputError: nothing is redacted from the dataset, or not one text of it is in ``texts``.
-        StoreError: ``out`` is not empty or can't be written; nothing stands there then.
+        StoreError: ``out`` is not empty or can't be written; nothing is left there.
     """
     check_destination(out, marker=None)
     dataset = load(folder)

@@ -93,8 +93,6 @@ class CallStore:
         self._busy_since: float | None = None
         self._checkpoints = Checkpoints(self.path)
 
-    # What callers do
-
     async def get(self, key: str) -> bytes | None:
         """The reply that is served under ``key`` (hex), or None: then the call must be made.
 
@@ -202,18 +200,16 @@ class CallStore:
         if self._begins:
             self._schedule()
 
-    # What is known
-
     def account(self, name: str) -> Account:
-        """What ``name`` has used over all runs, all roles together; zeros for a name that was never used."""
-        return total(name, self.accounts())
-
-    def accounts(self) -> tuple[Account, ...]:
-        """Every (account, role), in order.
+        """What ``name`` has used over all runs, all roles together; zeros for a name that was never used.
 
         Raises:
             StoreError: the file can't be read.
         """
+        return total(name, self.accounts())
+
+    def accounts(self) -> tuple[Account, ...]:
+        """Every (account, role), in order. Raises the same."""
         with sqlite_errors(self.path):
             return self._file.accounts()
 

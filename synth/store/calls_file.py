@@ -302,8 +302,6 @@ class CallFile:
             if execute(first, (key,)).fetchone() != (number,)
         }
 
-    # Reading
-
     def get(self, key: bytes) -> bytes | None:
         """The reply that is served under ``key``.
 

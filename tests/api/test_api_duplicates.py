@@ -134,7 +134,7 @@ def test_marks_and_the_table_of_duplicates_must_agree(sampled: BuildResult, data
     assert any("is itself marked" in what for what in chained)
     assert any("duplicates names none for it" in what for what in chained)
     scored = broken(sampled.path, tmp_path / "scored", "duplicates", with_id(listed.id, score=0.5))
-    assert scored == ["score: 0.5 is none of kind structural"]
+    assert scored == ["score: 0.5 is not possible for kind structural"]
     level = broken(sampled.path, tmp_path / "level", "duplicates", with_id(listed.id, level="preferences"))
     assert any("is not in preferences" in what for what in level)
 

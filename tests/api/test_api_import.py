@@ -315,13 +315,13 @@ def test_of_runs_that_do_the_same_the_first_stays_where_that_is_asked_for(tmp_pa
 
 BROKEN: list[tuple[str, dict[str, Any], str]] = [
     ("adp", {"id": "x"}, "content: missing"),
-    ("atif", {"schema_version": "2"}, "is no version 1 of ATIF"),
+    ("atif", {"schema_version": "2"}, "is not a version 1 of ATIF"),
     ("atif", ATIF | {"steps": [{"source": "agent", "tool_calls": [{}]}]}, r"steps\[0\].tool_calls\[0\].function_name"),
     ("openai", {"messages": [{"role": "robot"}]}, "'robot' is none of system"),
     ("openai", openai(tools="{"), "tools: no JSON"),
     ("sharegpt", {"conversations": [{"from": "gpt"}]}, "value: missing"),
     ("sharegpt", {"conversations": [{"from": "robot", "value": "x"}]}, "'robot' is none of human"),
-    ("adp", ADP_1 | {"schema_version": "2.0.0"}, "'2.0.0' is no version 1"),
+    ("adp", ADP_1 | {"schema_version": "2.0.0"}, "'2.0.0' is not a version 1"),
     ("adp", ADP_1 | {"content": [{"class_": "audio_observation"}]}, "'audio_observation' is none of api_action"),
     ("auto", {"a": 1, "b": 2}, "its keys are a, b"),
     ("openhands", {"history": [3]}, "not a list of objects"),

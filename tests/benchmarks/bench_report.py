@@ -102,7 +102,7 @@ def opened(page_file: Path, shots: Path | None) -> dict[str, float]:
         found["reading one, ms"] = 1e3 * (time.perf_counter() - start)
         if shots:
             page.screenshot(path=str(shots / "whole.png"))
-            for name in ("critical", "distractors", "twins"):
+            for name in ("critical", "distractors", "duplicates"):
                 if page.locator(f"#{name}").count():
                     page.locator(f"#{name}").scroll_into_view_if_needed()
                     page.evaluate(f"document.getElementById('{name}').scrollIntoView()")

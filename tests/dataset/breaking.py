@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from mutating import Held
 
 from synth.dataset.configs import config_named
+from synth.dataset.files import Problem
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.row import Row
@@ -25,16 +30,32 @@ DOCUMENTS = "documents/corpus-00000-of-00001.parquet"
 REJECTED = "rejected/rejected-00000-of-00001.parquet"
 
 Break = Callable[[Path], None]
-Mutation = tuple[Break, str, int | None, str]
-"""How to break a dataset, then the file, the row and some words of the problem that ``validate`` has to find."""
+Mutation = tuple[Break, str, int | None, str] | tuple[Break, str, str]
+"""How to break a dataset, then the beginning of the file's name, the row (of three values: any) and some words of the
+problem that ``validate`` has to find."""
 
 
-def must_be_found(mutation: Mutation, folder: Path) -> None:
-    """Break the dataset in ``folder`` and see that ``validate`` says so, in lines that fit on a screen."""
-    broken, file, row, words = mutation
-    broken(folder)
-    found = validate(folder)
-    assert any(problem.file == file and problem.row == row and words in problem.what for problem in found), (
+@dataclass(frozen=True)
+class Edit:
+    """Rows of one file changed, past all validation of the row type; they keep its schema."""
+
+    name: str
+    change: Callable[[pa.Table], pa.Table]
+
+    def __call__(self, folder: Path) -> None:
+        rewrite(folder, self.name, self.change)
+
+
+_held = cache(Held)
+
+
+def must_be_found(mutation: Mutation, whole: Path) -> None:
+    """Break a copy of the dataset in ``whole``, edited rows in memory and else the files, and see that ``validate``
+    says so, in lines that fit on a screen."""
+    broken, file, words = mutation[0], mutation[1], mutation[-1]
+    found = _held(whole).edited(broken.name, broken.change) if isinstance(broken, Edit) else _broken(broken, whole)
+    wanted = [one for one in found if one.file.startswith(file) and words in one.what]
+    assert any(len(mutation) == 3 or one.row == mutation[2] for one in wanted), (
         "\n".join(map(str, found)) or "nothing found"
     )
     for problem in found:
@@ -42,13 +63,11 @@ def must_be_found(mutation: Mutation, folder: Path) -> None:
         assert len(str(problem)) < 500
 
 
-def must_be_found_in(broken: Break, files: str, words: str, whole: Path, folder: Path) -> None:
-    """Break a copy of ``whole`` in ``folder`` and see that ``validate`` says so of a file whose name begins with
-    ``files``."""
-    shutil.copytree(whole, folder)
-    broken(folder)
-    found = [problem for problem in validate(folder) if problem.file.startswith(files)]
-    assert any(words in problem.what for problem in found), "\n".join(map(str, found)) or "nothing found"
+def _broken(broken: Break, whole: Path) -> list[Problem]:
+    with TemporaryDirectory() as folder:
+        copy = shutil.copytree(whole, Path(folder) / "copy")
+        broken(copy)
+        return validate(copy)
 
 
 def rewrite(folder: Path, name: str, change: Callable[[pa.Table], pa.Table], **options: Any) -> None:
@@ -69,24 +88,34 @@ def column(name: str, value: Callable[[int, Any], Any]) -> Callable[[pa.Table], 
     return change
 
 
-def edit(name: str, row: int, change: Callable[[Any], dict[str, Any]]) -> Break:
-    """Replace fields of one row, past all validation of the row type."""
+def edit(name: str, row: int, change: Callable[[Any], dict[str, Any]]) -> Edit:
+    """Replace fields of one row."""
+    row_type: type[Row] = config_named(name.split("/")[0]).row_type
 
-    def broken(folder: Path) -> None:
-        row_type: type[Row] = config_named(name.split("/")[0]).row_type
+    def changed(table: pa.Table) -> pa.Table:
+        rows = from_arrow(table, row_type)
+        rows[row] = rows[row].model_copy(update=change(rows[row]))
+        return to_arrow(rows, row_type)
 
-        def changed(table: pa.Table) -> pa.Table:
-            rows = from_arrow(table, row_type)
-            rows[row] = rows[row].model_copy(update=change(rows[row]))
-            return to_arrow(rows, row_type)
-
-        rewrite(folder, name, changed)
-
-    return broken
+    return Edit(name, changed)
 
 
-def values(name: str, what: str, value: Callable[[int, Any], Any]) -> Break:
-    return lambda folder: rewrite(folder, name, column(what, value))
+def row(
+    name: str, number: int, words: str, change: Callable[[Any], dict[str, Any]] | None = None, **fields: Any
+) -> Mutation:
+    """Fields of one row replaced, and some words of the problem that is found in that very row."""
+    return edit(name, number, change or (lambda old: fields)), name, number, words
+
+
+def within(
+    name: str, number: int, words: str, change: Callable[[Any], dict[str, Any]] | None = None, **fields: Any
+) -> tuple[Break, str, str]:
+    """Fields of one row replaced, and some words of a problem in that file."""
+    return edit(name, number, change or (lambda old: fields)), name, words
+
+
+def values(name: str, what: str, value: Callable[[int, Any], Any]) -> Edit:
+    return Edit(name, column(what, value))
 
 
 def table(name: str, change: Callable[[pa.Table], pa.Table], **options: Any) -> Break:

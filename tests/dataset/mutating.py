@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from synth.dataset.columns import Column, columns
-from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import DataFile
-from synth.dataset.problems import Problem, Problems
+from synth.dataset.configs import CONFIGS, Column, Config, columns, config_named
+from synth.dataset.files import DataFile, Problem, Problems
 from synth.dataset.reader import load
+from synth.dataset.rules.coverage import coverage
 from synth.dataset.rules.reading import Portion, layout, parsed, portions
 from synth.dataset.rules.validate import check_rows
 
@@ -118,7 +118,21 @@ class Held:
             name: tuple(self._changed(part, mutations, found) for part in parts)
             for name, parts in self.portions.items()
         }
-        check_rows(lambda config: new.get(config.name, ()), new, self.report, self.mix, found)
+        return self._found(new, found)
+
+    def edited(self, name: str, change: Callable[[pa.Table], pa.Table]) -> list[Problem]:
+        """The same with ``change`` of all rows of a file at once."""
+        (file,) = (file for file in self.tables if file.label == name)
+        config = config_named(file.config)
+        whole = pa.Table.from_batches([part.batch for part in self.portions[file.config] if part.file == file])
+        batch = change(whole).combine_chunks().to_batches()[0]
+        found = Problems(10_000)
+        rows = tuple(parsed(batch, config.row_type, file, 0, found))
+        kept = tuple(part for part in self.portions[file.config] if part.file != file)
+        return self._found({**self.portions, file.config: (Portion(file, 0, batch, rows), *kept)}, found)
+
+    def _found(self, portions: Mapping[str, Sequence[Portion]], found: Problems) -> list[Problem]:
+        check_rows(lambda config: portions.get(config.name, ()), portions, self.report, self.mix, found)
         return found.listed()
 
     def unseen(self, mutations: list[Mutation]) -> list[Mutation]:
@@ -161,6 +175,15 @@ class Held:
                 for mutation in batch:
                     if (mutation.file.label, mutation.row) not in found and not self.problems([mutation]):
                         yield mutation
+
+
+@cache
+def carried() -> dict[str, tuple[str, ...]]:
+    """Table -> columns that nothing proves."""
+    found: dict[str, tuple[str, ...]] = {}
+    for table, column, behind in coverage():
+        found[table] = (*found.get(table, ()), *(() if behind else (column,)))
+    return {table: names for table, names in found.items() if names}
 
 
 def leaves(config: Config) -> list[Column]:

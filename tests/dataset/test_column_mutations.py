@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from critical_samples import whole_tables
 from exporter_samples import sample_report
-from mutating import Held, Mutation, leaves
+from mutating import Held, Mutation, carried, leaves
 from test_judgment_mutations import TASKS, verdicts
 from test_writing_mutations import checks, wordings
 
 import synth
 from synth.dataset.configs import CONFIGS, config_named
 from synth.dataset.layout import write_dataset
-from synth.dataset.rules.coverage import CARRIED
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.judgments import JudgmentRow
@@ -62,20 +61,20 @@ def written_by_models(folder: Path) -> None:
 
 def test_a_changed_value_of_every_column_is_seen_or_the_column_is_carried(held: dict[str, Held]) -> None:
     """Those of which an earlier dataset has values are looked at there."""
-    looked_at = {config.name: set(CARRIED.get(config.name, ())) for config in CONFIGS}
+    looked_at = {config.name: set(carried().get(config.name, ())) for config in CONFIGS}
     missed: list[str] = []
     for name, one in held.items():
         missed += [f"{name}: {mutation}" for mutation in one.missed(looked_at)]
         for config in one.configs():
             looked_at[config.name] |= {column.path for column in leaves(config) if one.places(config, column)}
     assert missed == [], "\n".join(missed)
-    assert [name for name, seen in looked_at.items() if seen <= set(CARRIED.get(name, ()))] == []
+    assert [name for name, seen in looked_at.items() if seen <= set(carried().get(name, ()))] == []
 
 
 def test_no_column_that_is_proven_stands_among_those_that_are_not(held: dict[str, Held]) -> None:
     """A column is proven when no mutation of it is unseen."""
     tries: dict[str, list[tuple[Held, Mutation]]] = {}
-    for table, names in CARRIED.items():
+    for table, names in carried().items():
         config = config_named(table)
         for column in (column for column in leaves(config) if column.path in names):
             tried = [(one, mutation) for one in held.values() for mutation in one.mutations(config, column, TRIES)]

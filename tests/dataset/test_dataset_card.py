@@ -11,8 +11,7 @@ from exporter_samples import sample_report, sample_tables
 from huggingface_hub import DatasetCard
 
 from synth.dataset.card.rendering import beside_card, front_matter, render_card
-from synth.dataset.columns import columns
-from synth.dataset.configs import CONFIGS
+from synth.dataset.configs import CONFIGS, columns
 from synth.dataset.licences import licence_of
 from synth.dataset.usage import filled
 from synth.registry import choices, find

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from breaking import DOCUMENTS, Break, edit, must_be_found_in, table
+from breaking import DOCUMENTS, Mutation, edit, must_be_found, table, within
 from exporter_samples import PROVENANCE, page, sample_report, sample_tables, task
 
 from synth.dataset.layout import write_dataset
@@ -112,75 +112,46 @@ def _moved(evidence: Evidence) -> Evidence:
     return evidence.model_copy(update={"start": evidence.start + 1})
 
 
-MUTATIONS: dict[str, tuple[Break, str, str]] = {
-    "of no task": (edit(DISTRACTORS, 0, lambda r: {"task_id": "task-x"}), DISTRACTORS, "there is no task task-x"),
-    "of no document": (
-        edit(DISTRACTORS, 1, lambda r: {"document_id": "p999"}),
-        DISTRACTORS,
-        "there is no document p999",
-    ),
-    "gold": (edit(DISTRACTORS, 1, lambda r: {"document_id": "p1"}), DISTRACTORS, "p1 is a gold document"),
+MUTATIONS: dict[str, Mutation] = {
+    "of no task": within(DISTRACTORS, 0, "there is no task task-x", task_id="task-x"),
+    "of no document": within(DISTRACTORS, 1, "there is no document p999", document_id="p999"),
+    "gold": within(DISTRACTORS, 1, "p1 is a gold document", document_id="p1"),
     "twice": (table(DISTRACTORS, lambda t: pa.concat_tables([t, t.slice(1, 1)])), DISTRACTORS, "another distractor is"),
-    "in another split": (edit(DISTRACTORS, 0, lambda r: {"split": "test"}), DISTRACTORS, "split: test"),
-    "tier of another kind": (edit(DISTRACTORS, 1, lambda r: {"tier": 1}), DISTRACTORS, "tier: 1, and the kind is"),
-    "met in no run": (
-        edit(DISTRACTORS, 1, lambda r: {"trajectory_id": None}),
-        DISTRACTORS,
-        "tier: 2 with trajectory_id",
+    "in another split": within(DISTRACTORS, 0, "split: test", split="test"),
+    "tier of another kind": within(DISTRACTORS, 1, "tier: 1, and the kind is", tier=1),
+    "met in no run": within(DISTRACTORS, 1, "tier: 2 with trajectory_id", trajectory_id=None),
+    "met in a run that is not there": within(
+        DISTRACTORS, 1, "there is no trajectory trajectory-x", trajectory_id="trajectory-x"
     ),
-    "met in a run that is not there": (
-        edit(DISTRACTORS, 1, lambda r: {"trajectory_id": "trajectory-x"}),
+    "a check failed": within(
         DISTRACTORS,
-        "there is no trajectory trajectory-x",
-    ),
-    "a check failed": (
-        edit(
-            DISTRACTORS,
-            1,
-            lambda r: {"checks": (r.checks[0], r.checks[1].model_copy(update={"outcome": "failed"}))},
-        ),
-        DISTRACTORS,
+        1,
         "checks: does_not_answer failed",
+        lambda r: {"checks": (r.checks[0], r.checks[1].model_copy(update={"outcome": "failed"}))},
     ),
-    "a check left out": (edit(DISTRACTORS, 1, lambda r: {"checks": r.checks[:1]}), DISTRACTORS, "must both be there"),
-    "written and not said so": (
-        edit(DISTRACTORS, 0, lambda r: {"misinformation_id": None}),
-        DISTRACTORS,
-        "misinformation_id: None; the page was written for falsehood-1",
+    "a check left out": within(DISTRACTORS, 1, "must both be there", lambda r: {"checks": r.checks[:1]}),
+    "written and not said so": within(
+        DISTRACTORS, 0, "misinformation_id: None; the page was written for falsehood-1", misinformation_id=None
     ),
-    "the false statement is true": (
-        edit(FALSEHOODS, 0, lambda r: {"stated_object": "Ada 1"}),
-        FALSEHOODS,
-        "stated_object: Ada 1 is what is true",
-    ),
+    "the false statement is true": within(FALSEHOODS, 0, "stated_object: Ada 1 is what is true", stated_object="Ada 1"),
     "the facts say what is called false": (
         edit(FACTS, 0, lambda r: {"value": "Bob 7"}),
         FALSEHOODS,
         "stated_object: Bob 7 is a fact",
     ),
-    "the facts do not say what is called true": (
-        edit(FALSEHOODS, 0, lambda r: {"true_object": "Ada 2"}),
-        FALSEHOODS,
-        "no fact at that span says",
-    ),
-    "the statement moved": (
-        edit(FALSEHOODS, 0, lambda r: {"statement": _moved(r.statement)}),
-        FALSEHOODS,
-        "statement: w1 says",
-    ),
-    "the cue moved": (edit(FALSEHOODS, 0, lambda r: {"cue_words": _moved(r.cue_words)}), FALSEHOODS, "cue_words: w1"),
-    "the truth moved": (edit(FALSEHOODS, 0, lambda r: {"truth": _moved(r.truth)}), FALSEHOODS, "truth: p1 says"),
+    "the facts do not say what is called true": within(FALSEHOODS, 0, "no fact at that span says", true_object="Ada 2"),
+    "the statement moved": within(FALSEHOODS, 0, "statement: w1 says", lambda r: {"statement": _moved(r.statement)}),
+    "the cue moved": within(FALSEHOODS, 0, "cue_words: w1", lambda r: {"cue_words": _moved(r.cue_words)}),
+    "the truth moved": within(FALSEHOODS, 0, "truth: p1 says", lambda r: {"truth": _moved(r.truth)}),
     "the page was rewritten": (
         edit(DOCUMENTS, 62, lambda d: {"text": d.text.replace("Bob 7", "Bob 8")}),
         FALSEHOODS,
         "statement: w1 says",
     ),
-    "the cue is on another page": (
-        edit(FALSEHOODS, 0, lambda r: {"cue_words": r.truth}),
-        FALSEHOODS,
-        "cue_words: it is not on the page w1",
+    "the cue is on another page": within(
+        FALSEHOODS, 0, "cue_words: it is not on the page w1", lambda r: {"cue_words": r.truth}
     ),
-    "nothing is stated": (edit(FALSEHOODS, 0, lambda r: {"stated_object": None}), FALSEHOODS, "stated_object: None"),
+    "nothing is stated": within(FALSEHOODS, 0, "stated_object: None", stated_object=None),
 }
 
 
@@ -189,6 +160,5 @@ def test_the_whole_dataset_holds(whole: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(whole: Path, tmp_path: Path, name: str) -> None:
-    breaks, file, words = MUTATIONS[name]
-    must_be_found_in(breaks, file, words, whole, tmp_path / "copy")
+def test_every_break_is_found(whole: Path, name: str) -> None:
+    must_be_found(MUTATIONS[name], whole)

@@ -90,14 +90,14 @@ MUTATIONS: dict[str, tuple[int, dict[str, Any], str]] = {
     "a rating of 0": (RUN, {"value": 0.0}, "value: 0 is out of the range of 'rated'"),
     "a rating at a step": (RUN, {"step": 1}, "step: 1, but it is about a whole run"),
     "a step that is not there": (RUN, {"cites": (0, 7)}, "cites: 7, but the trajectory has 3 turns"),
-    "a step cited twice": (RUN, {"cites": (1, 1)}, "are no steps, each once"),
-    "a word of another kind": (ANSWER, {"verdict": "agrees"}, "'agrees' is not said of this kind"),
+    "a step cited twice": (RUN, {"cites": (1, 1)}, "must be distinct steps"),
+    "a word of another kind": (ANSWER, {"verdict": "agrees"}, "'agrees' is not a verdict of this kind"),
     "another value than the word": (ANSWER, {"value": 0.0}, "value: 0 is out of the range of 'equivalent'"),
     "a pair that is not there": (PAIR, {"pair_id": "pair-x"}, "there is no pair pair-x"),
     "a pair at another step": (PAIR, {"step": 0}, "pair_id: the pair is of step"),
     "a pair without a pair": (PAIR, {"pair_id": None}, "pair_id: only verdicts on pairs have one"),
     "an alternative of a run": (RUN, {"alternative": 2}, "alternative: 2"),
-    "calls of nobody": (RUN, {"provenance": PROVENANCE.model_copy(update={"backend": None})}, "nobody is named"),
+    "calls of nobody": (RUN, {"provenance": PROVENANCE.model_copy(update={"backend": None})}, "no backend is named"),
     "the same verdict twice": (ALTERNATIVE, {"id": "verdict-other", "step": 1}, "another judgment has trajectory_id"),
 }
 

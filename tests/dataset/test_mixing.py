@@ -115,7 +115,7 @@ def test_near_questions_are_taken_once_where_that_is_asked_for(tmp_path: Path) -
         "Where was Ada born?",
         "When did Mosk fall?",
     }
-    with pytest.raises(InputError, match="is no share of n-grams"):
+    with pytest.raises(InputError, match="is not a share of n-grams"):
         synth.mix({one: 1, other: 1}, tmp_path / "wrong", near=2)
 
 
@@ -141,9 +141,9 @@ def test_mistakes(two: tuple[Path, Path], tmp_path: Path, capsys: pytest.Capture
     one, other = two
     with pytest.raises(InputError, match=r"two has 8 tasks to take, and its share is 10. Give --tasks 16 or fewer"):
         synth.mix({one: 1, other: 1}, tmp_path / "mix", tasks=20)
-    with pytest.raises(InputError, match="is no mix"):
+    with pytest.raises(InputError, match="a mix needs two"):
         synth.mix({one: 1}, tmp_path / "mix")
-    with pytest.raises(InputError, match="is no weight"):
+    with pytest.raises(InputError, match="is not a weight"):
         synth.mix({one: 1, other: 0}, tmp_path / "mix")
     with pytest.raises(InputError, match="too few to mix"):
         synth.mix({one: 1, other: 1}, tmp_path / "mix", tasks=1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +18,7 @@ from breaking import (
     item,
     must_be_found,
     report,
+    row,
     table,
 )
 from critical_breaking import (
@@ -37,168 +37,107 @@ from synth.schemas.adp import MessageAction, TextObservation
 
 MUTATIONS: dict[str, Mutation] = {
     # preferences
-    "pair of no trajectory": (
-        edit(PREFERENCES, STEP, lambda p: {"trajectory_id": "nowhere"}),
-        PREFERENCES,
-        STEP,
-        "trajectory_id: there is no trajectory nowhere",
+    "pair of no trajectory": row(
+        PREFERENCES, STEP, "trajectory_id: there is no trajectory nowhere", trajectory_id="nowhere"
     ),
-    "pair of another task": (edit(PREFERENCES, STEP, lambda p: {"task_id": "x"}), PREFERENCES, STEP, "task_id: x"),
-    "pair in another split": (
-        edit(PREFERENCES, STEP, lambda p: {"split": "test"}),
-        PREFERENCES,
-        STEP,
-        "split: test, but its trajectory is of train",
-    ),
+    "pair of another task": row(PREFERENCES, STEP, "task_id: x", task_id="x"),
+    "pair in another split": row(PREFERENCES, STEP, "split: test, but its trajectory is of train", split="test"),
     "pair twice": (
         table(PREFERENCES, lambda t: pa.concat_tables([t, t.slice(STEP, 1)])),
         PREFERENCES,
         5,
         "id: another pair is pair-verified_step-trajectory-policy-0001 too",
     ),
-    "prompt that is no prefix": (
-        edit(
-            PREFERENCES, STEP, lambda p: {"prompt": (*p.prompt[:-1], p.prompt[-1].model_copy(update={"content": "x"}))}
-        ),
+    "prompt that is no prefix": row(
         PREFERENCES,
         STEP,
         "prompt: is not what the trajectory holds before step 1",
+        lambda p: {"prompt": (*p.prompt[:-1], p.prompt[-1].model_copy(update={"content": "x"}))},
     ),
-    "prompt cut short": (
-        edit(PREFERENCES, STEP, lambda p: {"prompt": p.prompt[:1]}),
-        PREFERENCES,
-        STEP,
-        "prompt: is not what the trajectory holds before step 1",
+    "prompt cut short": row(
+        PREFERENCES, STEP, "prompt: is not what the trajectory holds before step 1", lambda p: {"prompt": p.prompt[:1]}
     ),
-    "step of another prompt": (
-        edit(PREFERENCES, STEP, lambda p: {"step": 2}),
-        PREFERENCES,
-        STEP,
-        "prompt: is not what the trajectory holds before step 2",
+    "step of another prompt": row(PREFERENCES, STEP, "prompt: is not what the trajectory holds before step 2", step=2),
+    "sides that are the same": row(
+        PREFERENCES, PERTURBED, "rejected: is the same as chosen", lambda p: {"rejected": p.chosen}
     ),
-    "sides that are the same": (
-        edit(PREFERENCES, PERTURBED, lambda p: {"rejected": p.chosen}),
-        PREFERENCES,
-        PERTURBED,
-        "rejected: is the same as chosen",
-    ),
-    "sides that do the same": (
-        edit(PREFERENCES, STEP, lambda p: {"chosen": (p.rejected[0].model_copy(update={"reasoning_content": "!"}),)}),
+    "sides that do the same": row(
         PREFERENCES,
         STEP,
         "rejected: does the same as chosen",
+        lambda p: {"chosen": (p.rejected[0].model_copy(update={"reasoning_content": "!"}),)},
     ),
-    "side left empty": (
-        edit(PREFERENCES, STEP, lambda p: {"chosen": ()}),
-        PREFERENCES,
-        STEP,
-        "chosen: does not begin with an action",
-    ),
-    "side with the id of a call that nothing answers": (
-        edit(PREFERENCES, STEP, lambda p: {"chosen": (p.chosen[0].model_copy(update={"tool_call_id": "call_1"}),)}),
+    "side left empty": row(PREFERENCES, STEP, "chosen: does not begin with an action", chosen=()),
+    "side with the id of a call that nothing answers": row(
         PREFERENCES,
         STEP,
         "chosen: after the prompt: content[3].tool_call_id: no later observation answers 'call_1'",
+        lambda p: {"chosen": (p.chosen[0].model_copy(update={"tool_call_id": "call_1"}),)},
     ),
-    "side with an observation": (
-        edit(
-            PREFERENCES,
-            STEP,
-            lambda p: {"chosen": (*p.chosen, TextObservation(content="x", source="environment"))},
-        ),
+    "side with an observation": row(
         PREFERENCES,
         STEP,
         "chosen: is more than one action, in a pair of kind verified_step",
+        lambda p: {"chosen": (*p.chosen, TextObservation(content="x", source="environment"))},
     ),
-    "rejected was not recorded": (
-        edit(PREFERENCES, STEP, lambda p: {"rejected": (MessageAction(content="x"),), "same_kind": False}),
+    "rejected was not recorded": row(
         PREFERENCES,
         STEP,
         "rejected: is not what the trajectory did at step 1",
+        rejected=(MessageAction(content="x"),),
+        same_kind=False,
     ),
-    "chosen was not tried": (
-        edit(PREFERENCES, STEP, lambda p: {"chosen": (p.chosen[0].model_copy(update={"kwargs": {"query": "x"}}),)}),
+    "chosen was not tried": row(
         PREFERENCES,
         STEP,
         "chosen: is not alternative 0 of the continuations",
+        lambda p: {"chosen": (p.chosen[0].model_copy(update={"kwargs": {"query": "x"}}),)},
     ),
-    "swapped pair of a failed run": (
-        edit(PREFERENCES, STEP, swapped),
-        PREFERENCES,
-        STEP,
-        "strength.difference: -1 does not speak for the chosen side",
+    "swapped pair of a failed run": row(
+        PREFERENCES, STEP, "strength.difference: -1 does not favour the chosen side", swapped
     ),
-    "swapped pair of a successful run": (
-        edit(PREFERENCES, GOOD, swapped),
-        PREFERENCES,
-        GOOD,
-        "chosen: is not what the trajectory did at step 2",
+    "swapped pair of a successful run": row(
+        PREFERENCES, GOOD, "chosen: is not what the trajectory did at step 2", swapped
     ),
-    "swapped pair of runs": (
-        edit(PREFERENCES, RUNS, swapped),
-        PREFERENCES,
-        RUNS,
-        "chosen: is not the rest of trajectory-teacher-0001",
+    "swapped pair of runs": row(PREFERENCES, RUNS, "chosen: is not the rest of trajectory-teacher-0001", swapped),
+    "swapped perturbation": row(
+        PREFERENCES, PERTURBED, "chosen: is not what the trajectory did from step 1 on", swapped
     ),
-    "swapped perturbation": (
-        edit(PREFERENCES, PERTURBED, swapped),
-        PREFERENCES,
-        PERTURBED,
-        "chosen: is not what the trajectory did from step 1 on",
+    "pair of runs that does not tell the other": row(
+        PREFERENCES, RUNS, "other_trajectory_id: null in a pair of runs", other_trajectory_id=None
     ),
-    "pair of runs that does not tell the other": (
-        edit(PREFERENCES, RUNS, lambda p: {"other_trajectory_id": None}),
-        PREFERENCES,
-        RUNS,
-        "other_trajectory_id: null in a pair of runs",
-    ),
-    "pair of runs on two tasks": (
-        edit(PREFERENCES, RUNS, lambda p: {"other_trajectory_id": "trajectory-policy-0003"}),
+    "pair of runs on two tasks": row(
         PREFERENCES,
         RUNS,
         "but other_trajectory_id trajectory is of task-0000000000000003",
+        other_trajectory_id="trajectory-policy-0003",
     ),
-    "run that was cut": (
-        edit(PREFERENCES, RUNS, lambda p: {"rejected": p.rejected[:2]}),
-        PREFERENCES,
-        RUNS,
-        "rejected: is not the rest of trajectory-policy-0001",
+    "run that was cut": row(
+        PREFERENCES, RUNS, "rejected: is not the rest of trajectory-policy-0001", lambda p: {"rejected": p.rejected[:2]}
     ),
-    "selected against the rule": (
-        edit(PREFERENCES, GOOD, lambda p: {"selected": True}),
-        PREFERENCES,
-        GOOD,
-        "selected: True, which is not what the selection says",
+    "selected against the rule": row(
+        PREFERENCES, GOOD, "selected: True, which is not what the selection says", selected=True
     ),
-    "not selected against the rule": (
-        edit(PREFERENCES, STEP, lambda p: {"selected": False}),
-        PREFERENCES,
-        STEP,
-        "selected: False, which is not what the selection says",
+    "not selected against the rule": row(
+        PREFERENCES, STEP, "selected: False, which is not what the selection says", selected=False
     ),
-    "same kind that is another": (
-        edit(PREFERENCES, PERTURBED, lambda p: {"same_kind": True}),
-        PREFERENCES,
-        PERTURBED,
-        "same_kind: True, but the sides do search and answer",
+    "same kind that is another": row(
+        PREFERENCES, PERTURBED, "same_kind: True, but the sides do search and answer", same_kind=True
     ),
-    "verified pair without strength": (
-        edit(PREFERENCES, STEP, lambda p: {"strength": None, "selected": False}),
-        PREFERENCES,
-        STEP,
-        "strength: null in a pair of kind verified_step",
+    "verified pair without strength": row(
+        PREFERENCES, STEP, "strength: null in a pair of kind verified_step", strength=None, selected=False
     ),
-    "verified pair that is not verified": (
-        edit(PREFERENCES, STEP, lambda p: {**strength(p, verified=False), "selected": False}),
+    "verified pair that is not verified": row(
         PREFERENCES,
         STEP,
         "strength.verified: false in a pair of kind verified_step",
+        lambda p: {**strength(p, verified=False), "selected": False},
     ),
-    "strength of other counts": (
-        edit(PREFERENCES, STEP, lambda p: strength(p, rejected_successes=1, difference=0.75)),
+    "strength of other counts": row(
         PREFERENCES,
         STEP,
         "strength: 1 of 4 on the original side, but the continuations hold 0 of 4",
+        lambda p: strength(p, rejected_successes=1, difference=0.75),
     ),
     "step that is not verified": (
         edit(STEPS, FAILED, lambda s: critical(s, verified=False)),
@@ -206,41 +145,26 @@ MUTATIONS: dict[str, Mutation] = {
         STEP,
         "strength: step 1 is not verified in the table of steps",
     ),
-    "later without an earlier one": (
-        edit(PREFERENCES, STEP, lambda p: {"position": "later"}),
+    "later without an earlier one": row(
         PREFERENCES,
         STEP,
         "position: later, but the first verified step of trajectory-policy-0001 is 1",
+        position="later",
     ),
-    "whole run in a pair of actions": (
-        edit(PREFERENCES, STEP, lambda p: {"nature": "whole", "position": "whole"}),
-        PREFERENCES,
-        STEP,
-        "nature: whole in a pair of kind verified_step",
+    "whole run in a pair of actions": row(
+        PREFERENCES, STEP, "nature: whole in a pair of kind verified_step", nature="whole", position="whole"
     ),
-    "prefix of a run that failed, told as a success": (
-        edit(PREFERENCES, STEP, lambda p: {"from_success": True}),
-        PREFERENCES,
-        STEP,
-        "from_success: True, but the trajectory did not succeed",
+    "prefix of a run that failed, told as a success": row(
+        PREFERENCES, STEP, "from_success: True, but the trajectory did not succeed", from_success=True
     ),
-    "other tools": (
-        edit(PREFERENCES, STEP, lambda p: {"tool_schemas": ()}),
-        PREFERENCES,
-        STEP,
-        "system_prompt, tool_schemas: are not those of the trajectory",
+    "other tools": row(
+        PREFERENCES, STEP, "system_prompt, tool_schemas: are not those of the trajectory", tool_schemas=()
     ),
-    "other system prompt": (
-        edit(PREFERENCES, RUNS, lambda p: {"system_prompt": "Guess."}),
-        PREFERENCES,
-        RUNS,
-        "system_prompt, tool_schemas: are not those of the trajectory",
+    "other system prompt": row(
+        PREFERENCES, RUNS, "system_prompt, tool_schemas: are not those of the trajectory", system_prompt="Guess."
     ),
-    "licence of something else": (
-        edit(PREFERENCES, STEP, lambda p: {"licence": "MIT"}),
-        PREFERENCES,
-        STEP,
-        "licence: MIT, but that of the trajectory is CC0-1.0",
+    "licence of something else": row(
+        PREFERENCES, STEP, "licence: MIT, but that of the trajectory is CC0-1.0", licence="MIT"
     ),
     # trajectories that others rest on
     "trajectory lost": (
@@ -270,5 +194,5 @@ MUTATIONS: dict[str, Mutation] = {
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(name: str, little: Callable[[], Path]) -> None:
-    must_be_found(MUTATIONS[name], little())
+def test_every_break_is_found(name: str, small: Path) -> None:
+    must_be_found(MUTATIONS[name], small)

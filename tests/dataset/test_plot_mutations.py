@@ -10,8 +10,8 @@ import pytest
 from synth.dataset.rules.validate import validate
 
 LOST = "README.md: shows plots/success.svg, which is missing"
-OTHER = "draws other numbers than the report's"
-COLUMNS = "lists other columns than the rows have"
+OTHER = "shows numbers other than the report's"
+COLUMNS = "lists columns other than those of the rows"
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "lost": (lambda folder: (folder / "plots" / "success.svg").unlink(), LOST),
     "of other numbers": (
@@ -21,7 +21,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "of nobody": (lambda folder: (folder / "plots" / "mine.svg").write_text("<svg/>"), f"plots/mine.svg: {OTHER}"),
     "no plot": (
         lambda folder: (folder / "plots" / "mine.png").write_text(""),
-        "plots/mine.png: no file of a dataset (config/split-00000-of-000NN.parquet)",
+        "plots/mine.png: not a dataset file (expected config/split-00000-of-000NN.parquet)",
     ),
     "lost columns": (
         lambda folder: (folder / "columns" / "tasks.md").unlink(),
@@ -41,7 +41,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "other recipe": (
         lambda folder: (folder / "recipe.yaml").write_text("seed: 8\n"),
-        "recipe.yaml: is another recipe than the report's",
+        "recipe.yaml: is not the report's recipe",
     ),
 }
 

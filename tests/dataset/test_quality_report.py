@@ -16,10 +16,10 @@ import pytest
 from critical_samples import whole_tables
 from exporter_samples import sample_report
 
-from synth.dataset.card.plots import Bar, bars, histogram
+from synth.dataset.card.figures import Bar, bars, histogram
 from synth.dataset.layout import write_dataset
 from synth.dataset.report import write_report
-from synth.dataset.report.chunks import literal
+from synth.dataset.show.pages import literal
 from synth.errors import InputError, StoreError
 from synth.schemas.arrow import to_arrow
 from synth.schemas.duplicates import DuplicateRow
@@ -81,9 +81,9 @@ def test_a_browser_shows_rows_as_text(inline: int, marked: Path, tmp_path: Path)
     for text in ("trajectory-teacher-0003", "search(query='Ada')", "Place 9 lies in Place 10.", "I look it up."):
         assert text in unescape(run.group())
     assert "+1" in run.group()
-    twins = re.search(r'<section id="twins">.*?</section>', dom, re.DOTALL)
-    assert twins
-    rows = re.findall(r"<tr>(<td>.*?)</tr>", twins.group())
+    section = re.search(r'<section id="duplicates">.*?</section>', dom, re.DOTALL)
+    assert section
+    rows = re.findall(r"<tr>(<td>.*?)</tr>", section.group())
     assert len(rows) == 2
     assert [re.findall(r"<td>([^<]*)", row)[:3] for row in rows] == [
         ["trajectories", "structural", "1.0000"],

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from synth.dataset.reader import load
+from synth.dataset.show.numbers import render_stats
 from synth.dataset.show.rows import clean, render_row, render_task, render_trajectory
-from synth.dataset.stats import _trajectory_characters, render_stats, stats
+from synth.dataset.stats import _trajectory_characters, stats
 from synth.schemas.adp import CodeAction, ImageObservation, MessageAction, TextObservation, WebObservation
 from synth.schemas.arrow import to_arrow
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict

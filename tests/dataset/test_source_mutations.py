@@ -74,7 +74,7 @@ def test_no_more_records_than_turns_and_none_of_another_form(copied: Callable[[]
     assert len(own) == 1
     assert "turns of the policy's own" in own[0]
     put = found(folder, CONTINUATIONS, ORIGINAL, lambda b: {"proposal": GOOD})
-    assert put == ["proposal: nobody proposed what was recorded"]
+    assert put == ["proposal: the recorded action has no proposal"]
 
 
 def test_branches_come_back_from_parquet_as_they_went_in(copied: Callable[[], Path]) -> None:

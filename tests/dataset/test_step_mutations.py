@@ -19,6 +19,7 @@ from breaking import (
     edit,
     item,
     must_be_found,
+    row,
     table,
     values,
 )
@@ -42,38 +43,22 @@ from synth.schemas.trajectories import StopReason, Verdict
 
 MUTATIONS: dict[str, Mutation] = {
     # steps
-    "step of no trajectory": (
-        edit(STEPS, FAILED, lambda s: {"trajectory_id": "nowhere"}),
-        STEPS,
-        FAILED,
-        "trajectory_id: there is no trajectory nowhere",
+    "step of no trajectory": row(
+        STEPS, FAILED, "trajectory_id: there is no trajectory nowhere", trajectory_id="nowhere"
     ),
-    "step of another task": (edit(STEPS, FAILED, lambda s: {"task_id": "task-x"}), STEPS, FAILED, "task_id: task-x"),
-    "step in another split": (
-        edit(STEPS, FAILED, lambda s: {"split": "test"}),
-        STEPS,
-        FAILED,
-        "split: test, but the file is of train",
+    "step of another task": row(STEPS, FAILED, "task_id: task-x", task_id="task-x"),
+    "step in another split": row(STEPS, FAILED, "split: test, but the file is of train", split="test"),
+    "step by another role": row(STEPS, FAILED, "role: expert", role="expert"),
+    "id is not the key": row(STEPS, FAILED, "id: step-4 is not that of", id="step-4"),
+    "range begins elsewhere": row(
+        STEPS, FAILED, "content_start, content_end: 2, 4, but the turn is 3, 4", content_start=2
     ),
-    "step by another role": (edit(STEPS, FAILED, lambda s: {"role": "expert"}), STEPS, FAILED, "role: expert"),
-    "id is not the key": (edit(STEPS, FAILED, lambda s: {"id": "step-4"}), STEPS, FAILED, "id: step-4 is not that of"),
-    "range begins elsewhere": (
-        edit(STEPS, FAILED, lambda s: {"content_start": 2}),
-        STEPS,
-        FAILED,
-        "content_start, content_end: 2, 4, but the turn is 3, 4",
-    ),
-    "range ends elsewhere": (
-        edit(STEPS, FAILED, lambda s: {"content_end": 5}),
-        STEPS,
-        FAILED,
-        "content_start, content_end: 3, 5, but the turn is 3, 4",
-    ),
-    "step beyond the end": (
-        edit(STEPS, FAILED + 1, lambda s: {"step": 3, "id": f"{s.trajectory_id}/3"}),
+    "range ends elsewhere": row(STEPS, FAILED, "content_start, content_end: 3, 5, but the turn is 3, 4", content_end=5),
+    "step beyond the end": row(
         STEPS,
         FAILED + 1,
         "step: 3, but the trajectory has 3 turns",
+        lambda s: {"step": 3, "id": f"{s.trajectory_id}/3"},
     ),
     "step left out": (without(STEPS, FAILED), STEPS, 3, "trajectory-policy-0001 has no row of step 1"),
     "step twice": (
@@ -82,120 +67,67 @@ MUTATIONS: dict[str, Mutation] = {
         18,
         "another step has trajectory_id trajectory-policy-0001, step 1 too",
     ),
-    "kind of another action": (
-        edit(STEPS, FAILED, lambda s: {"action_kind": "open"}),
-        STEPS,
-        FAILED,
-        "action_kind: open, but the turn is search",
+    "kind of another action": row(STEPS, FAILED, "action_kind: open, but the turn is search", action_kind="open"),
+    "two first errors": row(STEPS, FAILED + 1, "first_error: trajectory-policy-0001 has another one", first_error=True),
+    "first error that helps": row(STEPS, FAILED, "first_error: the label is 1", label=1, label_reason="progress"),
+    "failure without an error": row(
+        STEPS, FAILED, "failure: finding.bad_query on a step that is not the first error", first_error=False
     ),
-    "two first errors": (
-        edit(STEPS, FAILED + 1, lambda s: {"first_error": True}),
-        STEPS,
-        FAILED + 1,
-        "first_error: trajectory-policy-0001 has another one",
+    "failure of a run that succeeded": row(
+        STEPS, 0, "failure: acting.loop, but the run succeeded", failure="acting.loop"
     ),
-    "first error that helps": (
-        edit(STEPS, FAILED, lambda s: {"label": 1, "label_reason": "progress"}),
-        STEPS,
-        FAILED,
-        "first_error: the label is 1",
-    ),
-    "failure without an error": (
-        edit(STEPS, FAILED, lambda s: {"first_error": False}),
-        STEPS,
-        FAILED,
-        "failure: finding.bad_query on a step that is not the first error",
-    ),
-    "failure of a run that succeeded": (
-        edit(STEPS, 0, lambda s: {"failure": "acting.loop"}),
-        STEPS,
-        0,
-        "failure: acting.loop, but the run succeeded",
-    ),
-    "label against its reason": (
-        edit(STEPS, FAILED, lambda s: {"label": 1}),
-        STEPS,
-        FAILED,
-        "label: 1, though the reason is wrong_turn",
-    ),
+    "label against its reason": row(STEPS, FAILED, "label: 1, though the reason is wrong_turn", label=1),
     "label of another kind": (values(STEPS, "label", lambda row, old: 2 if row == 5 else old), STEPS, 5, "label: "),
     "label lost": (values(STEPS, "label", lambda row, old: None if row == 5 else old), STEPS, 5, "label: "),
-    "gain over one": (edit(STEPS, 0, lambda s: {"information_gain": 1.5}), STEPS, 0, "information_gain: 1.5"),
-    "score over one": (edit(STEPS, FAILED, lambda s: {"score": 3.0}), STEPS, FAILED, "score: 3 is not from 0 to 1"),
-    "hop that the walk lacks": (edit(STEPS, 0, lambda s: {"gold_match": 2}), STEPS, 0, "gold_match: 2"),
-    "hop matched twice": (
-        edit(STEPS, 1, lambda s: {"gold_match": 0}),
-        STEPS,
-        1,
-        "gold_match: another step of trajectory-policy-0000 is matched to hop 0 too",
+    "gain over one": row(STEPS, 0, "information_gain: 1.5", information_gain=1.5),
+    "score over one": row(STEPS, FAILED, "score: 3 is not from 0 to 1", score=3.0),
+    "hop that the walk lacks": row(STEPS, 0, "gold_match: 2", gold_match=2),
+    "hop matched twice": row(
+        STEPS, 1, "gold_match: another step of trajectory-policy-0000 is matched to hop 0 too", gold_match=0
     ),
-    "criticality with other counts": (
-        edit(STEPS, FAILED, lambda s: critical(s, alternative_successes=3, difference=0.75)),
+    "criticality with other counts": row(
         STEPS,
         FAILED,
         "criticality: 3 of 4 on the alternative side, but the continuations hold 4 of 4",
+        lambda s: critical(s, alternative_successes=3, difference=0.75),
     ),
-    "criticality of more continuations": (
-        edit(STEPS, FAILED, lambda s: critical(s, original_n=9)),
+    "criticality of more continuations": row(
         STEPS,
         FAILED,
         "criticality: 0 of 9 on the original side, but the continuations hold 0 of 4",
+        lambda s: critical(s, original_n=9),
     ),
-    "criticality of another alternative": (
-        edit(STEPS, FAILED, lambda s: critical(s, alternative=1)),
+    "criticality of another alternative": row(
         STEPS,
         FAILED,
         "criticality: 4 of 4 on the alternative side, but the continuations hold 0 of 0",
+        lambda s: critical(s, alternative=1),
     ),
-    "difference that the counts do not give": (
-        edit(STEPS, FAILED, lambda s: critical(s, difference=0.5)),
-        STEPS,
-        FAILED,
-        "criticality.difference: 0.5, but the counts give 1",
+    "difference that the counts do not give": row(
+        STEPS, FAILED, "criticality.difference: 0.5, but the counts give 1", lambda s: critical(s, difference=0.5)
     ),
-    "more successes than continuations": (
-        edit(STEPS, FAILED, lambda s: critical(s, original_successes=7)),
+    "more successes than continuations": row(
         STEPS,
         FAILED,
         "criticality: 7 of 4 continuations of the original side succeeded",
+        lambda s: critical(s, original_successes=7),
     ),
-    "interval beside the difference": (
-        edit(STEPS, FAILED, lambda s: critical(s, high=0.9)),
-        STEPS,
-        FAILED,
-        "criticality: the difference 1 is not within 0.4 to 0.9",
+    "interval beside the difference": row(
+        STEPS, FAILED, "criticality: the difference 1 is not within 0.4 to 0.9", lambda s: critical(s, high=0.9)
     ),
-    "verified the wrong way round": (
-        edit(STEPS, 2, lambda s: critical(s, difference=1.0, low=0.4, high=1.0)),
+    "verified the wrong way round": row(
         STEPS,
         2,
         "criticality.verified: with a difference of 1 in a run that succeeded",
+        lambda s: critical(s, difference=1.0, low=0.4, high=1.0),
     ),
-    "criticality lost": (
-        edit(STEPS, FAILED, lambda s: {"criticality": None}),
-        STEPS,
-        FAILED,
-        "criticality: null, though both sides were tried",
-    ),
+    "criticality lost": row(STEPS, FAILED, "criticality: null, though both sides were tried", criticality=None),
     # continuations
-    "branch of no trajectory": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"trajectory_id": "nowhere"}),
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "trajectory_id: there is no trajectory nowhere",
+    "branch of no trajectory": row(
+        CONTINUATIONS, ALTERNATIVE, "trajectory_id: there is no trajectory nowhere", trajectory_id="nowhere"
     ),
-    "branch from no step": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"step": 3}),
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "step: 3, but the trajectory has 3 turns",
-    ),
-    "alternative to the question": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"step": -1}),
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "step: -1, but the trajectory has 3 turns",
-    ),
+    "branch from no step": row(CONTINUATIONS, ALTERNATIVE, "step: 3, but the trajectory has 3 turns", step=3),
+    "alternative to the question": row(CONTINUATIONS, ALTERNATIVE, "step: -1, but the trajectory has 3 turns", step=-1),
     "branch twice": (
         table(CONTINUATIONS, lambda t: pa.concat_tables([t, t.slice(ALTERNATIVE, 1)])),
         CONTINUATIONS,
@@ -220,87 +152,60 @@ MUTATIONS: dict[str, Mutation] = {
         FAILED,
         "criticality: 0 of 4 on the original side, but the continuations hold 1 of 4",
     ),
-    "success against its verdict": (
-        edit(CONTINUATIONS, ORIGINAL, lambda b: {"success": True}),
-        CONTINUATIONS,
-        ORIGINAL,
-        "success: True, but the verdict says False",
+    "success against its verdict": row(
+        CONTINUATIONS, ORIGINAL, "success: True, but the verdict says False", success=True
     ),
-    "alternative on the original side": (
-        edit(CONTINUATIONS, ORIGINAL, lambda b: {"alternative": 0}),
-        CONTINUATIONS,
-        ORIGINAL,
-        "alternative: 0 on the original side",
+    "alternative on the original side": row(
+        CONTINUATIONS, ORIGINAL, "alternative: 0 on the original side", alternative=0
     ),
-    "original that was not recorded": (
-        edit(CONTINUATIONS, ORIGINAL, lambda b: item(b, 0, kwargs={"query": "x"})),
+    "original that was not recorded": row(
         CONTINUATIONS,
         ORIGINAL,
         "content: does not begin with what the trajectory did at step 1",
+        lambda b: item(b, 0, kwargs={"query": "x"}),
     ),
-    "alternative that was recorded": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5})),
+    "alternative that was recorded": row(
         CONTINUATIONS,
         ALTERNATIVE,
-        "which is no alternative",
+        "so it is not an alternative",
+        lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5}),
     ),
-    "another action under the same number": (
-        edit(CONTINUATIONS, ALTERNATIVE + 1, lambda b: item(b, 0, kwargs={"query": "x"})),
+    "another action under the same number": row(
         CONTINUATIONS,
         ALTERNATIVE + 1,
-        "content: begins otherwise than sample 0 of alternative 0",
+        "content: does not begin like sample 0 of alternative 0",
+        lambda b: item(b, 0, kwargs={"query": "x"}),
     ),
-    "the same action under another number": (
-        edit(CONTINUATIONS, ALTERNATIVE + 3, lambda b: {"alternative": 1, "sample": 0}),
-        CONTINUATIONS,
-        ALTERNATIVE + 3,
-        "content: puts the same action there as alternative 0",
+    "the same action under another number": row(
+        CONTINUATIONS, ALTERNATIVE + 3, "content: repeats the action of alternative 0", alternative=1, sample=0
     ),
-    "branch that begins with an observation": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"content": b.content[1:]}),
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "content: does not begin with an action",
+    "branch that begins with an observation": row(
+        CONTINUATIONS, ALTERNATIVE, "content: does not begin with an action", lambda b: {"content": b.content[1:]}
     ),
-    "branch with an open call in the middle": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: item(b, 0, tool_call_id=None)),
+    "branch with an open call in the middle": row(
+        CONTINUATIONS, ALTERNATIVE, "content[0].tool_call_id: missing", lambda b: item(b, 0, tool_call_id=None)
+    ),
+    "call id of the prefix used again": row(
         CONTINUATIONS,
         ALTERNATIVE,
-        "content[0].tool_call_id: missing",
+        "content: 'call_0' is already the id of an earlier call",
+        lambda b: {
+            "content": tuple(
+                part.model_copy(update={"tool_call_id": "call_0"}) if hasattr(part, "tool_call_id") else part
+                for part in b.content
+            )
+        },
     ),
-    "call id of the prefix used again": (
-        edit(
-            CONTINUATIONS,
-            ALTERNATIVE,
-            lambda b: {
-                "content": tuple(
-                    part.model_copy(update={"tool_call_id": "call_0"}) if hasattr(part, "tool_call_id") else part
-                    for part in b.content
-                )
-            },
-        ),
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "content: 'call_0' is the id of a call before the step already",
+    "kind of another first action": row(
+        CONTINUATIONS, ALTERNATIVE, "action_kind: open, but the first turn is search", action_kind="open"
     ),
-    "kind of another first action": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"action_kind": "open"}),
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "action_kind: open, but the first turn is search",
-    ),
-    "turns of a branch miscounted": (
-        edit(CONTINUATIONS, ALTERNATIVE, lambda b: {"turns": 5}),
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "turns: 5, but the content holds 2",
-    ),
+    "turns of a branch miscounted": row(CONTINUATIONS, ALTERNATIVE, "turns: 5, but the content holds 2", turns=5),
 }
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(name: str, little: Callable[[], Path]) -> None:
-    must_be_found(MUTATIONS[name], little())
+def test_every_break_is_found(name: str, small: Path) -> None:
+    must_be_found(MUTATIONS[name], small)
 
 
 def changed(folder: Path, name: str, change: Callable[[list[Any]], list[Any]], row_type: Any) -> None:

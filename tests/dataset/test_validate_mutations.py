@@ -26,6 +26,7 @@ from breaking import (
     must_be_found,
     report,
     rewrite,
+    row,
     table,
     values,
 )
@@ -41,18 +42,18 @@ from synth.schemas.arrow import arrow_schema
 
 MUTATIONS: dict[str, Mutation] = {
     # layout
-    "stray file": (lambda f: (f / "tasks" / "x.tmp").write_text(""), "tasks/x.tmp", None, "no file of a dataset"),
+    "stray file": (lambda f: (f / "tasks" / "x.tmp").write_text(""), "tasks/x.tmp", None, "not a dataset file"),
     "data beside the configs": (
         lambda f: shutil.copy(f / REJECTED, f / "a.parquet"),
         "a.parquet",
         None,
-        "no file of a dataset",
+        "not a dataset file",
     ),
     "unknown config": (
         lambda f: shutil.copytree(f / "rejected", f / "walks"),
         "walks/rejected-00000-of-00001.parquet",
         None,
-        "no config is named 'walks'",
+        "unknown config 'walks'",
     ),
     "unknown split": (
         lambda f: (f / TASKS).rename(f / "tasks/dev-00000-of-00001.parquet"),
@@ -64,7 +65,7 @@ MUTATIONS: dict[str, Mutation] = {
         lambda f: (f / TASKS).rename(f / "tasks/train-00000-of-00002.parquet"),
         "tasks/train-00000-of-00002.parquet",
         None,
-        "their names tell otherwise",
+        "their names say otherwise",
     ),
     "file lost": (lambda f: (f / TASKS).unlink(), "report.json", None, "says 12 rows of tasks/train; the files hold 0"),
     "file cut off": (cut(TASKS), TASKS, None, "can't be read as Parquet"),
@@ -74,9 +75,9 @@ MUTATIONS: dict[str, Mutation] = {
         lambda f: rewrite(f, DOCUMENTS, lambda t: pa.concat_tables([t] * 10)),
         DOCUMENTS,
         None,
-        "holds 620 rows: too many",
+        "holds 620 rows, too many",
     ),
-    "empty file": (table(REJECTED, lambda t: t.slice(0, 0)), REJECTED, None, "holds no row"),
+    "empty file": (table(REJECTED, lambda t: t.slice(0, 0)), REJECTED, None, "has no rows"),
     # schemas
     "column lost": (table(TASKS, lambda t: t.drop_columns(["answer"])), TASKS, None, "column answer is missing"),
     "column added": (
@@ -122,7 +123,7 @@ MUTATIONS: dict[str, Mutation] = {
         values(TASKS, "details", lambda row, old: " {}" if row == 1 else old),
         TASKS,
         1,
-        "details does not come back as it was written",
+        "details does not round-trip",
     ),
     # tasks
     "task twice": (
@@ -137,56 +138,48 @@ MUTATIONS: dict[str, Mutation] = {
         4,
         "split: test, but the file is of train",
     ),
-    "check failed": (
-        edit(TASKS, 0, lambda t: {"checks": (t.checks[0].model_copy(update={"outcome": "failed"}), *t.checks[1:])}),
+    "check failed": row(
         TASKS,
         0,
         "checks: unique_answer failed",
+        lambda t: {"checks": (t.checks[0].model_copy(update={"outcome": "failed"}), *t.checks[1:])},
     ),
-    "check abstained": (
-        edit(TASKS, 0, lambda t: {"checks": (t.checks[0], t.checks[1].model_copy(update={"outcome": "abstained"}))}),
+    "check abstained": row(
         TASKS,
         0,
         "checks: no_shortcut abstained",
+        lambda t: {"checks": (t.checks[0], t.checks[1].model_copy(update={"outcome": "abstained"}))},
     ),
-    "no check": (edit(TASKS, 0, lambda t: {"checks": ()}), TASKS, 0, "checks: none is recorded"),
+    "no check": row(TASKS, 0, "checks: none recorded", checks=()),
     "gold entity of two splits": (
         edit(TASKS, 7, lambda t: {"gold_entities": (*t.gold_entities, "place-10")}),
         "tasks/validation-00000-of-00001.parquet",
         0,
         "gold_entities: place-10 is gold in train too (tasks/train-00000-of-00001.parquet, row 7)",
     ),
-    "quote is not there": (
-        edit(TASKS, 2, lambda t: evidence(t, quote="It was sunny")),
+    "quote is not there": row(
         TASKS,
         2,
         "walk.hops[1].evidence: p7 says 'It was founded by Ada 7' there, not 'It was sunny'",
+        lambda t: evidence(t, quote="It was sunny"),
     ),
-    "span is one off": (
-        edit(TASKS, 2, lambda t: evidence(t, start=t.walk.hops[1].evidence.start - 1)),
+    "span is one off": row(
         TASKS,
         2,
         "walk.hops[1].evidence: p7 says ' It was founded by Ada 7' there",
+        lambda t: evidence(t, start=t.walk.hops[1].evidence.start - 1),
     ),
-    "evidence in no document": (
-        edit(TASKS, 2, lambda t: evidence(t, document_id="nowhere")),
+    "evidence in no document": row(
         TASKS,
         2,
         "walk.hops.evidence.document_id: there is no document nowhere",
+        lambda t: evidence(t, document_id="nowhere"),
     ),
-    "gold document is none": (
-        edit(TASKS, 2, lambda t: {"gold_documents": ("nowhere",)}),
-        TASKS,
-        2,
-        "gold_documents: there is no document nowhere",
+    "gold document is none": row(TASKS, 2, "gold_documents: there is no document nowhere", gold_documents=("nowhere",)),
+    "cue is not in the question": row(
+        TASKS, 2, "walk.hops[0].cue: not in the question", lambda t: hop(t, 0, cue="in the moon")
     ),
-    "cue is not in the question": (
-        edit(TASKS, 2, lambda t: hop(t, 0, cue="in the moon")),
-        TASKS,
-        2,
-        "walk.hops[0].cue: not in the question",
-    ),
-    "hop needs itself": (edit(TASKS, 2, lambda t: hop(t, 1, needs=(1,))), TASKS, 2, "walk.hops[1].needs"),
+    "hop needs itself": row(TASKS, 2, "walk.hops[1].needs", lambda t: hop(t, 1, needs=(1,))),
     # documents
     "text of a document changed": (
         edit(DOCUMENTS, 7, lambda d: {"text": d.text.replace("founded", "built")}),
@@ -206,122 +199,71 @@ MUTATIONS: dict[str, Mutation] = {
         2,
         "walk.hops.evidence.document_id: there is no document p6",
     ),
-    "link outside the text": (
-        edit(DOCUMENTS, 3, lambda d: {"links": (d.links[0].model_copy(update={"end": 10_000}),)}),
-        DOCUMENTS,
-        3,
-        "links[0]: span",
+    "link outside the text": row(
+        DOCUMENTS, 3, "links[0]: span", lambda d: {"links": (d.links[0].model_copy(update={"end": 10_000}),)}
     ),
-    "link to nowhere": (
-        edit(DOCUMENTS, 3, lambda d: {"links": (d.links[0].model_copy(update={"target": "nowhere"}),)}),
+    "link to nowhere": row(
         DOCUMENTS,
         3,
         "links.target: there is no document nowhere",
+        lambda d: {"links": (d.links[0].model_copy(update={"target": "nowhere"}),)},
     ),
     # trajectories
-    "trajectory twice": (
-        edit(TRAJECTORIES, 3, lambda t: {"id": "trajectory-policy-0000"}),
-        TRAJECTORIES,
-        3,
-        "another trajectory is trajectory-policy-0000 too",
+    "trajectory twice": row(
+        TRAJECTORIES, 3, "another trajectory is trajectory-policy-0000 too", id="trajectory-policy-0000"
     ),
-    "sample twice": (
-        edit(TRAJECTORIES, 3, lambda t: {"task_id": "task-0000000000000000"}),
+    "sample twice": row(
         TRAJECTORIES,
         3,
         "rollout: another trajectory has task_id task-0000000000000000, role policy, rollout 0 too",
+        task_id="task-0000000000000000",
     ),
-    "trajectory of no task": (
-        edit(TRAJECTORIES, 3, lambda t: {"task_id": "task-x"}),
-        TRAJECTORIES,
-        3,
-        "task_id: there is no task task-x",
+    "trajectory of no task": row(TRAJECTORIES, 3, "task_id: there is no task task-x", task_id="task-x"),
+    "split not inherited": row(
+        TRAJECTORIES, 3, "split: train, but its task is of validation", task_id="task-0000000000000003"
     ),
-    "split not inherited": (
-        edit(TRAJECTORIES, 3, lambda t: {"task_id": "task-0000000000000003"}),
-        TRAJECTORIES,
-        3,
-        "split: train, but its task is of validation",
+    "trajectory in the file of another split": row(
+        TRAJECTORIES, 3, "split: test, but the file is of train", split="test"
     ),
-    "trajectory in the file of another split": (
-        edit(TRAJECTORIES, 3, lambda t: {"split": "test"}),
-        TRAJECTORIES,
-        3,
-        "split: test, but the file is of train",
-    ),
-    "call without answer": (
-        edit(TRAJECTORIES, 1, lambda t: {"content": (*t.content[:2], *t.content[3:])}),
+    "call without answer": row(
         TRAJECTORIES,
         1,
         "content[1].tool_call_id: no later observation answers 'call_0'",
+        lambda t: {"content": (*t.content[:2], *t.content[3:])},
     ),
-    "call without id": (
-        edit(TRAJECTORIES, 1, lambda t: item(t, 1, tool_call_id=None)),
-        TRAJECTORIES,
-        1,
-        "content[1].tool_call_id: missing",
+    "call without id": row(
+        TRAJECTORIES, 1, "content[1].tool_call_id: missing", lambda t: item(t, 1, tool_call_id=None)
     ),
-    "ids not unique": (
-        edit(TRAJECTORIES, 1, lambda t: item(t, 3, tool_call_id="call_0")),
+    "ids not unique": row(
         TRAJECTORIES,
         1,
         "content[3].tool_call_id: 'call_0' is the id of content[1] already",
+        lambda t: item(t, 3, tool_call_id="call_0"),
     ),
-    "ADP version": (
-        edit(TRAJECTORIES, 1, lambda t: {"schema_version": "3.0.0"}),
-        TRAJECTORIES,
-        1,
-        "schema_version: '3.0.0' is none of",
-    ),
-    "count as text in details": (
-        edit(TRAJECTORIES, 1, lambda t: {"details": {"hit_count": "3"}}),
-        TRAJECTORIES,
-        1,
-        "details.hit_count: '3' is text",
-    ),
-    "language that no code uses": (
-        edit(TRAJECTORIES, 1, lambda t: {"available_code_languages": ("sh",)}),
+    "ADP version": row(TRAJECTORIES, 1, "schema_version: '3.0.0' is none of", schema_version="3.0.0"),
+    "count as text in details": row(TRAJECTORIES, 1, "details.hit_count: '3' is text", details={"hit_count": "3"}),
+    "language that no code uses": row(
         TRAJECTORIES,
         1,
         "available_code_languages: 'sh' listed but used by no code action",
+        available_code_languages=("sh",),
     ),
-    "question of another task": (
-        edit(TRAJECTORIES, 1, lambda t: item(t, 0, content="Who founded Rome?")),
+    "question of another task": row(
         TRAJECTORIES,
         1,
         "content[0]: does not hold the question of its task",
+        lambda t: item(t, 0, content="Who founded Rome?"),
     ),
-    "no question": (
-        edit(TRAJECTORIES, 1, lambda t: {"content": t.content[1:]}),
-        TRAJECTORIES,
-        1,
-        "content[0]: is not what the user asked",
+    "no question": row(TRAJECTORIES, 1, "content[0]: is not the user's question", lambda t: {"content": t.content[1:]}),
+    "success against the verdict": row(TRAJECTORIES, 0, "success: False, but the verdict says True", success=False),
+    "tool calls miscounted": row(TRAJECTORIES, 0, "tool_calls: 3", tool_calls=3),
+    "turns miscounted": row(TRAJECTORIES, 0, "turns: 9", turns=9),
+    "answer not the last message": row(TRAJECTORIES, 0, "answer: is not that of the last message", answer="something"),
+    "answer of a rollout that was cut off": row(
+        TRAJECTORIES, 0, "answer: set, though the rollout ended with max_turns", stop_reason="max_turns"
     ),
-    "success against the verdict": (
-        edit(TRAJECTORIES, 0, lambda t: {"success": False}),
-        TRAJECTORIES,
-        0,
-        "success: False, but the verdict says True",
-    ),
-    "tool calls miscounted": (edit(TRAJECTORIES, 0, lambda t: {"tool_calls": 3}), TRAJECTORIES, 0, "tool_calls: 3"),
-    "turns miscounted": (edit(TRAJECTORIES, 0, lambda t: {"turns": 9}), TRAJECTORIES, 0, "turns: 9"),
-    "answer not the last message": (
-        edit(TRAJECTORIES, 0, lambda t: {"answer": "something"}),
-        TRAJECTORIES,
-        0,
-        "answer: is not that of the last message",
-    ),
-    "answer of a rollout that was cut off": (
-        edit(TRAJECTORIES, 0, lambda t: {"stop_reason": "max_turns"}),
-        TRAJECTORIES,
-        0,
-        "answer: there is one, though the rollout ended with max_turns",
-    ),
-    "other tools": (
-        edit(TRAJECTORIES, 0, lambda t: {"available_custom_tools": ("open",)}),
-        TRAJECTORIES,
-        0,
-        "available_custom_tools: are not those of tool_schemas",
+    "other tools": row(
+        TRAJECTORIES, 0, "available_custom_tools: are not those of tool_schemas", available_custom_tools=("open",)
     ),
     # rejected
     "rejection lost": (
@@ -392,7 +334,7 @@ MUTATIONS: dict[str, Mutation] = {
         card("path: tasks/train-*.parquet", "path: data/train-*.parquet"),
         "README.md",
         None,
-        "configs: tasks is not as its files are",
+        "configs: tasks does not match its files",
     ),
     "card lacks a config": (card("config_name: rejected", "config_name: dropped"), "README.md", None, "configs: "),
 }
@@ -405,8 +347,8 @@ def test_a_good_dataset_has_no_problem(finished: Path, plain: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_every_break_is_found(name: str, plain_copied: Callable[[], Path]) -> None:
-    must_be_found(MUTATIONS[name], plain_copied())
+def test_every_break_is_found(name: str, plain: Path) -> None:
+    must_be_found(MUTATIONS[name], plain)
 
 
 def test_prose_of_the_card_may_be_edited(plain_copied: Callable[[], Path]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from breaking import Break, edit, must_be_found_in
+from breaking import Mutation, must_be_found, within
 from exporter_samples import PROVENANCE, sample_report, sample_tables
 
 from synth.dataset.layout import write_dataset
@@ -100,85 +100,45 @@ def test_what_was_written_is_sound(whole: Path) -> None:
     assert validate(whole) == []
 
 
-def always(**changes: Any) -> Any:
-    return lambda row: changes
-
-
-MUTATIONS: dict[str, tuple[Break, str, str]] = {
-    "another task": (edit(WORDINGS, 1, always(task_id="task-0")), "question_rewrites/", "there is no task task-0"),
-    "another split": (
-        edit(WORDINGS, 1, always(split="test")),
-        "question_rewrites/",
-        "split: test, but its task is of train",
+MUTATIONS: dict[str, Mutation] = {
+    "another task": within(WORDINGS, 1, "there is no task task-0", task_id="task-0"),
+    "another split": within(WORDINGS, 1, "split: test, but its task is of train", split="test"),
+    "other words than the task's": within(
+        WORDINGS, 1, "was accepted, but the task asks something else", question="Who else?", parts=()
     ),
-    "other words than the task's": (
-        edit(WORDINGS, 1, always(question="Who else?", parts=())),
-        "question_rewrites/",
-        "was accepted, and the task asks another",
-    ),
-    "accepted for a reason": (
-        edit(WORDINGS, 1, always(reason=Reason.REFUSAL)),
-        "question_rewrites/",
-        "accepted: goes with no reason",
-    ),
-    "refused for none": (edit(WORDINGS, 0, always(reason=None)), "question_rewrites/", "accepted: goes with no reason"),
-    "a gap": (edit(WORDINGS, 1, always(attempt=2)), "question_rewrites/", "attempt: 2 does not follow"),
-    "an attempt after one that was accepted": (
-        edit(
-            WORDINGS, 0, lambda row: {"accepted": True, "reason": None, "confirmed": "same", "question": row.before[6:]}
-        ),
-        "question_rewrites/",
+    "accepted for a reason": within(WORDINGS, 1, "accepted: an accepted rewrite has no reason", reason=Reason.REFUSAL),
+    "refused for none": within(WORDINGS, 0, "accepted: an accepted rewrite has no reason", reason=None),
+    "a gap": within(WORDINGS, 1, "attempt: 2 does not follow", attempt=2),
+    "an attempt after one that was accepted": within(
+        WORDINGS,
+        0,
         "an earlier wording of",
+        lambda row: {"accepted": True, "reason": None, "confirmed": "same", "question": row.before[6:]},
     ),
-    "a part that stands nowhere": (
-        edit(WORDINGS, 1, always(parts=(WordedPart(before="moon", after="sun"),))),
-        "question_rewrites/",
-        "'moon' or 'sun' is not in its question",
+    "a part that stands nowhere": within(
+        WORDINGS, 1, "'moon' or 'sun' is not in its question", parts=(WordedPart(before="moon", after="sun"),)
     ),
-    "a described part that stands nowhere": (
-        edit(WORDINGS, 2, always(parts=(WordedPart(before="X lies_in it", after="moon"),))),
-        "question_rewrites/",
-        "'moon' is not in its question",
+    "a described part that stands nowhere": within(
+        WORDINGS, 2, "'moon' is not in its question", parts=(WordedPart(before="X lies_in it", after="moon"),)
     ),
-    "described twice": (
-        edit(WORDINGS, 1, always(kind="described")),
-        "question_rewrites/",
-        "does not follow the one before",
+    "described twice": within(WORDINGS, 1, "does not follow the previous attempt", kind="described"),
+    "nobody confirmed it": within(WORDINGS, 1, "the second reader did not confirm it", confirmed="abstained"),
+    "a check of another task": within(CHECKS, 0, "there is no task task-0", task_id="task-0"),
+    "a check twice": within(CHECKS, 1, "another task review has", check="closed_book", claims=()),
+    "more right than answered": within(CHECKS, 0, "2 right, 1 answered", right=2),
+    "more replies than samples": within(CHECKS, 0, "1 replies, 0 samples", samples=0),
+    "a sample of which nothing is said": within(CHECKS, 0, "missing: 0 listed, but 1", missing=()),
+    "an abstention with replies": within(CHECKS, 0, "abstained with 1", outcome="abstained"),
+    "a pass without replies": within(
+        CHECKS, 0, "passed with 0 replies", replies=0, answered=0, answers=(), missing=("a", "b")
     ),
-    "nobody confirmed it": (
-        edit(WORDINGS, 1, always(confirmed="abstained")),
-        "question_rewrites/",
-        "the second reader did not confirm it",
-    ),
-    "a check of another task": (edit(CHECKS, 0, always(task_id="task-0")), "task_reviews/", "there is no task task-0"),
-    "a check twice": (
-        edit(CHECKS, 1, always(check="closed_book", claims=())),
-        "task_reviews/",
-        "another task review has",
-    ),
-    "more right than answered": (edit(CHECKS, 0, always(right=2)), "task_reviews/", "2 right, 1 answered"),
-    "more replies than samples": (edit(CHECKS, 0, always(samples=0)), "task_reviews/", "1 replies, 0 samples"),
-    "a sample of which nothing is said": (
-        edit(CHECKS, 0, always(missing=())),
-        "task_reviews/",
-        "missing: 0 told of, 1",
-    ),
-    "an abstention with replies": (edit(CHECKS, 0, always(outcome="abstained")), "task_reviews/", "abstained with 1"),
-    "a pass without replies": (
-        edit(CHECKS, 0, always(replies=0, answered=0, answers=(), missing=("a", "b"))),
-        "task_reviews/",
-        "passed with 0 replies",
-    ),
-    "an answer too many": (edit(CHECKS, 0, always(answers=("a", "b"))), "task_reviews/", "2, and 1 answered"),
-    "a claim that stands and fails nothing": (
-        edit(CHECKS, 1, always(claims=(Claim(answer="B", why="", quote="", verdict="open"),))),
-        "task_reviews/",
-        "does not follow from the claims",
+    "an answer too many": within(CHECKS, 0, "2, and 1 answered", answers=("a", "b")),
+    "a claim that stands and fails nothing": within(
+        CHECKS, 1, "does not follow from the claims", claims=(Claim(answer="B", why="", quote="", verdict="open"),)
     ),
 }
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
-def test_whatever_does_not_agree_is_found(name: str, whole: Path, tmp_path: Path) -> None:
-    broken, files, words = MUTATIONS[name]
-    must_be_found_in(broken, files, words, whole, tmp_path / "dataset")
+def test_whatever_does_not_agree_is_found(name: str, whole: Path) -> None:
+    must_be_found(MUTATIONS[name], whole)

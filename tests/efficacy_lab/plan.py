@@ -68,7 +68,7 @@ class Teach(_Part):
     """Of the teacher's runs, the first so many; None = all."""
     runs: Literal["whole", "masked", "unlabelled", "every"] = "whole"
     """``whole``: runs whose every turn is a target by the labels of steps (export ``trl-sft``). ``masked``: all that
-    succeeded, turns that are no targets in the prompt only (``trl-rft``). ``unlabelled``: all that succeeded, every
+    succeeded, turns that are not targets in the prompt only (``trl-rft``). ``unlabelled``: all that succeeded, every
     turn a target, as if there were no labels. ``every``: those that failed, too, as if nothing had been checked. Runs
     that another one stands for are in none."""
     growing: float = Field(default=0.0, ge=0, le=1)

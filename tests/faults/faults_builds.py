@@ -32,6 +32,8 @@ from synth.store.calls import Account, CallStore
 NAME = "world-search"
 SEED = 7
 ROLES = ("teacher", "policy")
+PRICES = {"prompt": 1, "completion": 3}
+"""Per million tokens."""
 
 REASONS: Mapping[FaultKind, frozenset[Reason]] = {
     FaultKind.LENGTH: frozenset({Reason.TRUNCATED}),
@@ -78,7 +80,9 @@ class Served:
 def serve(tasks: Sequence[Task], faults: Faults) -> Iterator[Served]:
     """Plays both roles of the builtin recipe for ``tasks``."""
     fuses = {role: Fuse(ScriptedPlayer.scripted(tasks, role, language="world")) for role in ROLES}  # type: ignore[arg-type]
-    with ModelServer(dict(fuses), ServerOptions(faults=faults, latency=(0.002, 0.01))) as server:
+    with ModelServer(
+        dict(fuses), ServerOptions(faults=faults, latency=(0.002, 0.01), strict_alternation=True)
+    ) as server:
         yield Served(server, tuple(fuses.values()))
         assert server.errors == []
 
@@ -98,8 +102,7 @@ def bound(url: str) -> list[str]:
         "timeout": "1.5",
         "attempts": "12",
         "options.send_reasoning": "reasoning",
-        "price.prompt": "1",
-        "price.completion": "3",
+        **{f"price.{part}": str(price) for part, price in PRICES.items()},
         "price.cached": "0.5",
     }
     said = [f"roles.{role}.{key}={value}" for role in ROLES for key, value in {**settings, "model": role}.items()]

@@ -91,11 +91,6 @@ def child(request: dict[str, object]) -> None:
     if request["do"] == "command":
         command(request)
         return
-    if request["do"] == "rollouts":
-        from faults_rollouts import Wanted, play
-
-        play(Wanted(**dict(request["wanted"])))  # type: ignore[call-overload]
-        return
     if request["do"] == "chats":
         chats(request)
         return
@@ -138,8 +133,6 @@ def main() -> None:
     for line in sys.stdin:
         if json.loads(line)["do"] == "command":
             import_commands()
-        elif json.loads(line)["do"] == "rollouts":
-            import_module("faults_rollouts")
         pid = os.fork()
         if pid == 0:
             code = 1

@@ -8,17 +8,15 @@ import shutil
 import ssl
 import subprocess
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from http_forms import CHUNKED, FORMS, OK
+from raw_http import CHUNKED, FORMS, OK, Play, read_request, server
 
 from synth.models.http1 import ConnectTimeout, CutOff, HttpClient, NotConnected, is_plain
 from synth.models.http_reader import Garbled, Response
-
-Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
@@ -28,40 +26,6 @@ async def client(idle_seconds: float = 4.0, connect_seconds: float = 5.0) -> Asy
         yield made
     finally:
         await made.close()
-
-
-@asynccontextmanager
-async def server(play: Play, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
-    """``play(reader, writer)`` is what each connection meets."""
-    tasks: set[asyncio.Task[Any]] = set()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
-        try:
-            await play(reader, writer)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
-
-    listening = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
-    host, port = listening.sockets[0].getsockname()
-    try:
-        yield f"http://{host}:{port}/v1/chat/completions"
-    finally:
-        listening.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def read_request(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
-    """(head, body)"""
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")), 0)
-    return head, await reader.readexactly(length)
 
 
 def says(*pieces: bytes, keep: bool = True) -> Play:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from http_forms import FORMS, OK
 from hypothesis import given
 from hypothesis import strategies as st
+from raw_http import FORMS, OK
 
 from synth.models.http_reader import Reader
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from http_forms import OK
+from raw_http import OK, Play, read_request, server
 from small_hubs import QUESTION, bind
 from stand_ins.call_log import intents
 
@@ -28,52 +28,18 @@ ONCE = Patience(seconds=0, attempts=1)
 Pieces = Callable[[], Iterator[bytes]]
 
 
-def _length() -> Iterator[bytes]:
-    yield OK + b"Content-Length: %d\r\n\r\n" % (1 << 40)
-    while True:
-        yield b"a" * 65_536
+def _endless(head: bytes, piece: bytes) -> Pieces:
+    def pieces() -> Iterator[bytes]:
+        yield OK + head
+        while True:
+            yield piece
 
-
-def _to_the_end() -> Iterator[bytes]:
-    yield OK + b"\r\n"
-    while True:
-        yield b"a" * 65_536
-
-
-def _chunks() -> Iterator[bytes]:
-    yield OK + b"Transfer-Encoding: chunked\r\n\r\n"
-    while True:
-        yield b"ffff\r\n" + b"a" * 65_535 + b"\r\n"
-
-
-def _one_chunk() -> Iterator[bytes]:
-    yield OK + b"Transfer-Encoding: chunked\r\n\r\nfffffffffff\r\n"
-    while True:
-        yield b"a" * 65_536
-
-
-def _remarks() -> Iterator[bytes]:
-    """Chunks of one byte, each with a remark of 60 KB."""
-    yield OK + b"Transfer-Encoding: chunked\r\n\r\n"
-    while True:
-        yield b"1;" + b"x" * 60_000 + b"\r\na\r\n"
-
-
-def _trailers() -> Iterator[bytes]:
-    yield OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n"
-    while True:
-        yield b"X: " + b"a" * 60_000 + b"\r\n"
+    return pieces
 
 
 def _interim() -> Iterator[bytes]:
     while True:
         yield b"HTTP/1.1 103 Wait\r\nX: " + b"a" * 8_000 + b"\r\n\r\n"
-
-
-def _headers() -> Iterator[bytes]:
-    yield OK
-    while True:
-        yield b"".join(b"X-%d: a\r\n" % number for number in range(5_000))
 
 
 def _bomb() -> Iterator[bytes]:
@@ -99,15 +65,16 @@ def _endless_gzip() -> Iterator[bytes]:
         yield pack.compress(b"a" * 65_536)
 
 
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 ENDLESS: dict[str, Pieces] = {
-    "length": _length,
-    "to the end": _to_the_end,
-    "chunks": _chunks,
-    "one chunk": _one_chunk,
-    "remarks": _remarks,
-    "trailers": _trailers,
+    "length": _endless(b"Content-Length: %d\r\n\r\n" % (1 << 40), b"a" * 65_536),
+    "to the end": _endless(b"\r\n", b"a" * 65_536),
+    "chunks": _endless(CHUNKED, b"ffff\r\n" + b"a" * 65_535 + b"\r\n"),
+    "one chunk": _endless(CHUNKED + b"fffffffffff\r\n", b"a" * 65_536),
+    "remarks": _endless(CHUNKED, b"1;" + b"x" * 60_000 + b"\r\na\r\n"),  # chunks of one byte, each with 60 KB
+    "trailers": _endless(CHUNKED + b"0\r\n", b"X: " + b"a" * 60_000 + b"\r\n"),
     "interim": _interim,
-    "headers": _headers,
+    "headers": _endless(b"", b"".join(b"X-%d: a\r\n" % number for number in range(5_000))),
     "bomb": _bomb,
     "chunked bomb": _chunked_bomb,
     "endless gzip": _endless_gzip,
@@ -117,35 +84,28 @@ MOST_SENT = 64 * MEGABYTE
 
 
 @asynccontextmanager
-async def raw(pieces: Pieces) -> AsyncIterator[tuple[str, list[int]]]:
-    """Answers each request with ``pieces``: (host and port, bytes that each connection took)."""
-    taken: list[int] = []
+async def closing(transport: Transport) -> AsyncIterator[Transport]:
+    try:
+        yield transport
+    finally:
+        await transport.close()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+
+def taking(pieces: Pieces, taken: list[int]) -> Play:
+    """Answers a request with ``pieces``; ``taken`` = the bytes that each connection took."""
+
+    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         place = len(taken)
         taken.append(0)
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = next((int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")), 0)
-            await reader.readexactly(length)
-            for piece in pieces():
-                writer.write(piece)
-                await writer.drain()
-                taken[place] += len(piece)
-                if taken[place] > MOST_SENT:
-                    break
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
+        await read_request(reader)
+        for piece in pieces():
+            writer.write(piece)
+            await writer.drain()
+            taken[place] += len(piece)
+            if taken[place] > MOST_SENT:
+                break
 
-    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
-    host, port = listening.sockets[0].getsockname()
-    try:
-        yield f"{host}:{port}", taken
-    finally:
-        listening.close()
-        await asyncio.sleep(0)
+    return play
 
 
 @pytest.mark.parametrize("kind", ENDLESS)
@@ -153,12 +113,12 @@ async def raw(pieces: Pieces) -> AsyncIterator[tuple[str, list[int]]]:
 async def test_a_reply_without_bounds_is_a_failed_call(kind: str, who: str, tmp_path: Any) -> None:
     if who and kind in ("interim", "remarks"):
         pytest.skip("aiohttp drops what stands about a body unread, for as long as the call may take")
-
     said = r"malformed: (the response has more than|no HTTP response)" + ("|ClientPayloadError" if who else "")
-
-    async with raw(ENDLESS[kind]) as (place, taken):
+    taken: list[int] = []
+    async with server(taking(ENDLESS[kind], taken)) as url:
+        address = url.replace("//", f"//{who}").removesuffix("/chat/completions")
         with CallStore(tmp_path / "calls.sqlite") as calls, ModelHub(calls, patience=ONCE) as hub:
-            model = bind(hub, f"http://{who}{place}/v1", timeout=20)
+            model = bind(hub, address, timeout=20)
             with pytest.raises(EndpointDown, match=said):
                 await bridge.run(model.chat, QUESTION, sample="0")
             (intent,) = intents(calls)
@@ -172,10 +132,10 @@ async def test_a_reply_without_bounds_is_a_failed_call(kind: str, who: str, tmp_
 async def test_a_reply_in_drips_ends_with_the_timeout(who: str) -> None:
     """However often a byte comes: the time is for all of it."""
 
-    sent = asyncio.Event()
+    left = asyncio.Event()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
         writer.write(OK + b"Content-Length: 100000\r\n\r\n")
         try:
             while True:
@@ -183,22 +143,13 @@ async def test_a_reply_in_drips_ends_with_the_timeout(who: str) -> None:
                 await writer.drain()
                 await asyncio.sleep(0.01)
         except ConnectionError:
-            sent.set()
-        finally:
-            writer.close()
+            left.set()
 
-    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
-    host, port = listening.sockets[0].getsockname()
-    transport = Transport()
-    try:
+    async with server(drip) as url, closing(Transport()) as transport:
+        reply = transport.post(url.replace("//", f"//{who}"), b"{}", {}, timeout=0.2, most=MEGABYTE)
         with pytest.raises(TransportFailed, match=r"no reply within 0\.2 s"):
-            await asyncio.wait_for(
-                transport.post(f"http://{who}{host}:{port}/v1", b"{}", {}, timeout=0.2, most=MEGABYTE), 20
-            )
-        await asyncio.wait_for(sent.wait(), 20)
-    finally:
-        await transport.close()
-        listening.close()
+            await asyncio.wait_for(reply, 20)
+        await asyncio.wait_for(left.wait(), 20)
 
 
 async def test_what_a_reply_may_have_follows_from_the_request(serve: Any, chat_all: Any) -> None:
@@ -221,26 +172,15 @@ async def test_all_replies_under_way_have_one_bound() -> None:
     """A hundred endless replies, each within its own bound, are stopped together."""
     most = 4 * MEGABYTE
 
-    def nearly() -> Iterator[bytes]:
-        yield OK + b"Content-Length: %d\r\n\r\n" % most
-        yield b"a" * (most - 1)
-
     gate = asyncio.Event()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.writelines(nearly())
+    async def nearly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(OK + b"Content-Length: %d\r\n\r\n" % most + b"a" * (most - 1))
         await gate.wait()
-        writer.close()
 
-    listening = await asyncio.start_server(connected, "127.0.0.1", 0)
-    host, port = listening.sockets[0].getsockname()
-    transport = Transport()
-    try:
-        calls = [
-            asyncio.create_task(transport.post(f"http://{host}:{port}/v1", b"", {}, timeout=60, most=most))
-            for _ in range(40)
-        ]
+    async with server(nearly) as url, closing(Transport()) as transport:
+        calls = [asyncio.create_task(transport.post(url, b"", {}, timeout=60, most=most)) for _ in range(40)]
         (first, *_), _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
         failure = first.exception()
         assert isinstance(failure, TransportFailed)
@@ -248,9 +188,6 @@ async def test_all_replies_under_way_have_one_bound() -> None:
         assert sum(call.done() for call in calls) < 20
         gate.set()
         await asyncio.wait(calls)
-    finally:
-        await transport.close()
-        listening.close()
 
 
 def test_a_body_is_taken_up_to_its_bound() -> None:

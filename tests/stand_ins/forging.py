@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from synth.dataset.files import MIX_FILE, REPORT_FILE
+from synth.dataset.files import MIX_FILE, REPORT_FILE, RowHash, split_hashes, stated_files
 from synth.dataset.reader import load
-from synth.dataset.sealing import RowHash, split_hashes, stated_files
 from synth.schemas.reports import BuildReport
 from synth.store.files import write_file
 

@@ -19,7 +19,7 @@ import synth.training.verl
 from synth.annotate.rewards.reward import Reward
 from synth.episodes.http import EpisodeServer
 from synth.errors import InputError
-from synth.export.environments import tool_config
+from synth.export.rl import tool_config
 from synth.schemas.trajectories import Verdict
 from synth.training import TrlEnvironments, combined, environment_reward
 from synth.training.episodes import SPENT, Episodes, LocalEpisodes, RemoteEpisodes, open_episodes

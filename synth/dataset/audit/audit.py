@@ -13,13 +13,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from synth.dataset.audit.benchmark_rules import BENCHMARK_RULES, Contamination
-from synth.dataset.audit.distractor_rules import DISTRACTOR_RULES, DistractorAudit
 from synth.dataset.audit.evidence import EVIDENCE_RULES, NOT_A_QUERY, EvidenceAudit, asks_pages, is_given
 from synth.dataset.audit.facts import Facts
-from synth.dataset.audit.findings import Audit, Findings
-from synth.dataset.audit.loading import facts_of, raw, rows
+from synth.dataset.audit.findings import Audit, Findings, facts_of, raw, rows
 from synth.dataset.audit.run_rules import PLAN_RULES, RUN_RULES, PlanAudit, answers_of, judge_runs
+from synth.dataset.audit.separation_rules import BENCHMARK_RULES, DISTRACTOR_RULES, Contamination, DistractorAudit
 from synth.dataset.audit.table_rules import (
     COPY_RULES,
     NEAR_DUPLICATE_RULES,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from synth.dataset.audit.documentation import Documentation
 from synth.dataset.audit.facts import VALUE_KINDS, Facts, forms, is_value, key_of, text_of, value_key
-from synth.dataset.audit.findings import Findings, Place
-from synth.dataset.audit.loading import raw
+from synth.dataset.audit.findings import Findings, Place, raw
 from synth.dataset.audit.values import contains, measure, normalized, said_forms, span_of
 from synth.dataset.audit.walk_rules import TaskAudit
 from synth.dataset.reader import Dataset
@@ -20,7 +19,7 @@ __all__ = ["EVIDENCE_RULES", "NOT_A_QUERY", "EvidenceAudit", "Page", "asks_pages
 NOT_A_QUERY = "a question that was given names no relation, so no query of facts can answer it"
 
 EVIDENCE_RULES: Mapping[str, str] = {
-    "evidence": "The quote stands in the document at its span, and quote or page name both ends of the hop.",
+    "evidence": "The quote is in the document at its span, and quote or page name both ends of the hop.",
     "stated": "A fact with the very span of the evidence joins the two ends of the hop.",
 }
 
@@ -157,7 +156,7 @@ class Page:
 
 
 def states(page: Page, hop: Hop, facts: Facts) -> Iterator[str]:
-    """What is wrong with the evidence of a hop: nothing where the quote stands there and names both ends.
+    """What is wrong with the evidence of a hop: nothing where the quote is there and names both ends.
 
     One end may be left to the page: to its title, or to a link inside the quote that leads to the page of that end.
     """

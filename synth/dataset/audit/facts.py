@@ -86,7 +86,7 @@ class Constraint:
 
 
 class Undecided(Exception):
-    """The query took too long: no verdict, which is no pass."""
+    """The query took too long: no verdict, and so no pass."""
 
 
 def value_key(value: str) -> Key:

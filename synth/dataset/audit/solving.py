@@ -222,7 +222,7 @@ class Solving:
         for key, value in measures.items():
             holds = span.holds(value)
             if holds is None:
-                raise _Impossible(f"whether {self.facts.name(key)} lies in the bound can not be told")
+                raise _Impossible(f"whether {self.facts.name(key)} lies in the bound can't be told")
             if holds:
                 kept.append(key)
         return kept
@@ -234,7 +234,7 @@ class Solving:
             places = [value.place(other) for other_key, other in measures.items() if other_key != key]
             if all(place == (-1 if least else 1) for place in places):
                 return key
-        raise _Impossible("a tie, or values that can not be compared")
+        raise _Impossible("a tie, or values that can't be compared")
 
     # -- what could be left out --------------------------------------------------------------------------------------
 

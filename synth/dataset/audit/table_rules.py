@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from scipy.sparse import csr_array
 
-from synth.dataset.audit.findings import Findings, Place
-from synth.dataset.audit.loading import rows
+from synth.dataset.audit.findings import Findings, Place, rows
 from synth.dataset.audit.values import squeezed
 from synth.dataset.reader import Dataset
 from synth.environments.app.state import AppBeginning

@@ -39,7 +39,7 @@ class Measure:
     """Month and day of a date."""
 
     def place(self, other: Measure) -> int | None:
-        """-1, 0 or 1 as this is less than, equal to or greater than ``other``; None where that can not be told, as of
+        """-1, 0 or 1 as this is less than, equal to or greater than ``other``; None where that can't be told, as of
         a date and the year that it lies in."""
         if {self.unit, other.unit} == {"date", ""} or self.unit == other.unit:
             if self.number != other.number:
@@ -76,7 +76,7 @@ class Span:
         return self.text
 
     def holds(self, value: Measure) -> bool | None:
-        """None where it can not be told."""
+        """None where it can't be told."""
         low = 1 if self.least is None else value.place(self.least)
         high = -1 if self.greatest is None else value.place(self.greatest)
         if low == -1 or high == 1:

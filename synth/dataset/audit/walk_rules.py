@@ -16,11 +16,11 @@ __all__ = ["WALK_RULES", "TaskAudit"]
 
 WALK_RULES: Mapping[str, str] = {
     "walk": "The walk hangs together, its checks are recorded and passed, its difficulty is that of its hops.",
-    "cue": "The words of every hop and operation stand in the question.",
+    "cue": "The question contains the words of every hop and operation.",
     "answer": "The answer is what the walk ends at.",
     "alias": "Whatever is accepted in place of the answer is a name of it.",
     "name": "Every entity of the walk exists, under that name and on that page.",
-    "leak": "Neither the answer nor a bridge or member stands in the question, in whatever form.",
+    "leak": "The question reveals neither the answer nor a bridge or member, in any form.",
     "unique": "All facts together give this answer and no other.",
     "members": "Sets are complete, and every member is measured as the facts say.",
     "operation": "Counts, extremes, filters, differences and sums come out as stated.",
@@ -96,7 +96,7 @@ class TaskAudit:
                 continue
             entity = self.facts.entity(name)
             if entity is None:
-                yield f"nobody owns {name!r}"
+                yield f"no split owns {name!r}"
             elif entity.partition != task.split:
                 yield f"entity {name!r} belongs to {entity.partition}, the task to {task.split}"
         pages = {
@@ -154,7 +154,7 @@ def _is_chain(hops: Sequence[Hop]) -> bool:
 
 
 def cues(task: Task) -> Iterator[str]:
-    """The words of each hop and operation stand in the question."""
+    """The question contains the words of each hop and operation."""
     said = [(f"hop {number}", hop.cue) for number, hop in enumerate(task.walk.hops)]
     said += [(f"operation {number}", operation.cue) for number, operation in enumerate(task.walk.operations)]
     for what, cue in said:
@@ -226,7 +226,7 @@ def aliases(task: Task, facts: Facts) -> Iterator[str]:
             known |= {squeezed(name) for name in (entity.name, *entity.aliases)}
         for alias in others:
             if squeezed(alias) not in known and not _same_number(alias, node):
-                yield f"{alias!r} is no name of {node.name!r}"
+                yield f"{alias!r} is not a name of {node.name!r}"
 
 
 def _same_number(alias: str, node: Node) -> bool:
@@ -254,13 +254,13 @@ def names(task: Task, facts: Facts) -> Iterator[str]:
         elif entity.document_id != node.document_id:
             yield f"the page of {node.id} is {entity.document_id}, the walk says {node.document_id}"
         elif not set(node.aliases) <= set(entity.aliases):
-            yield f"{sorted(set(node.aliases) - set(entity.aliases))[0]!r} is no alias of {node.name!r}"
+            yield f"{sorted(set(node.aliases) - set(entity.aliases))[0]!r} is not an alias of {node.name!r}"
 
 
 def leaks(task: Task) -> Iterator[str]:
-    """Nothing that is sought stands in the question: no answer, no bridge, no member, in whatever form.
+    """The question reveals nothing that is sought: no answer, no bridge, no member, in any form.
 
-    What the question names itself, as a comparison names the things that it compares, is no secret.
+    What the question names itself, as a comparison names the things that it compares, may be there.
     """
     question = normalized(task.question)
     named = {key_of(hop.source) for hop in task.walk.hops if not hop.needs}
@@ -291,10 +291,10 @@ def gold(task: Task) -> Iterator[str]:
         allowed |= {task.walk.hops[hop].source.id: None for hop in over if hop < len(task.walk.hops)}
     for name in sought:
         if name not in task.gold_entities:
-            yield f"{name!r} must be found, yet is not gold"
+            yield f"{name!r} must be found, but is not gold"
     for name in task.gold_entities:
         if name not in allowed:
-            yield f"{name!r} is gold, yet nobody has to find it"
+            yield f"{name!r} is gold, but the walk does not need it"
     pages = {hop.evidence.document_id for hop in task.walk.hops}
     if pages != set(task.gold_documents) and task.walk.hops:
         odd = sorted(pages ^ set(task.gold_documents))[0]

@@ -110,7 +110,7 @@ class Reading:
         if hop.source.kind == "range":
             span = span_of(hop.source.id)
             if span is None:
-                raise Unreadable(f"hop {number}: {hop.source.id!r} is no range")
+                raise Unreadable(f"hop {number}: {hop.source.id!r} is not a range")
             return span
         return key_of(hop.source)
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 import yaml
 
 from synth.dataset.card.figures import TITLES, figures
-from synth.dataset.columns import columns
-from synth.dataset.configs import CONFIGS, SPLITS, Config
+from synth.dataset.configs import CONFIGS, SPLITS, Config, columns
 from synth.dataset.files import COLUMNS, PLOTS, RECIPE_FILE
 from synth.dataset.licences import licence_of_dataset
 from synth.dataset.usage import filled, usage
@@ -198,7 +197,7 @@ def _how_to(report: BuildReport, name: str, folder: str, table: str) -> str:
 
 
 def _written_by(report: BuildReport) -> list[str]:
-    """Models whose words or choices stand in the rows, as the report names them."""
+    """Models whose words or choices are in the rows, as the report names them."""
     roles = (report.recipe.get("roles") or {}).values()
     named = {role.get("model") for role in roles if isinstance(role, dict)}
     named |= {role.model for role in report.roles} | {use.model for use in report.model_uses()}

@@ -4,7 +4,7 @@ both continuations, and pages that lead astray."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.reader import Dataset
-from synth.dataset.report.chunks import Chunks
-from synth.dataset.report.twins import twins
+from synth.dataset.show.pages import Chunks
 from synth.schemas.adp import ApiAction, CodeAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.arrow import from_arrow
 from synth.schemas.distractors import Distractor
@@ -55,7 +54,7 @@ class Seen:
     """Tier and kind of distractor -> rows."""
     critical: int = 0
     """Critical steps shown."""
-    twins: int = 0
+    duplicates: int = 0
     """Pairs of rows that are alike."""
 
 
@@ -72,7 +71,7 @@ def browse(dataset: Dataset, chunks: Chunks, whole: int) -> Seen:
     seen.whole = len(picked)
     _critical(dataset, chunks, seen, tasks)
     _distractors(dataset, chunks, seen, tasks)
-    seen.twins = twins(dataset, chunks, {id_: question for id_, (question, _, _) in tasks.items()})
+    seen.duplicates = _duplicates(dataset, chunks, {id_: question for id_, (question, _, _) in tasks.items()})
     return seen
 
 
@@ -321,3 +320,52 @@ def _distractors(dataset: Dataset, chunks: Chunks, seen: Seen, tasks: dict[str, 
 
 def _clip(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:length]} … ({len(text) - length:,} more characters)"
+
+
+_ROWS = 500
+_WORDS: Mapping[str, tuple[str, str]] = {"documents": ("id", "title"), "preferences": ("id", "difference")}
+"""Level -> columns of the table that says what a row is."""
+
+
+def _duplicates(dataset: Dataset, chunks: Chunks, questions: Mapping[str, str], clip: int = 160) -> int:
+    """Write the pieces ``duplicates-00000``, ...: ``[level, kind, score, one, its words, other, its words, the row that
+    stays]`` each. How many pairs there are.
+
+    Args:
+        questions: Task -> question.
+    """
+    if "duplicates" not in dataset.configs:
+        return 0
+    levels = {level for batch in dataset.batches("duplicates", columns=["level"]) for level in batch[0].to_pylist()}
+    told = {level: dict(_told(dataset, level, questions, clip)) for level in sorted(levels)}
+    rows: list[list[Any]] = []
+    count = 0
+    names = ["level", "kind", "score", "one", "other", "representative"]
+    for batch in dataset.batches("duplicates", columns=names):
+        for level, kind, score, one, other, stays in zip(*(batch[name].to_pylist() for name in names), strict=True):
+            words = told[level]
+            rows.append([level, kind, score, one, words.get(one, ""), other, words.get(other, ""), stays])
+            if len(rows) == _ROWS:
+                chunks.add(f"duplicates-{count // _ROWS:05d}", rows)
+                count += _ROWS
+                rows = []
+    if rows:
+        chunks.add(f"duplicates-{count // _ROWS:05d}", rows)
+    return count + len(rows)
+
+
+def _told(dataset: Dataset, level: str, questions: Mapping[str, str], clip: int) -> Iterator[tuple[str, str]]:
+    """Row -> some words of it. Of what is gone the table ``rejected`` keeps them."""
+    if level == "trajectories":
+        for batch in dataset.batches("trajectories", columns=["id", "role", "task_id", "answer"]):
+            for id_, role, task, answer in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield id_, f"{role}: {questions.get(task, '')[:clip]} → {(answer or 'no answer')[:clip]}"
+        return
+    if "rejected" in dataset.configs:
+        for batch in dataset.batches("rejected", columns=["row_id", "preview"]):
+            for id_, preview in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield id_, (preview or "")[:clip]
+    if level in dataset.configs:
+        for batch in dataset.batches(level, columns=list(_WORDS[level])):
+            for id_, words in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                yield id_, (words or "")[:clip]

@@ -1,7 +1,7 @@
 """``synth report``: numbers as plots and tables, rows to look through, in one page without a network.
 
 The page runs its own script and style and nothing else: a policy in its head names both by their hash, and allows
-scripts from files beside it only where there are any. Whatever stands in a row reaches the page as data and is shown as
+scripts from files beside it only where there are any. Whatever a row holds reaches the page as data and is shown as
 text.
 """
 
@@ -17,21 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from synth.dataset.card.figures import figures
-from synth.dataset.card.plots import Bar, bars, histogram
+from synth.dataset.card.figures import Bar, bars, figures, histogram
 from synth.dataset.configs import SPLITS
 from synth.dataset.reader import Dataset, load
 from synth.dataset.report.browse import Seen, browse
-from synth.dataset.report.chunks import Chunks
-from synth.dataset.show.pages import render_page
+from synth.dataset.show.numbers import number_tables
+from synth.dataset.show.pages import Chunks, render_page
 from synth.dataset.stats import Stats, stats
 from synth.errors import InputError, StoreError
 from synth.store.files import store_errors, write_file
 
 __all__ = ["Written", "write_report"]
 
+_SHARED = ("lengths", "ends", "steps", "models")
+"""Tables of ``synth stats`` that the page shows too."""
 _INLINE = 6_000_000
-"""Bytes of rows that still stand in the page itself."""
+"""Bytes of rows up to which they are part of the page itself."""
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ def _groups(numbers: Stats, seen: Seen) -> list[dict[str, Any]]:
     rejected: Counter[str] = Counter()
     for stage in numbers.stages:
         rejected.update({reason: count for reason, count in stage.rejected.items() if "duplicate" in reason})
+    shared = number_tables(numbers)
     groups = [
         _group(
             "Diversity and duplicates",
@@ -203,48 +205,7 @@ def _groups(numbers: Stats, seen: Seen) -> list[dict[str, Any]]:
                 *((f"rejected on the way: {reason}", f"{count:,}") for reason, count in _top(rejected, 10)),
             ],
         ),
-        _group(
-            "Lengths (characters, turns, calls)",
-            ("of", "rows", "mean", "median", "90 %", "longest"),
-            [
-                (name, f"{of.rows:,}", *(f"{value:,.1f}" for value in (of.mean, of.median, of.p90, of.maximum)))
-                for name, of in numbers.lengths.items()
-            ],
-        ),
-        _group(
-            "How runs end",
-            ("role", "reason", "runs"),
-            [(role, reason, f"{n:,}") for role, of in numbers.stop_reasons.items() for reason, n in of.items()],
-        ),
-        _group(
-            "Why a step has its label, why runs fail",
-            ("by", "value", "count"),
-            [
-                (title, value, f"{count:,}")
-                for title, of in (
-                    ("label", numbers.label_reasons),
-                    ("failure", numbers.failures),
-                    ("behaviour", numbers.behaviours),
-                )
-                for value, count in of.items()
-            ],
-        ),
-        _group(
-            "Model calls behind the rows, at the recipe's prices",
-            ("role", "model", "calls", "prompt tokens", "completion tokens", "cost"),
-            [
-                (
-                    use.role,
-                    use.model,
-                    f"{use.calls:,}",
-                    f"{use.prompt_tokens:,}",
-                    f"{use.completion_tokens:,}",
-                    f"{use.cost:,.4f}" if use.cost else "-",
-                )
-                for use in numbers.models
-            ]
-            or [("-", "no model was called", "0", "0", "0", "-")],
-        ),
+        *(_group(of.title.capitalize(), of.head, of.rows) for of in (shared[name] for name in _SHARED)),
     ]
     return [group for group in groups if group["rows"]]
 

@@ -1,76 +1,57 @@
-"""Columns that are carried and not proven, and the rules behind the others: ``synth validate --coverage``."""
+"""All rules, and what stands behind each column: ``synth validate --coverage``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from synth.dataset.columns import columns
-from synth.dataset.configs import CONFIGS
+from synth.dataset.card.counts import COUNTS
+from synth.dataset.configs import CONFIGS, columns
+from synth.dataset.rules.origin import ORIGIN_RULES
+from synth.dataset.rules.pages import PAGE_RULES
+from synth.dataset.rules.pairs import PAIR_RULES
 from synth.dataset.rules.references import annotated
-from synth.dataset.rules.table_rules import rules_of
+from synth.dataset.rules.rules import Rule
+from synth.dataset.rules.runs import RUN_RULES
+from synth.dataset.rules.tasks import TASK_RULES
+from synth.dataset.rules.training import TRAINING_RULES
 
-__all__ = ["CARRIED", "coverage"]
+__all__ = ["RULES", "coverage"]
 
-CARRIED: Mapping[str, tuple[str, ...]] = {
-    "tasks": (
-        "checks[].detail", "surface", "details", "gold_entities", "difficulty.constraints", "difficulty.branching",
-        "difficulty.documents", "walk.hops[].source.id", "walk.hops[].source.name", "walk.hops[].source.aliases",
-        "walk.hops[].source.kind", "walk.hops[].source.document_id", "walk.hops[].target.document_id",
-        "walk.hops[].relation", "walk.hops[].forward", "walk.operations[].kind", "walk.operations[].over",
-        "walk.operations[].within", "walk.operations[].cue", "walk.operations[].result[].id",
-        "walk.operations[].result[].name", "walk.operations[].result[].aliases", "walk.operations[].result[].kind",
-        "walk.operations[].result[].document_id",
-    ),
-    "trajectories": ("details", "verdict.rule", "verdict.evidence", "provenance.fingerprint"),
-    "steps": (
-        "first_error_branching", "pivot", "score", "criticality.low", "criticality.high", "criticality.confidence",
-        "label_reason", "label_detail", "failure", "behaviours", "information_gain", "progress", "train_reason",
-    ),
-    "continuations": ("verdict.rule", "verdict.evidence"),
-    "preferences": ("provenance.backend", "difference", "why"),
-    "judgments": (
-        "id", "alternative", "value", "parts", "cites", "reason", "abstained", "calls", "provenance.model_revision",
-    ),
-    "question_rewrites": (
-        "before", "question", "reason", "detail", "model", "prompt", "confirmed_by", "confirm_prompt", "calls",
-        "parts[].before",
-    ),
-    "task_reviews": (
-        "right", "answers", "claims[].answer", "claims[].why", "claims[].quote", "missing", "documents", "model",
-        "prompt", "calls",
-    ),
-    "contexts": ("documents[].names_answer", "licence"),
-    "distractors": ("role", "step", "runs", "query", "rank", "score", "checks[].detail"),
-    "planted_misinformation": ("id", "stated_object", "value_kind", "partition"),
-    "documents": ("text", "sections[].end", "links[].end"),
-    "facts": ("relation", "value", "start", "end"),
-    "rejected": ("row_id", "reason", "detail", "part", "preview"),
-}  # fmt: skip
-"""Columns in which a wrong value of the right type may pass, when the hashes are written anew as well.
-
-``--deep`` computes many of them once more: walks, labels, verdicts of answers, facts.
-"""
+RULES: tuple[Rule, ...] = (*TASK_RULES, *PAGE_RULES, *TRAINING_RULES, *RUN_RULES, *PAIR_RULES, *ORIGIN_RULES)
 
 
-def coverage() -> Iterator[tuple[str, str, str]]:
-    """(table, column, what stands behind it) of every column: a rule's name, ``checks of rows``, or that it is only
-    carried."""
+_WEAK: Mapping[str, tuple[str, ...]] = {
+    "judgments": ("id", "alternative", "provenance.model_revision"),
+    "planted_misinformation": ("id",),
+    "preferences": ("provenance.backend",),
+    "trajectories": ("provenance.fingerprint",),
+}
+"""Columns that a rule or a key names, and in which a single wrong value may pass: another stage run, backend or free id
+is as good."""
+
+
+def coverage() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """(table, column, what proves it) of every column: names of rules, keys, references and counts.
+
+    Nothing proves a column that is only carried: a wrong value of the right type may pass there, when the hashes are
+    written anew as well. ``--deep`` computes many of them once more: walks, labels, verdicts of answers, facts.
+    """
     for config in CONFIGS:
-        rules, about = rules_of(config.name, config.row_type), annotated(config.row_type)
-        keys = {name for key in about.keys for name in key}
-        references = {".".join(path): ref.table for path, ref in about.references}
+        about = annotated(config.row_type)
+        behind: list[tuple[str, str]] = [(name, "key") for key in about.keys for name in key]
+        behind += [("split", "file")] if config.sole_split is None else []
+        for path, ref in about.references:
+            behind.append((".".join(path), f"reference to {ref.table}"))
+            behind += [(name, f"reference to {ref.table}") for name in ref.inherits]
+        behind += [(name, rule.name) for rule in RULES if config.name in rule.tables for name in rule.columns]
+        counted = (count.columns.get(config.name, ()) for count in COUNTS.values())
+        behind += [(name, "count in the report") for names in counted for name in names]
         for column in columns(config.row_type):
-            if column.type.endswith("struct"):
-                continue
-            if column.path in CARRIED.get(config.name, ()):
-                yield config.name, column.path, "carried, not proven"
-                continue
-            names = ["key"] if column.path in keys else []
-            if (table := references.get(column.path.replace("[]", ""))) is not None:
-                names.append(f"reference to {table}")
-            names += [rule.name for rule in rules if any(_below(column.path, one) for one in rule.columns)]
-            yield config.name, column.path, ", ".join(names) or "checks of rows"
+            if not column.type.endswith("struct"):
+                found = dict.fromkeys(what for name, what in behind if _covers(name, column.path))
+                yield config.name, column.path, () if column.path in _WEAK.get(config.name, ()) else tuple(found)
 
 
-def _below(path: str, column: str) -> bool:
-    return path == column or path.startswith(f"{column}.")
+def _covers(name: str, path: str) -> bool:
+    plain = path.replace("[]", "")
+    return any(one == name or one.startswith((f"{name}.", f"{name}[")) for one in (path, plain))

@@ -14,8 +14,8 @@ from pathlib import Path
 from synth import distribution
 from synth.agents.plan_view import plan_of
 from synth.annotate.labels.label import StepLabel, label
-from synth.dataset.audit.loading import rows
-from synth.dataset.problems import Problem, Problems
+from synth.dataset.audit.findings import rows
+from synth.dataset.files import Problem, Problems
 from synth.dataset.reader import Dataset, load
 from synth.environments.answers import check_task
 from synth.errors import DatasetError
@@ -150,7 +150,7 @@ def _stated(
 ) -> Iterator[str]:
     quote = page.text[fact.start : fact.end]
     if page.text[fact.start - 1 : fact.start] not in ("", " ", "\n") or quote[-1:] not in tuple(".!?"):
-        yield f"start, end: {quote[:60]!r} is no whole sentence"
+        yield f"start, end: {quote[:60]!r} is not a whole sentence"
     if homes.get(fact.subject) != page.id and not any(name in quote for name in names.get(fact.subject, ())):
         yield f"subject: {fact.subject} is not what {page.id} is about, nor named in {quote[:60]!r}"
     target = names.get(fact.object, ()) if fact.object is not None else (fact.value or "",)

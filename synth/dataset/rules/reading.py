@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from synth.dataset.configs import CONFIGS, Config
-from synth.dataset.files import DataFile, data_files
-from synth.dataset.problems import Problems
+from synth.dataset.files import DataFile, Problems, data_files
 from synth.dataset.reader import same_kind
 from synth.schemas.adp import error_lines
 from synth.schemas.arrow import RowError, arrow_schema, row_adapter, to_arrow, to_plain
@@ -40,23 +39,25 @@ def layout(folder: Path, found: Problems) -> list[DataFile]:
     """Names and numbering; what comes back are the files whose rows can be looked at."""
     files, strange = data_files(folder)
     for path in strange:
-        found.add(str(path.relative_to(folder)), None, "no file of a dataset (config/split-00000-of-000NN.parquet)")
+        found.add(
+            str(path.relative_to(folder)), None, "not a dataset file (expected config/split-00000-of-000NN.parquet)"
+        )
     known = {config.name: config for config in CONFIGS}
     usable: list[DataFile] = []
     groups: dict[tuple[str, str], list[DataFile]] = {}
     for file in files:
         if file.config not in known:
-            found.add(file.label, None, f"no config is named {file.config!r}: there are {', '.join(known)}")
+            found.add(file.label, None, f"unknown config {file.config!r}; known: {', '.join(known)}")
         elif file.split not in known[file.config].splits:
             wanted = ", ".join(known[file.config].splits)
-            found.add(file.label, None, f"{file.config} has no split {file.split!r}: there are {wanted}")
+            found.add(file.label, None, f"{file.config} has no split {file.split!r}, only {wanted}")
         else:
             groups.setdefault((file.config, file.split), []).append(file)
             usable.append(file)
     for group in groups.values():
         numbers, totals = [file.number for file in group], {file.count for file in group}
         if totals != {len(group)} or numbers != list(range(len(group))):
-            found.add(group[0].label, None, f"{len(group)} files of this split stand here, their names tell otherwise")
+            found.add(group[0].label, None, f"{len(group)} files of this split are here, but their names say otherwise")
     return usable
 
 
@@ -83,11 +84,11 @@ def _batches(file: DataFile, config: Config, found: Problems) -> Iterator[pa.Rec
         if stated != SCHEMA_VERSION:
             found.add(file.label, None, f"schema version is {stated or 'not stated'}, not {SCHEMA_VERSION}")
         if footer.num_rows == 0:
-            found.add(file.label, None, "holds no row: an empty split has no file")
+            found.add(file.label, None, "has no rows; an empty split must have no file")
         for group in range(footer.num_row_groups):
             about = footer.row_group(group)
             if about.num_rows > config.rows_per_group:
-                found.add(file.label, None, f"row group {group} holds {about.num_rows:,} rows: too many for a viewer")
+                found.add(file.label, None, f"row group {group} holds {about.num_rows:,} rows, too many for a viewer")
             if not about.column(0).has_offset_index:
                 found.add(file.label, None, f"row group {group} has no page index")
         for batch in opened.iter_batches(batch_size=min(_BATCH, 4 * config.rows_per_group)):
@@ -136,6 +137,6 @@ def parsed(
             return
         back = to_arrow(rows, row_type)
         names = [name for name in back.schema.names if back[name].combine_chunks() != batch.column(name)]
-        found.add(file.label, first, f"{names[0]} does not come back as it was written (is its JSON canonical?)")
+        found.add(file.label, first, f"{names[0]} does not round-trip (is its JSON canonical?)")
     for place, row in enumerate(rows):
         yield first + place, row

@@ -1,18 +1,22 @@
-"""What the derived tables are checked against: trajectories, each in a few hundred bytes."""
+"""What the derived tables are checked against: trajectories, each in a few hundred bytes; and what rules of several
+of these tables ask."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from sys import intern
 
-from synth.schemas.adp import ApiAction, CodeAction, ContentItem
+from pydantic import ValidationError
+
+from synth.schemas.adp import ADP_VERSION, ApiAction, CodeAction, ContentItem, Trajectory, error_lines
+from synth.schemas.steps import ContinuationRow, Criticality, PreferenceRow, StepRow, Strength
 from synth.schemas.trajectories import Role, StopReason, TrajectoryRow
 from synth.schemas.turns import action_kind, bare_actions, turn_ranges
 
-__all__ = ["Recorded", "bare", "essence", "record", "setting"]
+__all__ = ["Recorded", "bare", "essence", "link_problems", "measured", "owner_problems", "record", "setting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,41 @@ def essence(actions: Sequence[ContentItem]) -> bytes:
         for item in calls or actions
     ]
     return _digest(json.dumps(shown, sort_keys=True).encode())
+
+
+def owner_problems(row: StepRow | ContinuationRow | PreferenceRow, run: Recorded | None) -> Iterator[str]:
+    """Whether the step that a derived row names is one of its trajectory."""
+    first = -1 if isinstance(row, ContinuationRow) and row.side == "original" else 0
+    if run is not None and not first <= row.step < len(run.ranges):
+        yield f"step: {row.step}, but the trajectory has {len(run.ranges)} turns"
+
+
+def measured(path: str, of: Criticality | Strength, sides: tuple[str, str]) -> Iterator[str]:
+    """Whether counts, difference and interval fit each other; ``sides`` name the better-if-positive one first."""
+    rates: list[float] = []
+    for side in sides:
+        good, n = getattr(of, f"{side}_successes"), getattr(of, f"{side}_n")
+        if not 0 <= good <= n:
+            yield f"{path}: {good} of {n} continuations of the {side} side succeeded"
+        elif n == 0:
+            yield f"{path}: no continuation of the {side} side"
+        else:
+            rates.append(good / n)
+    if len(rates) == 2 and abs(rates[0] - rates[1] - of.difference) > 1e-6:
+        yield f"{path}.difference: {of.difference:g}, but the counts give {rates[0] - rates[1]:g}"
+    if not of.low - 1e-9 <= of.difference <= of.high + 1e-9:
+        yield f"{path}: the difference {of.difference:g} is not within {of.low:g} to {of.high:g}"
+    if not 0 < of.confidence < 1:
+        yield f"{path}.confidence: {of.confidence:g} is not between 0 and 1"
+
+
+def link_problems(content: tuple[ContentItem, ...]) -> list[str]:
+    """What the Agent Data Protocol says against a content."""
+    try:
+        Trajectory(schema_version=ADP_VERSION, id="x", content=content)
+    except ValidationError as error:
+        return error_lines(error)
+    return []
 
 
 def _call_id(item: ContentItem) -> str | None:

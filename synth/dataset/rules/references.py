@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from synth.dataset.configs import CONFIGS, Config
-from synth.dataset.files import DataFile
-from synth.dataset.problems import Problems
+from synth.dataset.files import DataFile, Problems
 from synth.schemas.row import Key, Ref, Row, row_types_of
 
 __all__ = ["Annotations", "ReferenceCheck", "absent_of_mixes", "annotated"]

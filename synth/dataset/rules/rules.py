@@ -1,4 +1,4 @@
-"""Rules of rows as values: a name, a table, the columns that are proven, and the function that proves them.
+"""Rules as values: tables, the columns that are proven, a sentence, and the function that proves them.
 
 ``synth validate`` runs all of them while rows stream past; ``--coverage`` lists the columns from them. A rule asks the
 report, the row itself, or what earlier tables said (:class:`Known`), never the hash of a file.
@@ -6,22 +6,26 @@ report, the row itself, or what earlier tables said (:class:`Known`), never the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
-from synth.dataset.files import DataFile
-from synth.dataset.problems import Problems
+from synth.dataset.files import Problems
+from synth.dataset.references import holds_reference
 from synth.schemas.mixes import MixOrigin, MixReport
 from synth.schemas.reports import BuildReport
 
-__all__ = ["Known", "Rule", "RuleCheck", "TaskFacts", "known_of"]
+__all__ = ["Close", "Find", "Known", "Place", "Rule", "TaskFacts", "known_of", "rule"]
+
+Place = tuple[str, int]
+"""File and row."""
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
-    """What rows that derive from a task repeat of it."""
+    """What rows that derive from a task are compared with."""
 
     candidate_index: int
     shape: str
@@ -29,47 +33,82 @@ class TaskFacts:
     licence: str | None
     environment: str
     answer: str
+    question: str
+    split: str
+    hops: int
+    gold_documents: tuple[str, ...]
+    truth: str
+    """Hash of what responses are judged by; empty where no table holds that."""
 
 
 @dataclass
 class Known:
-    """What rules ask: the report's words on where rows come from, and what rows before said."""
+    """What rules ask: the report, and what the rows before said."""
 
+    found: Problems
+    report: BuildReport | None
+    there: Collection[str]
+    """Names of the tables that there are."""
     origins: Mapping[str, MixOrigin]
     """Dataset -> what its report says; empty where there is no report."""
-    recipe: Mapping[str, Any]
-    world: bool
-    """All documents are of a generated world: pages, entities and facts fit each other word for word."""
-    redacted: bool
     tasks: dict[str, TaskFacts] = field(default_factory=dict)
-    settings: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    """What rows of one kind have in common, as the first of them says."""
-    titles: dict[str, tuple[str, str, tuple[str, ...], str]] = field(default_factory=dict)
-    """Document -> title, kind, aliases, partition, of a world."""
-    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Entity -> its names, of a world."""
+    place: Place = ("", 0)
+    """Of the row that is judged."""
+    _settings: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    _states: dict[type[Any], Any] = field(default_factory=dict)
+
+    @cached_property
+    def recipe(self) -> Mapping[str, Any]:
+        return self.report.recipe if self.report is not None else {}
+
+    @cached_property
+    def redacted(self) -> bool:
+        return self.report is not None and self.report.redacted is not None
+
+    @cached_property
+    def exempt(self) -> frozenset[str]:
+        """Entities that no split owns."""
+        return frozenset(self.report.exempt_entities) if self.report is not None else frozenset()
+
+    @cached_property
+    def world(self) -> bool:
+        """Whether all documents are of a generated world: pages, entities and facts fit each other word for word."""
+        return self.report is not None and self.report.source.kind == "world" and not self.redacted
+
+    def of(self, state: type[S]) -> S:
+        """What the rules of one table keep for those of later ones; empty at first."""
+        if state not in self._states:
+            self._states[state] = state()
+        kept: S = self._states[state]
+        return kept
 
     def same(self, key: tuple[Any, ...], value: Any) -> bool:
         """Whether ``value`` is what the first row of this kind had."""
-        return bool(self.settings.setdefault(key, value) == value)
+        return bool(self._settings.setdefault(key, value) == value)
+
+    def first(self, key: tuple[Any, ...]) -> Any:
+        """What the first row of this kind had."""
+        return self._settings.get(key)
+
+    def unread(self, text: str) -> bool:
+        """Whether ``text`` can't be compared, since references stand in it for what is redacted."""
+        return self.redacted and holds_reference(text)
 
 
-def known_of(report: BuildReport | None, mix: MixReport | None) -> Known:
+def known_of(report: BuildReport | None, mix: MixReport | None, there: Collection[str], found: Problems) -> Known:
     """Before the first row."""
     origins: dict[str, MixOrigin] = {}
     if report is not None:
         origins = {report.dataset: MixOrigin.of(report)}
     elif mix is not None and all(part.origin is not None for part in mix.parts):
         origins = {part.dataset: part.origin for part in mix.parts if part.origin is not None}
-    return Known(
-        origins=origins,
-        recipe=report.recipe if report is not None else {},
-        world=report is not None and report.source.kind == "world" and report.redacted is None,
-        redacted=report is not None and report.redacted is not None,
-    )
+    return Known(found, report, there, origins)
 
 
 Find = Callable[[Any, Known], Iterator[str]]
+"""Each way in which a row breaks a rule."""
+Close = Callable[[Known], Iterator[tuple[Place, str]]]
+"""The same where it takes all rows of the table."""
 
 
 @dataclass(frozen=True)
@@ -77,33 +116,29 @@ class Rule:
     """What holds of every row of a table."""
 
     name: str
-    table: str
+    tables: tuple[str, ...]
     columns: tuple[str, ...]
-    """Those in which a single wrong value is told."""
+    """Those in which a single wrong value is found."""
     says: str
     """What holds, in one sentence."""
     find: Find
-    """Each way in which a row breaks it."""
+    close: Close | None = None
     world: bool = False
     """It holds of generated worlds alone."""
-    text: bool = True
-    """It reads words, so that it can't be asked where text is redacted."""
+    text: bool = False
+    """It reads words, so it is not asked where text is redacted."""
 
     def applies(self, known: Known) -> bool:
         return (known.world or not self.world) and not (known.redacted and self.text)
 
 
-class RuleCheck:
-    """All rules of one table."""
+def rule(
+    tables: str, columns: str = "", *, close: Close | None = None, world: bool = False, text: bool = False
+) -> Callable[[Find], Rule]:
+    """Make a rule of a function: its name and docstring are those of the rule; names are separated by spaces."""
 
-    def __init__(self, found: Problems, rules: tuple[Rule, ...], known: Known) -> None:
-        self.found = found
-        self.known = known
-        self.rules = tuple(rule for rule in rules if rule.applies(known))
+    def made(find: Find) -> Rule:
+        name, says = find.__name__.replace("_", " ").strip(), " ".join((find.__doc__ or "").split())
+        return Rule(name, tuple(tables.split()), tuple(columns.split()), says, find, close, world=world, text=text)
 
-    def see(self, file: DataFile, row: int, value: Any) -> None:
-        for what in chain.from_iterable(rule.find(value, self.known) for rule in self.rules):
-            self.found.add(file.label, row, what)
-
-    def finish(self) -> None:
-        """Rows are judged one by one."""
+    return made

@@ -8,44 +8,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
-import pyarrow as pa
-from pydantic import ValidationError
+import yaml
 
-from synth.annotate.preferences.select import Selection
-from synth.dataset.card.calibration import Calibrations, targets_of
-from synth.dataset.card.criticals import Criticals
-from synth.dataset.card.outcomes import Outcomes
-from synth.dataset.card.yields import Yields
+from synth.dataset.card.counts import COUNTS, Counts, targets_of
+from synth.dataset.card.rendering import beside_card, card_text, front_matter
 from synth.dataset.configs import CONFIGS, Config, config_named
-from synth.dataset.files import CARD_FILE, MIX_FILE, REPORT_FILE
-from synth.dataset.licences import StatedLicences
-from synth.dataset.problems import Problem, Problems
-from synth.dataset.reader import Dataset, load
-from synth.dataset.rules.card_check import check_card
-from synth.dataset.rules.context_checks import ContextCheck, ContextPages, RlCheck, Several, TaskTruths
-from synth.dataset.rules.difficulty_checks import DifficultyCheck, PolicyRuns
-from synth.dataset.rules.distractor_checks import (
-    DistractorCheck,
-    GoldPages,
-    MisinformationCheck,
-    MisinformationFacts,
-    MisinformationPages,
+from synth.dataset.files import (
+    CARD_FILE,
+    COLUMNS,
+    MIX_FILE,
+    PLOTS,
+    RECIPE_FILE,
+    REPORT_FILE,
+    Problem,
+    Problems,
+    RowHash,
+    card_files,
+    check_files,
+    split_hashes,
 )
-from synth.dataset.rules.duplicate_checks import DuplicateCheck, DuplicateRejections
-from synth.dataset.rules.graph_checks import FactCheck
-from synth.dataset.rules.judgment_checks import JudgmentCheck
-from synth.dataset.rules.pair_checks import PairCheck
+from synth.dataset.reader import Dataset, load
+from synth.dataset.rules.coverage import RULES
 from synth.dataset.rules.reading import Portion, layout, portions
 from synth.dataset.rules.references import ReferenceCheck, absent_of_mixes
-from synth.dataset.rules.row_checks import DocumentCheck, RejectionCheck, RowCheck, TaskCheck, TrajectoryCheck
-from synth.dataset.rules.rules import RuleCheck, known_of
-from synth.dataset.rules.step_checks import ContinuationCheck, StepCheck
-from synth.dataset.rules.table_rules import rules_of
-from synth.dataset.rules.writing_checks import QuestionRewriteCheck, TaskReviewCheck
-from synth.dataset.sealing import RowHash, check_files, split_hashes
+from synth.dataset.rules.rules import known_of
 from synth.errors import DatasetError
 from synth.schemas.mixes import MixReport
 from synth.schemas.reports import BuildReport
@@ -54,6 +44,13 @@ __all__ = ["Problem", "check_rows", "validate"]
 
 RowCounts = dict[str, dict[str, int]]
 """Config -> split -> rows."""
+_ORDER = (
+    "tasks",  # first: the others ask it
+    "planted_misinformation",  # before what proves or disproves it
+    *("rl", "contexts", "documents", "entities", "facts", "trajectories", "difficulty", "question_rewrites"),
+    *("task_reviews", "steps", "continuations", "distractors", "preferences", "judgments", "duplicates", "rejected"),
+)
+"""Tables in the order in which rules ask each other."""
 
 
 def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
@@ -80,7 +77,7 @@ def validate(folder: str | Path, *, limit: int = 100) -> list[Problem]:
 
     rows = check_rows(table, {file.config for file in files}, report, mix, found)
     if mix is None:
-        check_card(dataset.path / CARD_FILE, report, rows, found)
+        _check_card(dataset.path / CARD_FILE, report, rows, found)
     if (stated := report or mix) is not None:
         check_files(dataset.path, stated.files, stated.rows_sha256, split_hashes(hashes), found)
     return found.listed()
@@ -97,33 +94,6 @@ def _stated(dataset: Dataset, found: Problems) -> tuple[BuildReport | None, MixR
     return None, None
 
 
-@dataclass
-class _Counted:
-    """What the files hold, counted anew: the report must say the same."""
-
-    rows: RowCounts = field(default_factory=lambda: {config.name: {} for config in CONFIGS})
-    outcomes: Outcomes = field(default_factory=Outcomes)
-    yields: Yields = field(default_factory=Yields)
-    criticals: Criticals = field(default_factory=Criticals)
-    difficulty: Calibrations = field(default_factory=Calibrations)
-    licences: StatedLicences = field(default_factory=StatedLicences)
-
-    def see(self, config: str, batch: pa.RecordBatch) -> None:
-        watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
-            "tasks": (self.outcomes.see_tasks, self.yields.see_tasks),
-            "trajectories": (self.outcomes.see_trajectories, self.criticals.see_trajectories),
-            "steps": (self.criticals.see_steps,),
-            "continuations": (self.criticals.see_continuations,),
-            "preferences": (self.criticals.see_pairs,),
-            "rejected": (self.yields.see_rejected,),
-            "difficulty": (self.difficulty.see,),
-        }
-        for see in watchers.get(config, ()):
-            see(batch)
-        if config in ("documents", "tasks", "trajectories"):
-            self.licences.see(config, batch)
-
-
 def check_rows(
     table: Callable[[Config], Iterable[Portion]],
     there: Collection[str],
@@ -137,66 +107,36 @@ def check_rows(
         table: Reads a table.
         there: Names of the tables that there are.
     """
-    targets = targets_of(report) if report else ()
-    counted = _Counted(difficulty=Calibrations(targets))
-    redacted = report is not None and report.redacted is not None
-    tasks = TaskCheck(found, frozenset(report.exempt_entities) if report else frozenset(), redacted=redacted)
-    documents = DocumentCheck(found, tasks)
-    derived = bool({"steps", "continuations", "preferences", "judgments"} & set(there))
-    trajectories = TrajectoryCheck(found, tasks, keep=derived)
-    steps = StepCheck(found, tasks, trajectories)
-    continuations = ContinuationCheck(found, trajectories, steps)
-    rejections = RejectionCheck(found, report)
-    truths = TaskTruths(redacted=redacted)
-    contexts = ContextCheck(found, tasks, truths)
-    trained = bool({"rl", "contexts"} & set(there))
-    gold, falsehoods = GoldPages(), MisinformationCheck(found)
-    runs = PolicyRuns()
-    pairs = PairCheck(found, trajectories, steps, continuations, _selection(report, found))
-    listed = "duplicates" in there
-    duplicates = DuplicateCheck(found, documents, trajectories, pairs, listed=listed)
-    checks: dict[str, RowCheck] = {
-        "tasks": Several(tasks, gold, truths) if trained else Several(tasks, gold),  # first: the others ask it
-        "planted_misinformation": falsehoods,  # before what proves or disproves them
-        "rl": RlCheck(found, tasks, truths),
-        "contexts": contexts,
-        "documents": Several(
-            documents, ContextPages(found, contexts), MisinformationPages(falsehoods, redacted=redacted)
-        ),
-        "entities": Several(),
-        "facts": Several(FactCheck(found, documents), MisinformationFacts(falsehoods)),
-        "trajectories": Several(trajectories, runs),
-        "difficulty": DifficultyCheck(found, tasks, runs, targets),
-        "question_rewrites": QuestionRewriteCheck(found, tasks),
-        "task_reviews": TaskReviewCheck(found),
-        "steps": steps,
-        "continuations": continuations,
-        "distractors": DistractorCheck(found, gold, falsehoods),
-        "preferences": pairs,
-        "judgments": JudgmentCheck(found, trajectories.recorded, steps.scores, pairs),
-        "duplicates": duplicates,
-        "rejected": Several(rejections, DuplicateRejections(found, duplicates, listed=listed)),
-    }
-    known = known_of(report, mix)
+    known = known_of(report, mix, there, found)
     references = ReferenceCheck(found, absent=absent_of_mixes() if mix is not None else _absent(report))
-    for name, check in checks.items():
-        checks[name] = Several(check, RuleCheck(found, rules_of(name, config_named(name).row_type), known))
-    for config in map(config_named, checks):
-        split = counted.rows[config.name]
+    counted = Counts(targets_of(report) if report is not None else ())
+    counts: RowCounts = {config.name: {} for config in CONFIGS}
+    for config in map(config_named, _ORDER):
+        rules = [rule for rule in RULES if config.name in rule.tables and rule.applies(known)]
         for portion in table(config):
-            file, batch = portion.file, portion.batch
-            counted.see(config.name, batch)
-            references.see(config, file, portion.first, batch)
+            label, split = portion.file.label, portion.file.split
+            counted.see(config.name, portion.batch)
+            references.see(config, portion.file, portion.first, portion.batch)
             for place, row in portion.rows:
-                checks[config.name].see(file, place, row)
-            split[file.split] = split.get(file.split, 0) + batch.num_rows
-        checks[config.name].finish()
+                known.place = label, place
+                for what in chain.from_iterable(rule.find(row, known) for rule in rules):
+                    found.add(label, place, what)
+            counts[config.name][split] = counts[config.name].get(split, 0) + portion.batch.num_rows
+        for close in (rule.close for rule in rules if rule.close is not None):
+            for where, what in close(known):
+                found.add(*where, what)
         references.finish(config)
     if report is not None:
-        _report(report, counted, found)
+        _tables(REPORT_FILE, report.tables, counts, found)
+        for name, value in counted.stated().items():
+            if getattr(report, name) != value:
+                found.add(REPORT_FILE, None, f"{name}: {COUNTS[name].says}")
+        accepted = sum(counts["tasks"].values())
+        if report.wanted is not None and accepted != report.wanted:
+            found.add(REPORT_FILE, None, f"wanted {report.wanted:,} tasks; the files hold {accepted:,}")
     if mix is not None:
-        _tables(MIX_FILE, mix.tables, counted, found)
-    return counted.rows
+        _tables(MIX_FILE, mix.tables, counts, found)
+    return counts
 
 
 def _absent(report: BuildReport | None) -> tuple[str, ...]:
@@ -205,20 +145,8 @@ def _absent(report: BuildReport | None) -> tuple[str, ...]:
     return ("tasks",) if nowhere else ()
 
 
-def _selection(report: BuildReport | None, found: Problems) -> Selection | None:
-    """By which rule the pairs were selected, as the recipe in the report says; None where it says nothing."""
-    wanted = (report.recipe.get("preferences") or {}).get("selection") if report else None
-    if wanted is None:
-        return None
-    try:
-        return Selection.model_validate(wanted)
-    except ValidationError as error:
-        found.add(REPORT_FILE, None, f"recipe.preferences.selection: {error.errors()[0]['msg']}")
-        return None
-
-
-def _tables(name: str, tables: Mapping[str, Mapping[str, int]], counted: _Counted, found: Problems) -> None:
-    for config, splits in counted.rows.items():
+def _tables(name: str, tables: Mapping[str, Mapping[str, int]], counts: RowCounts, found: Problems) -> None:
+    for config, splits in counts.items():
         stated = tables.get(config, {})
         for split in dict.fromkeys([*stated, *splits]):
             said, held = stated.get(split, 0), splits.get(split, 0)
@@ -226,26 +154,96 @@ def _tables(name: str, tables: Mapping[str, Mapping[str, int]], counted: _Counte
                 found.add(name, None, f"tables: says {said:,} rows of {config}/{split}; the files hold {held:,}")
 
 
-def _report(report: BuildReport, counted: _Counted, found: Problems) -> None:
-    _tables(REPORT_FILE, report.tables, counted, found)
-    if report.outcomes != counted.outcomes.reports():
-        found.add(REPORT_FILE, None, "outcomes: the trajectories give other counts of successes by role and hops")
-    if report.task_yields != counted.yields.reports():
-        found.add(REPORT_FILE, None, "task_yields: tasks and rejected give other counts of candidates by shape")
-    if report.labels != counted.criticals.labels():
-        found.add(REPORT_FILE, None, "labels: the steps give other counts of labels by role")
-    if report.critical != counted.criticals.critical():
-        found.add(
-            REPORT_FILE, None, "critical: the steps and continuations give other counts of what was searched and found"
-        )
-    if report.pairs != counted.criticals.pairs():
-        found.add(REPORT_FILE, None, "pairs: the preferences give other counts by kind and family")
-    if report.difficulty != counted.difficulty.report():
-        found.add(REPORT_FILE, None, "difficulty: the rows give other counts of predicted and measured success")
-    if report.document_licences != counted.licences.documents:
-        found.add(REPORT_FILE, None, "document_licences: the documents state other licences")
-    if report.row_licences != counted.licences.rows:
-        found.add(REPORT_FILE, None, "row_licences: the rows state other licences")
-    accepted = sum(counted.rows["tasks"].values())
-    if report.wanted is not None and accepted != report.wanted:
-        found.add(REPORT_FILE, None, f"wanted {report.wanted:,} tasks; the files hold {accepted:,}")
+# -- the card ----------------------------------------------------------------------------------------------------------
+
+
+def _check_card(path: Path, report: BuildReport | None, counts: dict[str, dict[str, int]], found: Problems) -> None:
+    """Front matter against the files; the numbers of the text against the report. Prose may be edited by hand."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        found.add(path.name, None, f"the card can't be read: {error}")
+        return
+    matter, body = _parted(text)
+    if matter is None:
+        found.add(path.name, None, "the card has no YAML front matter")
+        return
+    full = {config: splits for config, splits in counts.items() if any(splits.values())}
+    _configs(matter, full, path.name, found)
+    _infos(matter, full, path.name, found)
+    if report is None:
+        return
+    try:
+        wanted_matter, wanted = front_matter(report), card_text(report)
+    except (KeyError, ZeroDivisionError) as error:
+        found.add(path.name, None, f"the report is not complete enough for a card: {error}")
+        return
+    for key in ("license", "size_categories", "language"):
+        if matter.get(key) != wanted_matter[key]:
+            found.add(path.name, None, f"{key} is {matter.get(key)!r}; the report gives {wanted_matter[key]!r}")
+    _beside(path, body, report, found)
+    present = set(body.splitlines())
+    for line in wanted.split("\n## Tables\n")[0].splitlines():
+        if line.startswith("|") and any(sign.isdigit() for sign in line) and line not in present:
+            found.add(path.name, None, f"lacks a line that the report implies: {line}")
+
+
+_SAYS_OTHER = {
+    PLOTS: "shows numbers other than the report's",
+    COLUMNS: "lists columns other than those of the rows",
+    RECIPE_FILE: "is not the report's recipe",
+}
+
+
+def _beside(card: Path, body: str, report: BuildReport, found: Problems) -> None:
+    """Plots and lists of columns that the card shows are there, and those that are there say what the report says."""
+    drawn = beside_card(report)
+    there = card_files(card.parent)
+    for name in sorted({*drawn, *there}):
+        shown = f"({name})" in body
+        if name in there and there[name].read_bytes() != drawn.get(name, "").encode():
+            found.add(name, None, _SAYS_OTHER[name.partition("/")[0]])
+        elif shown and name not in there:
+            found.add(card.name, None, f"shows {name}, which is missing")
+
+
+def _parted(text: str) -> tuple[dict[str, Any] | None, str]:
+    parts = text.split("---\n", 2)
+    if len(parts) < 3 or parts[0]:
+        return None, text
+    try:
+        matter = yaml.load(parts[1], Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError:
+        return None, text
+    return (matter if isinstance(matter, dict) else None), parts[2]
+
+
+def _configs(matter: dict[str, Any], full: dict[str, dict[str, int]], name: str, found: Problems) -> None:
+    try:
+        stated = {
+            config["config_name"]: {item["split"]: item["path"] for item in config["data_files"]}
+            for config in matter["configs"]
+        }
+    except (KeyError, TypeError):
+        found.add(name, None, "configs is missing or not of the Hub's form")
+        return
+    for config in dict.fromkeys([*stated, *full]):
+        wanted = {split: f"{config}/{split}-*.parquet" for split in full.get(config, {})}
+        if stated.get(config, {}) != wanted:
+            found.add(name, None, f"configs: {config} does not match its files: {sorted(wanted) or 'it has none'}")
+
+
+def _infos(matter: dict[str, Any], full: dict[str, dict[str, int]], name: str, found: Problems) -> None:
+    try:
+        stated = {
+            info["config_name"]: {split["name"]: split["num_examples"] for split in info["splits"]}
+            for info in matter["dataset_info"]
+        }
+    except (KeyError, TypeError):
+        found.add(name, None, "dataset_info is missing or not of the Hub's form")
+        return
+    for config in dict.fromkeys([*stated, *full]):
+        for split in dict.fromkeys([*stated.get(config, {}), *full.get(config, {})]):
+            says, holds = stated.get(config, {}).get(split, 0), full.get(config, {}).get(split, 0)
+            if says != holds:
+                found.add(name, None, f"dataset_info says {says:,} rows of {config}/{split}; the files hold {holds:,}")

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from synth.dataset.show.show_rewards import render_context, render_rl
 from synth.dataset.show.show_steps import label_lines, render_branch, render_pair, render_step
 from synth.dataset.show.terminal import body, clean, facts, items, part, styled, title
-from synth.schemas.contexts import ContextRow
+from synth.schemas.contexts import ContextItem, ContextRow
 from synth.schemas.documents import Document
 from synth.schemas.judgments import JudgmentRow
 from synth.schemas.rejections import Rejection
-from synth.schemas.rl import RlRow
+from synth.schemas.rl import GroundTruth, RlRow
 from synth.schemas.row import Row
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.tasks import Hop, Task
@@ -24,12 +23,12 @@ from synth.schemas.turns import turn_ranges
 __all__ = [
     "clean",
     "render_branch",
+    "render_judgment",
     "render_pair",
     "render_row",
     "render_step",
     "render_task",
     "render_trajectory",
-    "render_verdict",
 ]
 
 
@@ -71,14 +70,14 @@ def render_row(
         about = [("kind", row.kind), ("url", row.url), ("path", row.path), ("licence", row.licence), ("date", row.date)]
         return Group(title("document", row.id), facts([("title", row.title), *about]), body(row.text, full, 40))
     if isinstance(row, JudgmentRow):
-        return render_verdict(row, full=full)
+        return render_judgment(row, full=full)
     if isinstance(row, Rejection):
         lines = [("stage", row.stage), ("reason", f"{row.reason} · {row.reason.sentence}"), ("detail", row.detail)]
         return Group(title("rejection", row.row_id), facts(lines), body(row.preview, full, 40))
     raise TypeError(f"{type(row).__name__} is a row of no config")
 
 
-def render_verdict(row: JudgmentRow, *, full: bool = False) -> RenderableType:
+def render_judgment(row: JudgmentRow, *, full: bool = False) -> RenderableType:
     """What was said of an action, pair, answer or run, by whom, and on what it rests."""
     by = row.provenance
     lines = [
@@ -94,7 +93,7 @@ def render_verdict(row: JudgmentRow, *, full: bool = False) -> RenderableType:
         ("by", " ".join(part for part in (by.backend, by.model, by.prompt) if part)),
         ("calls", " ".join(row.calls) or None),
     ]
-    return Group(title("verdict", row.id), facts(lines), body(row.reason, full, 40))
+    return Group(title("judgment", row.id), facts(lines), body(row.reason, full, 40))
 
 
 def render_task(task: Task) -> RenderableType:
@@ -158,3 +157,66 @@ def _hop(number: int, hop: Hop) -> RenderableType:
     evidence = hop.evidence
     quote = f"{evidence.document_id} [{evidence.start}:{evidence.end}]  “{evidence.quote}”"
     return part(f"hop {number}", Group(Text(clean(line)), styled(quote, "dim")), "bold")
+
+
+def render_rl(row: RlRow, *, full: bool = False) -> RenderableType:
+    """Question, answer, tools, rubric, and the system prompt."""
+    truth = row.reward_model.ground_truth
+    lines: list[tuple[str, str | None]] = [
+        *_task_lines(row.task_id, truth, row.split),
+        ("shape", f"{row.shape}, {row.hops} hops, obfuscation {row.obfuscation}"),
+        ("tools", ", ".join(str(tool.get("function", {}).get("name")) for tool in row.tools)),
+        ("reward", _weights(row)),
+        *([("judged by", "the state that is left behind")] if truth.judged_by == "state" else []),
+    ]
+    return Group(
+        title("rl", row.id), facts(lines), *_rubric(truth), part("prompt", body(row.prompt[0].content, full, 12), "dim")
+    )
+
+
+def render_context(row: ContextRow, *, full: bool = False) -> RenderableType:
+    """Question, answer, rubric and the documents in their order; ``full`` shows the message itself."""
+    truth = row.reward_model.ground_truth
+    lines: list[tuple[str, str | None]] = [
+        *_task_lines(row.task_id, truth, row.split),
+        ("shape", f"{row.shape}, {row.hops} hops, obfuscation {row.obfuscation}"),
+        ("tokens", f"{row.tokens:,} of {row.budget:,} by {row.tokenizer}"),
+        ("gold at", ", ".join(f"{depth:.0%}" for depth in row.gold_depths)),
+        ("reward", _weights(row)),
+    ]
+    shown = [_document(place, item) for place, item in enumerate(row.documents)]
+    message = [part("prompt", body(row.prompt[-1].content, full, 12), "dim")] if full else []
+    return Group(
+        title("context", row.id), facts(lines), *_rubric(truth), part("documents", Group(*shown), "blue"), *message
+    )
+
+
+def _task_lines(task_id: str, truth: GroundTruth, split: str) -> Iterator[tuple[str, str]]:
+    yield "task", task_id
+    yield "question", truth.question
+    parts = [part.answer for part in truth.answer_parts]
+    yield "answer", "; ".join(parts) if parts else " · ".join([truth.answer, *truth.answer_aliases])
+    yield "split", split
+
+
+def _weights(row: RlRow | ContextRow) -> str:
+    verifier = row.verifier
+    return f"{verifier.outcome_weight:g} for a right answer + {verifier.rubric_weight:g} for the rubric"
+
+
+def _rubric(truth: GroundTruth) -> Iterator[RenderableType]:
+    if truth.rubric:
+        named = [
+            f"{' / '.join(item.names)}: {' '.join(fact.statement for fact in item.facts)}" for item in truth.rubric
+        ]
+        yield part("rubric", Group(*(styled(line, "") for line in named)), "magenta")
+
+
+def _document(place: int, item: ContextItem) -> Text:
+    size = item.token_end - item.token_start
+    notes = [item.kind.replace("_", " "), f"{size:,} tokens"]
+    if item.cut != "none":
+        notes.append(f"cut at the end of a {item.cut}")
+    if item.names_answer:
+        notes.append("names the answer")
+    return styled(f"{place}. {item.title} ({', '.join(notes)})", "bold" if item.kind == "gold" else "")

@@ -53,7 +53,7 @@ def _read(value: Mapping[str, Any]) -> Trajectory:
     if isinstance(version, str) and version.startswith("ATIF"):
         return ATIF.read(value)
     if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):
-        raise ValueError(f"schema_version: {version!r} is no version 1 of the Agent Data Protocol")
+        raise ValueError(f"schema_version: {version!r} is not a version 1 of the Agent Data Protocol")
     if version in SUPPORTED_VERSIONS and not problems(value):
         return parse(value)
     details = value.get("details")

@@ -35,7 +35,7 @@ _GIVEN = ("notes", "final_metrics", "continued_trajectory_ref", "subagent_trajec
 def _read(value: Mapping[str, Any]) -> Trajectory:
     version = needed(value, "schema_version")
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
-        raise ValueError(f"schema_version: {version!r} is no version 1 of ATIF")
+        raise ValueError(f"schema_version: {version!r} is not a version 1 of ATIF")
     agent = value.get("agent") or {}
     extra = value.get("extra") or {}
     ours = isinstance(extra, Mapping) and isinstance(extra.get("details"), Mapping)

@@ -48,6 +48,8 @@ _NUMBERING = re.compile(
     r"(?:(?:chapter|appendix|part|section)\s+)?(?:[A-Z0-9IVX]{1,5}\.)(?:\d+\.)*\s+(?=\S)", re.IGNORECASE
 )
 _SUBTITLE = re.compile(r"\s+[—–]\s+|\s+--+\s+")
+_PURPOSE = re.compile(r"(?P<name>[a-z][\w.+-]*) - (?P<purpose>[a-z].{8,})")
+"""A title as manuals write the line of a command's name: "umask - set or get the file creation mode mask"."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ def page_name(title: str, module: str | None) -> tuple[Named, str | None]:
     subtitle = parts[1].strip() if len(parts) == 2 else None
     if module:
         return Named(module, "module", tuple(dict.fromkeys(a for a in (bare, title) if a != module))), subtitle
+    if subtitle is None and (match := _PURPOSE.fullmatch(bare)) is not None:
+        return Named(match["name"], "command", tuple(dict.fromkeys((bare, title)))), match["purpose"]
     name = parts[0].strip() if subtitle else bare
     return Named(name, "page", tuple(dict.fromkeys(a for a in (bare, title) if a != name))), subtitle
 
@@ -159,6 +163,8 @@ def entry_name(anchor: Anchor, text: str, group: str) -> Named | None:
 
 _OPTION = re.compile(r"(?<![\w-])(?:--?(?:\[no-\])?[A-Za-z0-9?][\w-]*|\+[a-z][\w-]*)")
 _CALL = re.compile(r"(?:[\w*<>&: ]+[ *])?(?P<name>[A-Za-z_][\w.:]*?)(?:::)? ?\(")
+_REMARK = re.compile(r" \((?:[Dd]efault|since|new|version|deprecated|obsolete|optional|required)\b")
+"""Behind these brackets stand no arguments: "queue_minfree (default: 0)"."""
 _PLACEHOLDER = re.compile(r"[<\[{].*|[= ](?:<|\[|[A-Z]{2,}\b).*")
 _BARE_TERM = re.compile(r"[\w%$@~^&:./+*#!?|=<>\\-]+(?:[ _-][\w.-]+){0,3}$")
 
@@ -173,7 +179,7 @@ def term_name(text: str, group: str) -> Named | None:
             return None
         name = max(found, key=lambda option: (option.startswith("--"), -found.index(option)))
         return Named(name, "option", tuple(dict.fromkeys(option for option in found if option != name)))
-    if match := _CALL.match(text):
+    if (match := _CALL.match(text)) and not _REMARK.search(text):
         name = match["name"]
         kind = group if group in ("method", "macro", "procedure", "operator", "builtin", "command") else "function"
         return Named(name, kind, _forms(text, name)) if len(name) > 1 and len(text) < 160 else None

@@ -38,7 +38,8 @@ _NO_TERMS = frozenset(
     "reason result goal idea problem difference first second last answer way default advantage purpose rest value "
     "point only best one there what which who how that all each every most some many any both of in to for with from "
     "by on at as and or if when advice solution alternative main key common important good simplest easiest next other "
-    "another case thing rule exception effect aim intent".split()
+    "another case thing rule exception effect aim intent because since although though while unless whether "
+    "where".split()
 )
 _POINTING = re.compile(
     r"\b(?:this|these|those|above|below|following|former|latter|here|such|previous|previously|next|also|however|"

@@ -73,6 +73,9 @@ class Corpus:
         """Rows of documents that no split owns."""
         self.called = Counter((entity.kind, entity.name.casefold()) for entity in entities)
         """How many things of a kind go by a name (case-folded): only the only one can be called by it alone."""
+        self._names = Counter(
+            name for entity in entities for name in {each.casefold() for each in (entity.name, *entity.aliases)}
+        )
         self.on_page = Counter((entity.document, entity.name.casefold()) for entity in entities)
         """How many things of a page go by a name."""
         self.titled = Counter(self.columns.titles)
@@ -111,6 +114,10 @@ class Corpus:
     def page_of(self, entity: int) -> int | None:
         row = self.entities[entity].document
         return row if row >= 0 else None
+
+    def alone(self, name: str) -> bool:
+        """Whether one thing alone goes by a name or alias."""
+        return self._names[name.casefold()] < 2
 
     def is_page(self, entity: int) -> bool:
         """Whether the entity is a whole document, and no place in one."""

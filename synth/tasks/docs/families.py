@@ -17,7 +17,7 @@ from synth.schemas.documents import Edge
 from synth.schemas.row import Split
 from synth.sources.docs.salient import stands_alone
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.wording import TYPED, Words
+from synth.tasks.docs.wording import TYPED, Words, in_place, subject_question
 from synth.text.words import FUNCTION_WORDS, tokens
 
 __all__ = ["DESCRIBED", "Item", "Items"]
@@ -136,9 +136,9 @@ class Items:
                         if corpus.edges[value].value is not None:
                             yield Item("cited", (number, value), self._end(value), corpus.edges[value].relation)
             elif edge.relation == "states" and edge.value is not None:
-                if words.subject_question(corpus.quote(edge), edge.value) is not None:
+                if subject_question(corpus.quote(edge), edge.value) is not None:
                     yield Item("subject", (number,), edge.value, "subject")
-                elif words.in_place(corpus.quote(edge), edge.value) is not None:
+                elif in_place(corpus.quote(edge), edge.value) is not None:
                     yield Item("sentence", (number,), edge.value, "sentence")
                 elif _english(corpus.quote(edge)):
                     yield Item("cloze", (number,), edge.value, "cloze")

@@ -9,7 +9,7 @@ __all__ = ["hub_documents"]
 
 _STRUCTURE = frozenset({"defined_in", "part_of", "listed_in"})
 """Relations by which a thing stands in its own page or list: no link to it."""
-_LEAST = 10.0
+_LEAST = 25.0
 
 
 def hub_documents(
@@ -24,7 +24,7 @@ def hub_documents(
         kinds: ``kind`` of every document; an ``index`` is a hub always.
         entity_documents: ``document`` of every entity, -1 for none.
         edges: (relation, object, document) of every edge.
-        hub_share: pages that more than this share of all pages, and more than ten, link to are hubs.
+        hub_share: pages that more than this share of all pages, and more than 25, link to are hubs.
     """
     linking: dict[int, set[int]] = defaultdict(set)
     for relation, target, document in edges:

@@ -20,7 +20,7 @@ from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, Walk
 from synth.tasks.docs.checks import Failure, Judge
 from synth.tasks.docs.corpus import Corpus, Documents
 from synth.tasks.docs.families import Item, Items
-from synth.tasks.docs.wording import Words
+from synth.tasks.docs.wording import Words, in_place, subject_question
 from synth.tasks.draft import Draft, gold_documents, gold_entities, same_question
 
 __all__ = ["DocsProposer", "DocsTasksConfig", "Proposed"]
@@ -38,7 +38,7 @@ class DocsTasksConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    cloze_share: float = Field(default=0.1, ge=0, le=1)
+    cloze_share: float = Field(default=0.05, ge=0, le=1)
     """Share of candidates that are sentences with a gap, where the documents offer enough of the other families."""
     max_characters: int = Field(default=420, ge=80)
     """Longer questions are rejected (``unnatural``)."""
@@ -121,7 +121,8 @@ class DocsProposer:
             return None
         sizes = {family: min(len(items), _ENOUGH) ** 0.5 for family, items in sorted(groups.items())}
         rest = sum(size for family, size in sizes.items() if family != "cloze")
-        sizes["cloze"] = sizes.get("cloze", 0.0) / 2
+        sizes["cloze"] = sizes.get("cloze", 0.0) / 4
+        sizes["cited"] = sizes.get("cited", 0.0) / 2
         if "cloze" in groups and sum(len(v) for family, v in groups.items() if family != "cloze") >= _SCARCE:
             share = self.config.cloze_share
             sizes["cloze"] = rest * share / (1 - share) if share < 1 else sizes["cloze"]
@@ -175,8 +176,9 @@ class DocsProposer:
         return f"{noun} {place}", clause
 
     def _names(self, entity: int) -> tuple[str, ...]:
+        """What the thing alone goes by: a short name that others have, too, tells nothing."""
         found = self.corpus.entities[entity]
-        return (found.name, *found.aliases)
+        return (found.name, *(alias for alias in found.aliases if self.corpus.alone(alias)))
 
     def _identify(self, edge: Edge, item: Item, split: Split, generator: np.random.Generator) -> Draft | Failure:
         found = self._thing(edge)
@@ -246,7 +248,7 @@ class DocsProposer:
         quote = corpus.quote(edge)
         target = _value(edge.value, edge.value_kind)
         if item.family == "subject":
-            asked = self._words.subject_question(quote, edge.value)
+            asked = subject_question(quote, edge.value)
             if asked is None:
                 return Failure(Reason.UNNATURAL, "the sentence makes no question")
             own = (edge.document, edge.start, edge.end)
@@ -262,10 +264,11 @@ class DocsProposer:
         titled = corpus.titled[title] == 1 and not any(c in title for c in "“”")
         if not titled and (rival := self._judge.rival(masked.replace(_GAP, " "), own, (edge.value,), None)) is not None:
             return Failure(Reason.NOT_UNIQUE, f"another page says the same: {rival!r}")
-        in_place = self._words.in_place(quote, edge.value) if item.family == "sentence" else None
-        if in_place is not None:
+        told = in_place(quote, edge.value) if item.family == "sentence" else None
+        if told is not None:
+            told = _inside(told, corpus.text(edge.document))
             frames = document_words().sentences if titled else document_words().anywhere
-            question = _one_of(frames, generator).format(p=title, s=in_place)
+            question = _one_of(frames, generator).format(p=title, s=told)
             hop = self._said_there(edge, target, question.removesuffix("?"), masked)
             return self._finish(item, question, [hop], split)
         if not titled:
@@ -331,6 +334,13 @@ def _around(question: str, inner: str) -> str:
     """The words of a question in front of what it asks about, or those behind it where none stand in front."""
     before, _, after = question.partition(inner)
     return before.strip() if len(before.split()) > 1 else after.strip(" ?")
+
+
+def _inside(sentence: str, page: str) -> str:
+    """The sentence as part of another: without its capital, where the page writes its first word without one, too."""
+    first = sentence.split(" ", 1)[0]
+    plain = first[0].lower() + first[1:]
+    return plain + sentence[len(first) :] if re.search(rf"(?<![\w-]){re.escape(plain)}(?![\w-])", page) else sentence
 
 
 def _masked(sentence: str, names: Sequence[str]) -> str | None:

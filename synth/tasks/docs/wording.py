@@ -6,12 +6,12 @@ import re
 
 from synth.lexicon.reading import document_words
 from synth.tasks.docs.corpus import Corpus
-from synth.tasks.docs.english import clause, is_fragment
+from synth.tasks.docs.english import VERBS, clause, is_fragment
 from synth.tasks.docs.leaks import leaks
-from synth.text.inflection import capital
+from synth.text.inflection import capital, imperative
 from synth.text.words import FUNCTION_WORDS
 
-__all__ = ["TYPED", "Words"]
+__all__ = ["TYPED", "Words", "in_place", "subject_question"]
 
 TYPED = frozenset(("replacement", "alias_of", "subclass_of", "returns", "like"))
 """Relations between things that sentences of documentation state in words of their own."""
@@ -45,6 +45,13 @@ _KIND_BEHIND = re.compile(
     r"exception|error|signal|driver|terminal|style|system|standard|[Ss]pecification|server|project|license|algorithm|"
     r"language|element|argument|routine|extension|pragma|constant|value|property|branch|mode))(?![\w-])"
 )
+_SETTINGS = frozenset("option parameter setting directive flag switch argument qualifier".split())
+"""Kinds whose things say what something else is to be: none of them "is the maximum number of connections"."""
+_QUANTITY = re.compile(
+    r"that is (?=(?:the|an?) (?!same|default|alias|synonym|short|abbreviation|equivalent|boolean|flag))"
+)
+_SAID = re.compile(r"([A-Z][a-z]+s) (?:the|an?|all|any|each|whether|if|how|which|what|its|no) ")
+_ASIDE = re.compile(r"\b(?:of course|arguably|simply|actually|really|basically|merely|probably|perhaps|hopefully)\b")
 _NOMINAL = re.compile(r"that is (?:an?|the) ")
 _FINITE = re.compile(r" (?:will|must|should|shall|is|are|was|were|has|have|can|may)\b")
 _INNER = re.compile(r" (?:that|which|who|whose|where|when|if|whether|how|what|because|unless|until|while|so|as)\b")
@@ -62,7 +69,11 @@ class Words:
 
     def noun(self, entity: int) -> str | None:
         """What a question calls things of the entity's kind; None for places, which are asked for in no question."""
-        kind = self._corpus.entities[entity].kind
+        found = self._corpus.entities[entity]
+        kind = found.kind
+        if kind == "term" and found.document in self._corpus.pages:
+            page = self._corpus.entities[self._corpus.pages[found.document]]
+            kind = "keyword" if page.kind == "command" else kind
         return (
             None
             if kind in _PLACES
@@ -102,7 +113,12 @@ class Words:
         another thing goes by it."""
         corpus, found = self._corpus, self._corpus.entities[entity]
         noun = self.noun(entity)
-        if any(c in found.name for c in "“”\n") or len(found.name) > 60 or " and " in found.name:
+        if (
+            any(c in found.name for c in "“”\n")
+            or len(found.name) > 60
+            or " and " in found.name
+            or found.name.startswith("(")
+        ):
             return None
         bare = found.name
         said = f"the {bare} {noun}" if noun and noun != "term" else f"“{bare}”"
@@ -133,6 +149,8 @@ class Words:
             return None
         if any(leaks(said, name) for name in (found.name, *found.aliases[:3]) if len(name) < 60):
             return None
+        if found.kind.split()[-1] in _SETTINGS and (of := _QUANTITY.match(said)):
+            said = f"that specifies {said[of.end() :]}"
         if re.match(r"that (?:is (?:not|no|the default|also)|does not|only|has no|are)\b", said) or _is_sentence(said):
             return None
         return said
@@ -158,54 +176,69 @@ class Words:
         many = words[-1].endswith("s") and not words[-1].endswith(("ss", "us", "is"))
         return tuple(text.format(label=label, x=x, **{"is": "are" if many else "is"}) for text in known.other)
 
-    def in_place(self, sentence: str, word: str) -> str | None:
-        """A sentence that asks for its word in place of it, where that reads: "The permissions of which directory are
-        755"."""
-        at = sentence.find(word)
-        before, after = sentence[:at], sentence[at + len(word) :]
-        if len(sentence) > 190 or at < 12 or any(c in sentence for c in '“”":;()') or sentence.count(",") > 2:
-            return None
-        if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", before + " " + after) or leaks(before + after, word):
-            return None
-        number = re.fullmatch(r"[\d.,]+ (\w+)|([\d.,]+)%", word)
-        kind = _KIND_BEHIND.match(after)
-        if number and re.search(r"\b(?:is|are|to|for|of|by|than|at|with|has|have|most|least|after|every) $", before):
-            asked = f"how many {number[1]}" if number[1] else "what percentage"
-        elif kind is not None:
-            noun = kind["kind"][0].lower() + kind["kind"][1:]
-            before = re.sub(r"\b(?:the|an?|this|its|your) $", "", before, flags=re.IGNORECASE)
-            asked, after = f"which {noun}", after[kind.end() :]
-        elif "," not in before and _BEFORE_ARGUMENT.search(before) and _BEHIND_ARGUMENT.match(after):
-            before = re.sub(r"\bthe $", "", before)
-            asked = _sort_of(word)
-        else:
-            return None
-        return f"{before}{asked}{after}".rstrip(".")
 
-    def subject_question(self, sentence: str, word: str) -> tuple[str, str] | None:
-        """(question, its cue) of a sentence that says something of ``word``: "Which directive controls ...?"."""
-        match = re.fullmatch(_SUBJECT.pattern.replace("{x}", re.escape(word)), sentence)
-        if match is None or not (
-            match["kind"] or match["verb"] in ("is", "has", "can", "must") or sentence.startswith(word)
-        ):
-            return None
-        kind = match["kind"]
-        if kind and (
-            kind.split()[-1] in FUNCTION_WORDS
-            or kind.split()[-1].endswith("s")
-            or kind.split()[0].endswith(("ly", "s"))
-        ):
-            return None
-        if match["verb"] in ("are", "was") or re.match(
+def in_place(sentence: str, word: str) -> str | None:
+    """A sentence that asks for its word in place of it, where that reads: "The permissions of which directory are
+    755"."""
+    at = sentence.find(word)
+    before, after = sentence[:at], sentence[at + len(word) :]
+    if (said := _SAID.match(sentence)) is not None and imperative(said[1].lower()) in VERBS:
+        return None  # "Sets the string to what": of whom it is said stands elsewhere
+    if len(sentence) > 190 or at < 12 or any(c in sentence for c in '“”":;()') or sentence.count(",") > 2:
+        return None
+    if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", before + " " + after) or leaks(before + after, word):
+        return None
+    number = re.fullmatch(r"[\d.,]+ (\w+)|([\d.,]+)%", word)
+    kind = _KIND_BEHIND.match(after)
+    told = ""
+    if number and re.search(r"\b(?:is|are|to|for|of|by|than|at|with|has|have|most|least|after|every) $", before):
+        asked = f"how many {number[1]}" if number[1] else "what percentage"
+    elif kind is not None:
+        noun = kind["kind"][0].lower() + kind["kind"][1:]
+        before = re.sub(r"\b(?:the|an?|this|its|your) $", "", before, flags=re.IGNORECASE)
+        after = after[kind.end() :]
+        begins = before.endswith(", ") or not before
+        if not begins and _BEFORE_ARGUMENT.search(before) is None:
+            return None  # "the initial Postfix which driver", "the -l or which flag"
+        asked = f"which {noun}"
+        if not begins and len(after.split()) > 3:
+            asked, told = f"a certain {noun}", f". Which {noun} is meant"
+    elif "," not in before and _BEFORE_ARGUMENT.search(before) and _BEHIND_ARGUMENT.match(after):
+        before = re.sub(r"\bthe $", "", before)
+        asked = _sort_of(word)
+        if asked == "what" and re.search(r"[A-Z][a-z]+ [A-Z][a-z]+", word):
+            return None  # who can tell whether that is a person?
+    else:
+        return None
+    return f"{before}{asked}{after}".rstrip(".") + told
+
+
+def subject_question(sentence: str, word: str) -> tuple[str, str] | None:
+    """(question, its cue) of a sentence that says something of ``word``: "Which directive controls ...?"."""
+    match = re.fullmatch(_SUBJECT.pattern.replace("{x}", re.escape(word)), sentence)
+    if match is None or not (
+        match["kind"] or match["verb"] in ("is", "has", "can", "must") or sentence.startswith(word)
+    ):
+        return None
+    kind = match["kind"]
+    if kind and (
+        kind.split()[-1] in FUNCTION_WORDS or kind.split()[-1].endswith("s") or kind.split()[0].endswith(("ly", "s"))
+    ):
+        return None
+    if (
+        match["verb"] in ("are", "was")
+        or _ASIDE.search(match["rest"])
+        or re.match(
             r"(?:(?:an?|the) )?"
             r"(?:not|also|only|still|now|no longer|bit|fine|similar|good|little|lot|different|same|one|way)\b",
             match["rest"],
-        ):
-            return None
-        said = f"{match['verb']} {match['rest']}"
-        if is_fragment(said, least=30, most=190) or leaks(said, word) or any(c in said for c in "“”"):
-            return None
-        return f"{f'Which {kind}' if kind else 'What'} {said}?", said
+        )
+    ):
+        return None
+    said = f"{match['verb']} {match['rest']}"
+    if is_fragment(said, least=30, most=190) or leaks(said, word) or any(c in said for c in "“”"):
+        return None
+    return f"{f'Which {kind}' if kind else 'What'} {said}?", said
 
 
 def _is_sentence(said: str) -> bool:

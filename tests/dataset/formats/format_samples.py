@@ -43,7 +43,7 @@ PLAIN: tuple[ContentItem, ...] = (QUESTION, called(0), seen(0), called(1), seen(
 
 
 def run_of(content: Sequence[ContentItem] = PLAIN, *, masked: Sequence[int] | None = (), **changes: Any) -> Run:
-    """A run of the policy that succeeded. ``masked``: turns that are no targets; None: there is no table of steps."""
+    """A run of the policy that succeeded. ``masked``: turns that are not targets; None: there is no table of steps."""
     base = trajectory(0, "policy")
     turns = sum(
         isinstance(item, ApiAction | MessageAction) and not isinstance(before, ApiAction | MessageAction)

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synth.annotate.contexts.tokens import WordTokenizer
-from synth.export.contract import Run, StepOf
-from synth.export.cutting import Cutter
-from synth.export.why import Inexpressible, Why
+from synth.export.contract import Inexpressible, Run, StepOf, Why
+from synth.export.items import Cutter
 from synth.identity import canonical_json
 from synth.registry import find
 from synth.schemas.adp import TextObservation

@@ -14,8 +14,7 @@ from exporter_samples import TOOLS, trajectory
 from format_samples import ABOUT, ANSWER, PLAIN, QUESTION, called, gave_up, run_of, seen, task_of
 
 from synth.errors import InputError
-from synth.export.contract import About, Run, StepOf
-from synth.export.why import Inexpressible, Why
+from synth.export.contract import About, Inexpressible, Run, StepOf, Why
 from synth.registry import FORMATS, find
 from synth.schemas.adp import CodeAction, TextObservation, WebObservation
 from synth.schemas.trajectories import StopReason

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from synth.agents.imported import import_trajectory
-from synth.export.contract import Run
-from synth.export.why import Inexpressible, Why
+from synth.export.contract import Inexpressible, Run, Why
 from synth.registry import find
 from synth.schemas.adp import Trajectory
 from synth.schemas.trajectories import StopReason, TrajectoryRow, Verdict

@@ -15,11 +15,11 @@ from rich.console import Console, Group, RenderableType
 import synth
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
+from synth.dataset.show.numbers import render_stats
 from synth.dataset.show.show_steps import label_lines
-from synth.dataset.stats import render_stats, stats
-from synth.export.contract import Run, StepOf
+from synth.dataset.stats import stats
+from synth.export.contract import Inexpressible, Run, StepOf, Why
 from synth.export.exporting import export_dataset
-from synth.export.why import Inexpressible, Why
 from synth.registry import find
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.reports import LabelReport

@@ -43,13 +43,13 @@ def test_nothing_is_pushed_offline(small: Path) -> None:
 
 @pytest.mark.parametrize("repo", ["world-search", "a/b/c", "ann/", "ann/../x", "ann/x y", "ann/x.git", "-ann/x", ""])
 def test_a_bad_name_is_refused(repo: str, small: Path) -> None:
-    with pytest.raises(InputError, match="is no name of a repository"):
+    with pytest.raises(InputError, match="is not a repository name"):
         push(small, repo, dry_run=True)
 
 
 @pytest.mark.parametrize("revision", ["", "-x", "a..b", "a b", "0" * 40])
 def test_a_bad_branch_is_refused(revision: str, small: Path) -> None:
-    with pytest.raises(InputError, match="is no name of a branch"):
+    with pytest.raises(InputError, match="is not a branch name"):
         push(small, REPO, revision=revision, dry_run=True)
 
 
@@ -220,7 +220,7 @@ def test_rows_that_nobody_licensed_are_refused_in_public_and_named_in_private(tm
     rejected = sample_tables(1)["rejected"].slice(0, 0)
     tables = {"tasks": to_arrow(read_tasks(questions, PROVENANCE, None)[0].all, Task), "rejected": rejected}
     write_dataset(tmp_path / "dataset", tables, sample_report(tables))
-    said = r"nobody stated a licence for rows of tasks 1, and no documents stand behind them.*leave out --public"
+    said = r"no licence is stated for rows of tasks 1, which have no documents.*leave out --public"
     with pytest.raises(DatasetError, match=said):
         push(tmp_path / "dataset", REPO, public=True, dry_run=True)
     told: list[str] = []

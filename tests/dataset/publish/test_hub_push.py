@@ -95,7 +95,7 @@ def same_files(there: Path, here: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("stranger", "somebody else committed to it in the meantime"),
+        ("stranger", "someone else committed to it in the meantime"),
         ("down", "status 503: come back later"),
         ("far away", "status 429: come back later"),
     ],

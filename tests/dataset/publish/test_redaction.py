@@ -111,7 +111,7 @@ def test_what_was_redacted_is_counted_and_said(edition: Path) -> None:
     assert about.rows["tasks"] == load(edition).count("tasks")  # evidence is a reference at any length
     assert about.token_ids == 1
     card = load(edition).card
-    assert f"Of {about.documents} documents, for which nobody stated a licence" in card
+    assert f"Of {about.documents} documents without a stated licence" in card
     assert f"| trajectories | {about.rows['trajectories']} | {about.references['trajectories']} |" in card
     assert "synth rehydrate PATH --from COPY --out DIR" in card
     turns = [json.loads(text).get("model_turns") for text in load(edition).table("trajectories")["details"].to_pylist()]

@@ -114,7 +114,7 @@ def test_a_build_from_a_folder(my_pages: Path, tmp_path: Path) -> None:
         (None, "there is no site"),
         ({"a.txt": "x"}, "it holds no HTML page"),
         ({"index.html": "<h1>x</h1>", "site.yaml": "titel: x"}, "titel"),
-        ({"index.html": "<h1>x</h1>", "site.yaml": "title: ["}, "no YAML"),
+        ({"index.html": "<h1>x</h1>", "site.yaml": "title: ["}, "not YAML"),
     ],
 )
 def test_a_folder_that_can_not_be_used_is_said_in_one_line(

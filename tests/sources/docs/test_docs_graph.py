@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.sources.docs.graph import graph_tables
+from synth.sources.docs.names import page_name, term_name
 from synth.sources.docs.relations import ANCHOR, linked_relation
 from synth.sources.docs.salient import salient
 from synth.sources.docs.source import DocsConfig, DocsSource
@@ -179,10 +180,19 @@ def test_links_to_pages_outside_the_table_are_left_out() -> None:
         (default_in, "The default is 30 seconds.", "30 seconds"),
         (default_in, "The default is the value of the other setting.", None),
         (default_in, "The default is platform-dependent.", None),
+        (default_in, "The default is behavior that depends on nothing.", None),
     ],
 )
 def test_sentences_that_state_values(read: object, line: str, expected: str | None) -> None:
     assert read(line) == expected  # type: ignore[operator]
+
+
+def test_titles_and_terms_say_what_they_name() -> None:
+    named, subtitle = page_name("umask - set or get the file creation mode mask", None)
+    assert (named.name, named.kind, subtitle) == ("umask", "command", "set or get the file creation mode mask")
+    assert page_name("Fold 2 - The Manual", None)[0].kind == "page"
+    kinds = [term_name(text, "setting") for text in ("fold_limit (default: 50)", "fold(paper)", "fold_limit (50)")]
+    assert [named and named.kind for named in kinds] == ["setting", "function", "function"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from synth.tasks.docs.english import VERBS, clause, indefinite, is_fragment, plain
 from synth.tasks.docs.leaks import leaks, spells_out
+from synth.tasks.docs.wording import in_place, subject_question
 from synth.text.inflection import third_person
 
 
@@ -103,3 +104,31 @@ def test_small_words() -> None:
     assert [indefinite(w) for w in ("exception", "module", "SQL command", "URL", "user")] == [
         "an exception", "a module", "an SQL command", "a URL", "a user",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "expected"),
+    [
+        ("The permissions of the spool directory are set with the mode option.", "mode",
+         "The permissions of the spool directory are set with which option"),
+        ("Games keep their scores and other state in the /srv/fold directory.", "/srv/fold",
+         "Games keep their scores and other state in which directory"),
+        ("You may use the FOLD_AUX variable to find the library at run time.", "FOLD_AUX",
+         "You may use a certain variable to find the library at run time. Which variable is meant"),
+        ("Upon receipt of the first line, the FOLD server clears all attributes.", "FOLD",
+         "Upon receipt of the first line, which server clears all attributes"),
+        ("Ann Fold contributed the initial Paper dict_fold driver.", "dict_fold", None),
+        ("Entries are listed when you give the -l or --list flag.", "--list", None),
+        ("Sets the name of the paper that is folded with --name option.", "--name", None),
+        ("The original text of the manual was provided by Ann Fold.", "Ann Fold", None),
+    ],
+)  # fmt: skip
+def test_a_word_is_asked_for_in_its_place_where_that_reads(sentence: str, word: str, expected: str | None) -> None:
+    assert in_place(sentence, word) == expected
+
+
+def test_what_a_sentence_speaks_of_is_asked_for_unless_it_is_an_aside() -> None:
+    asked = subject_question("The TraceLog directive controls where the folded paper is put.", "TraceLog")
+    assert asked is not None
+    assert asked[0] == "Which directive controls where the folded paper is put?"
+    assert subject_question("The FoldLog setting is of course the same as FoldFile in all modes.", "FoldLog") is None

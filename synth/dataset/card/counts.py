@@ -1,0 +1,387 @@
+"""What a report says of rows, counted while they stream past: by the writer of a dataset, and again by ``validate``."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import fsum
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from synth.annotate.critical.intervals import wilson
+from synth.dataset.licences import StatedLicences
+from synth.schemas.reports import (
+    BuildReport,
+    CriticalReport,
+    DifficultyReport,
+    LabelReport,
+    OutcomeReport,
+    PairReport,
+    ReliabilityBin,
+    TargetReport,
+    TaskYield,
+)
+from synth.schemas.steps import PairKind
+from synth.schemas.tasks import SHAPES
+from synth.tasks.difficulty import Bin, Target, expected_calibration_error, reliability
+
+__all__ = ["COUNTS", "Calibrations", "Count", "Counts", "auc", "brier", "targets_of"]
+
+# The last one is null where it was not measured.
+_COLUMNS = ("predicted", "successes", "rollouts", "closed_book_successes", "closed_book_rollouts", "search_needed")
+
+
+class Calibrations:
+    """Holds a few numbers per task. The report is the same for any order of the rows."""
+
+    def __init__(self, targets: Sequence[Target] = ()) -> None:
+        """
+        Args:
+            targets: Shares that were asked for, in the order of the recipe (:func:`targets_of`).
+        """
+        self._targets = tuple(targets)
+        self._columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+        self._chosen: Counter[int | None] = Counter()
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        columns = [batch.column(name).to_pylist() for name in _COLUMNS]
+        for values in zip(*columns, strict=True):
+            # ``validate`` looks at files that may hold anything.
+            if None not in values[:-1] and 0 <= values[0] <= 1 and 0 <= values[1] <= values[2]:
+                for name, value in zip(_COLUMNS, values, strict=True):
+                    self._columns[name].append(value)
+        of = batch.column("target").to_pylist()
+        self._chosen.update(
+            target for target, chosen in zip(of, batch.column("chosen").to_pylist(), strict=True) if chosen
+        )
+
+    def report(self) -> DifficultyReport | None:
+        """None where there was no row, or no judged rollout."""
+        predicted, right, tried = (self._columns[name] for name in ("predicted", "successes", "rollouts"))
+        total = sum(tried)
+        if total <= 0:
+            return None
+        table = reliability(predicted, right, tried)
+        mean = sum(right) / total
+        asked = sum(self._columns["closed_book_rollouts"])
+        needed = [one for one in self._columns["search_needed"] if one is not None]
+        return DifficultyReport(
+            tasks=len(predicted),
+            bins=tuple(map(_row, table)),
+            error=round(expected_calibration_error(table), 6),
+            brier=brier(predicted, right, tried),
+            brier_of_mean=brier([mean] * len(predicted), right, tried),
+            auc=auc(predicted, right, tried),
+            closed_book=round(sum(self._columns["closed_book_successes"]) / asked, 6) if asked else None,
+            search_needed=round(sum(needed) / len(needed), 6) if needed else None,
+            chosen=sum(self._chosen.values()),
+            targets=tuple(
+                TargetReport(low=target.low, high=target.high, share=target.share, tasks=self._chosen[number])
+                for number, target in enumerate(self._targets)
+            ),
+        )
+
+
+def targets_of(report: BuildReport) -> tuple[Target, ...]:
+    """The curriculum's targets, as the recipe in the report says; none where it says nothing that can be read."""
+    asked = (report.recipe.get("difficulty") or {}).get("targets") or ()
+    try:
+        return tuple(Target(float(item["low"]), float(item["high"]), float(item["share"])) for item in asked)
+    except (KeyError, TypeError, ValueError):
+        return ()
+
+
+def _row(of: Bin) -> ReliabilityBin:
+    low, high = wilson(of.measured * of.effective, of.effective)
+    return ReliabilityBin(
+        low=of.low,
+        high=of.high,
+        tasks=of.tasks,
+        rollouts=of.rollouts,
+        predicted=round(of.predicted, 6),
+        measured=round(of.measured, 6),
+        measured_low=round(low, 6),
+        measured_high=round(high, 6),
+    )
+
+
+def brier(chances: Sequence[float], right: Sequence[int], tried: Sequence[int]) -> float:
+    """Mean squared distance of each task's chance from the outcome of each of its rollouts, rounded to 6 digits."""
+    squares = (r * (1 - p) ** 2 + (t - r) * p**2 for p, r, t in zip(chances, right, tried, strict=True))
+    return round(fsum(squares) / sum(tried), 6)
+
+
+def auc(chances: Sequence[float], right: Sequence[int], tried: Sequence[int]) -> float | None:
+    """Area under the ROC curve over rollouts: the chance that one that succeeded has the higher prediction, ties half.
+    None where all ended alike."""
+    from scipy.stats import mannwhitneyu
+
+    won, lost = np.asarray(right), np.asarray(tried) - np.asarray(right)
+    if won.sum() <= 0 or lost.sum() <= 0 or lost.min() < 0:
+        return None
+    score = np.asarray(chances, dtype=np.float64)
+    found = mannwhitneyu(np.repeat(score, won), np.repeat(score, lost), method="asymptotic")
+    return round(float(found.statistic) / (int(won.sum()) * int(lost.sum())), 6)
+
+
+@dataclass(frozen=True)
+class Count:
+    """One field of a report that rows give."""
+
+    says: str
+    """What is wrong where they give another."""
+    columns: Mapping[str, tuple[str, ...]]
+    """Table -> columns in which a single wrong value changes it."""
+
+
+COUNTS: Mapping[str, Count] = {
+    "outcomes": Count(
+        "the trajectories give other counts of successes by role and hops",
+        {"trajectories": ("role", "success", "verdict.correct", "turns", "tool_calls", "retry_of")},
+    ),
+    "task_yields": Count(
+        "tasks and rejected give other counts of candidates by shape", {"tasks": ("shape",), "rejected": ("stage",)}
+    ),
+    "labels": Count(
+        "the steps give other counts of labels by role", {"steps": ("role", "label", "first_error", "train")}
+    ),
+    "critical": Count(
+        "the steps and continuations give other counts of what was searched and found",
+        {"steps": ("criticality.verified",)},
+    ),
+    "pairs": Count(
+        "the preferences give other counts by kind and family",
+        {"preferences": ("kind", "family", "same_kind", "position", "nature", "selected")},
+    ),
+    "difficulty": Count(
+        "the rows give other counts of predicted and measured success",
+        {"difficulty": ("predicted", "chosen", "target")},
+    ),
+    "document_licences": Count("the documents state other licences", {"documents": ("licence",)}),
+    "row_licences": Count("the rows state other licences", {"tasks": ("licence",)}),
+}
+"""By the name of the report's field."""
+
+
+class Counts:
+    """Tables come in the order of the configs. Holds one number per task and a few per trajectory."""
+
+    def __init__(self, targets: Sequence[Target] = ()) -> None:
+        """``targets``: shares of difficulty that were asked for."""
+        self._outcomes, self._criticals, self._yields = _Outcomes(), _Criticals(), _Yields()
+        self._difficulty, self._licences = Calibrations(targets), StatedLicences()
+        self._watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
+            "tasks": (self._outcomes.see_tasks, self._yields.see_tasks, partial(self._licences.see, "tasks")),
+            "trajectories": (
+                self._outcomes.see_trajectories,
+                self._criticals.see_trajectories,
+                partial(self._licences.see, "trajectories"),
+            ),
+            "steps": (self._criticals.see_steps,),
+            "continuations": (self._criticals.see_continuations,),
+            "preferences": (self._criticals.see_pairs,),
+            "documents": (partial(self._licences.see, "documents"),),
+            "rejected": (self._yields.see_rejected,),
+            "difficulty": (self._difficulty.see,),
+        }
+
+    def see(self, config: str, batch: pa.RecordBatch) -> None:
+        for see in self._watchers.get(config, ()):
+            see(batch)
+
+    def stated(self) -> dict[str, Any]:
+        """Values of the report's fields that :data:`COUNTS` names."""
+        return {
+            "outcomes": self._outcomes.reports(),
+            "task_yields": self._yields.reports(),
+            "labels": self._criticals.labels(),
+            "critical": self._criticals.critical(),
+            "pairs": self._criticals.pairs(),
+            "difficulty": self._difficulty.report(),
+            "document_licences": self._licences.documents,
+            "row_licences": self._licences.rows,
+        }
+
+
+class _Outcomes:
+    """Successes by role and number of hops."""
+
+    def __init__(self) -> None:
+        self._hops: dict[str, int] = {}
+        self._sums: dict[tuple[str, int], list[int]] = defaultdict(lambda: [0] * 7)
+
+    def see_tasks(self, batch: pa.RecordBatch) -> None:
+        hops = pc.struct_field(batch.column("difficulty"), "hops")
+        self._hops.update(zip(batch.column("id").to_pylist(), hops.to_pylist(), strict=True))
+
+    def see_trajectories(self, batch: pa.RecordBatch) -> None:
+        names = ("task_id", "role", "success", "turns", "tool_calls", "retry_of")
+        columns = {name: batch.column(name).to_pylist() for name in names}
+        columns["correct"] = pc.struct_field(batch.column("verdict"), "correct").to_pylist()
+        for task, role, success, turns, calls, retry_of, correct in zip(*columns.values(), strict=True):
+            sums = self._sums[role, self._hops.get(task, 0)]
+            first = (1, bool(success), correct is None, turns, calls, 0, 0)
+            again = (0, 0, 0, 0, 0, 1, bool(success))
+            for place, value in enumerate(first if retry_of is None else again):
+                sums[place] += value
+
+    def reports(self) -> tuple[OutcomeReport, ...]:
+        """One per role and number of hops, sorted by both."""
+        names = ("trajectories", "successes", "abstained", "turns", "tool_calls", "retries", "retry_successes")
+        return tuple(
+            OutcomeReport(role=role, hops=hops, **dict(zip(names, sums, strict=True)))
+            for (role, hops), sums in sorted(self._sums.items())
+        )
+
+
+_NONE = "-"
+_DETAIL = re.compile(rf"(?P<shape>{'|'.join(SHAPES)}): (?:(?P<check>[a-z][a-z_]*)(?: failed| abstained)?: )?")
+
+
+class _Yields:
+    """How many candidates of each shape became tasks, and which check kept the others out."""
+
+    def __init__(self) -> None:
+        self._accepted: Counter[str] = Counter()
+        self._rejected: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def see_tasks(self, batch: pa.RecordBatch) -> None:
+        self._accepted.update(batch.column("shape").to_pylist())
+
+    def see_rejected(self, batch: pa.RecordBatch) -> None:
+        """What stages of tasks rejected. Its detail begins with the shape, then comes the check that it failed."""
+        columns = (batch.column(name).to_pylist() for name in ("stage", "reason", "detail"))
+        for stage, reason, detail in zip(*columns, strict=True):
+            if stage.endswith("_tasks"):
+                match = _DETAIL.match(detail or "")
+                shape = match["shape"] if match else _NONE
+                self._rejected[shape][(match["check"] if match else None) or reason] += 1
+
+    def reports(self) -> tuple[TaskYield, ...]:
+        """One line per shape, in the order of the schema."""
+        return tuple(
+            TaskYield(shape=shape, accepted=self._accepted[shape], rejected=dict(sorted(self._rejected[shape].items())))
+            for shape in (*SHAPES, *sorted(self._accepted.keys() - {*SHAPES, _NONE}), _NONE)
+            if self._accepted[shape] or self._rejected[shape]
+        )
+
+
+Outcome = Literal["failed", "succeeded", "unjudged"]
+_OUTCOMES: dict[bool | None, Outcome] = {True: "succeeded", False: "failed", None: "unjudged"}
+_SIGNS = {1: "helps", -1: "harms", None: "unmeasured"}
+_OF_STEPS = (PairKind.VERIFIED_STEP.value, PairKind.VERIFIED_STEP_SUCCESS.value)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One trajectory."""
+
+    role: str
+    outcome: Outcome
+    steps: int = 0
+    tried: int = 0
+    verified: int = 0
+    continuations: int = 0
+    pairs: int = 0
+    scored: bool = False
+
+    @property
+    def searched(self) -> bool:
+        return self.scored or self.tried > 0 or self.continuations > 0
+
+
+class _Criticals:
+    """Labels, critical steps, continuations and pairs."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, _Run] = {}
+        self._labels: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self._labelled: set[str] = set()
+        self._pairs: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * 5)
+
+    def see_trajectories(self, batch: pa.RecordBatch) -> None:
+        correct = pc.struct_field(batch.column("verdict"), "correct").to_pylist()
+        for name, role, right in zip(*_lists(batch, "id", "role"), correct, strict=True):
+            if role:
+                self._runs[name] = _Run(role, _OUTCOMES[right])
+
+    def see_steps(self, batch: pa.RecordBatch) -> None:
+        columns = _lists(batch, "trajectory_id", "role", "label", "first_error", "train", "score")
+        tried = pc.is_valid(batch.column("criticality")).to_pylist()
+        verified = pc.struct_field(batch.column("criticality"), "verified").to_pylist()
+        for name, role, label, first, train, score, was_tried, shown in zip(*columns, tried, verified, strict=True):
+            if not role:  # ``validate`` looks at files that may hold anything
+                continue
+            sums = self._labels[role]
+            sums["trajectories"] += name not in self._labelled
+            self._labelled.add(name)
+            sums["steps"] += 1
+            sums[_SIGNS.get(label, "neutral")] += 1
+            sums["first_errors"] += bool(first)
+            sums["targets"] += bool(train)
+            if run := self._runs.get(name):
+                run.steps += 1
+                run.scored |= score is not None
+                run.tried += was_tried
+                run.verified += bool(shown)
+
+    def see_continuations(self, batch: pa.RecordBatch) -> None:
+        for name in batch.column("trajectory_id").to_pylist():
+            if run := self._runs.get(name):
+                run.continuations += 1
+
+    def see_pairs(self, batch: pa.RecordBatch) -> None:
+        columns = _lists(batch, "trajectory_id", "kind", "family", "same_kind", "position", "nature", "selected")
+        for name, kind, family, same, position, nature, selected in zip(*columns, strict=True):
+            if not kind or not family:
+                continue
+            sums = self._pairs[kind, family]
+            for place, value in enumerate((1, same, position == "earliest", nature == "recovery", selected)):
+                sums[place] += bool(value)
+            if kind in _OF_STEPS and (run := self._runs.get(name)):
+                run.pairs += 1
+
+    def labels(self) -> tuple[LabelReport, ...]:
+        """One per role, sorted."""
+        names = ("trajectories", "steps", "helps", "neutral", "harms", "unmeasured", "first_errors", "targets")
+        return tuple(
+            LabelReport(role=role, **{name: sums[name] for name in names})
+            for role, sums in sorted(self._labels.items())
+        )
+
+    def critical(self) -> tuple[CriticalReport, ...]:
+        """One per role and outcome of which trajectories were searched, sorted by both."""
+        names = ("steps", "tried", "verified", "continuations", "pairs")
+        grouped: dict[tuple[str, Outcome], list[_Run]] = defaultdict(list)
+        for run in self._runs.values():
+            if run.searched:
+                grouped[run.role, run.outcome].append(run)
+        return tuple(
+            CriticalReport(
+                role=role,
+                outcome=outcome,
+                trajectories=len(runs),
+                **{name: sum(getattr(run, name) for run in runs) for name in names},
+            )
+            for (role, outcome), runs in sorted(grouped.items())
+        )
+
+    def pairs(self) -> tuple[PairReport, ...]:
+        """One per kind and family, kinds in the order of ``PairKind``."""
+        names = ("pairs", "same_kind", "earliest", "recoveries", "selected")
+        return tuple(
+            PairReport(kind=kind, family=family, **dict(zip(names, sums, strict=True)))
+            for kind in PairKind
+            for (name, family), sums in sorted(self._pairs.items())
+            if name == kind.value
+        )
+
+
+def _lists(batch: pa.RecordBatch, *names: str) -> list[list[Any]]:
+    return [batch.column(name).to_pylist() for name in names]
