@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import resource
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 from shared_builds import LEAN
+from stand_ins import forked
 from stand_ins.model_server import ModelServer, ScriptedPlayer
 
 import synth
@@ -98,9 +97,8 @@ def killed_and_resumed(dataset: str, tasks: int, folder: Path, settings: Mapping
     """The dataset of a build that was killed at ``failpoint`` (``name:count``) and then finished by two workers."""
     options = [f"--set={key}={json.dumps(value)}" for key, value in settings.items()]
     command = ["build", dataset, f"--tasks={tasks}", f"--store={folder / 'store'}", f"--out={folder / 'out'}", *options]
-    code = "import sys; from synth.cli import main; main(sys.argv[1:])"
-    kept = {**os.environ, "SYNTH_FAILPOINT": f"{failpoint}:kill"}
-    ended = subprocess.run([sys.executable, "-c", code, *command], env=kept, capture_output=True, text=True)
+    armed = {"SYNTH_FAILPOINT": f"{failpoint}:kill"}
+    ended = forked.run(command, folder, variables=armed, memory=resource.RLIM_INFINITY, seconds=500)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     assert not (folder / "out").exists()
     journals = [path for path in (folder / "store").rglob("*.journal") if path.stat().st_size]

@@ -28,7 +28,6 @@ from synth.annotate.critical.scripted_expert import scripted_expert
 from synth.api import BuildResult
 from synth.dataset.rules.validate import validate
 from synth.environments.search import SearchEnvironment
-from synth.errors import InputError
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.reports import StageReport
 from synth.schemas.steps import ContinuationRow, PreferenceRow
@@ -223,23 +222,3 @@ def test_an_expert_that_refuses_is_counted_and_nothing_breaks(folder: Path, here
     assert numbers["not_proposed.refusal"] % 5 == 0, "three suggestions and two more at each step"
     assert (numbers["proposed"], numbers["candidates"]) == (0, 0)
     assert pairs(there) == []
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"critical.scorer": "model"}, "say which model it is under roles.prm"),
-        ({"critical.expert": "model"}, "say which model it is under roles.expert"),
-        ({"critical": None, "preferences": None, "roles.prm": {}}, "only the search for critical steps asks it"),
-        ({"roles.prm.mode": "structured"}, "only for teacher and policy and expert"),
-        ({"roles.expert.rollouts": 2}, "answers single questions"),
-        ({"roles.expert.options": {"skil": 0.5}}, "there are tries, patience, skill"),
-        ({"roles.prm.options": {"samples": 0}, **{f"roles.prm.{k}": v for k, v in {
-            "backend": "openai", "model": "m", "base_url": "http://a/v1"}.items()}}, "samples"),
-    ],
-)  # fmt: skip
-def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        build(tmp_path, "out", settings)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

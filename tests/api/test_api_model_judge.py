@@ -15,7 +15,6 @@ from stand_ins.model_server import FixedPlayer, ModelServer, Reply
 import synth
 from synth.api import BuildResult
 from synth.dataset.rules.validate import validate
-from synth.errors import InputError
 from synth.identity import digest
 from synth.schemas.adp import ApiAction
 from synth.schemas.judgments import JudgmentKind, JudgmentRow
@@ -210,21 +209,3 @@ def test_a_biased_or_babbling_judge_agrees_with_nothing(
     assert len(found) == len(pairs(here))
     assert not [row for row in pairs(built) if row.selected]
     assert validate(built.path) == []
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"preferences.selection": {"judge": "require"}}, "require needs a judge; name a model under roles.judge"),
-        ({"roles.judge": {}}, "a model judges"),
-        (
-            {"preferences": None, "roles.judge": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
-            "neither pairs nor ratings to judge",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        build(tmp_path, "out", settings)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

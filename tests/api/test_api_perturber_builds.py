@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from stand_ins.model_server import EditorPlayer, ModelServer
 
 import synth
 from synth.annotate.preferences.perturbation import perturbation_of
 from synth.dataset.rules.validate import validate
-from synth.errors import InputError
 from synth.schemas.steps import PairKind
 
 LEAN: dict[str, Any] = {
@@ -51,20 +49,3 @@ def test_a_model_proposes_what_the_environment_judges(tmp_path: Path, world_stor
     assert counts["edits_accepted"] == len(edited)
     assert counts["edits_proposed"] >= counts["edits_accepted"]
     assert "| perturber | toy-perturber |" in (built.path / "README.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"roles.perturber": {}}, "only a model edits turns"),
-        (
-            {"roles.perturber": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}, "preferences": None},
-            "has no effect",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        synth.build("world-search", tasks=2, out=tmp_path / "out", store=tmp_path / "s", settings=settings)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

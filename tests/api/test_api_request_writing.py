@@ -17,7 +17,6 @@ from synth.api import BuildResult
 from synth.cli import main
 from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
-from synth.errors import InputError
 from synth.schemas.plans import Plan
 from synth.schemas.rejections import Reason
 
@@ -186,28 +185,3 @@ def test_a_plan_counts_the_calls_of_the_writer(
     made = players.asked["tasks/write_request"] + players.asked["tasks/confirm_request"]
     assert 8 <= made <= 32
     assert said["model_calls"] == stage["calls"]["expected"] == pytest.approx(10 * made, rel=0.3)
-
-
-@pytest.mark.parametrize(
-    ("more", "line"),
-    [
-        ({"task_reviews.closed_book": 2}, "task_reviews: these ask about pages"),
-        (
-            {"roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
-            "roles.checker has no effect: it reads what roles.writer wrote",
-        ),
-        ({"writing.share": 0.5}, "writing: needs somebody who writes; give roles.writer"),
-        (
-            {
-                "roles.writer": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},
-                "writing.described": 0.5,
-            },
-            "writing.described: only questions about the world",
-        ),
-    ],
-)
-def test_keys_that_nobody_reads_are_said_in_one_line(more: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        build(tmp_path / "out", more, tasks=2)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from api_builds import played_by
 from stand_ins.model_server import ModelServer, ReflectorPlayer, ScriptedPlayer
 
 import synth
 from synth.dataset.rules.validate import validate
-from synth.errors import InputError
 from synth.schemas.rejections import Reason
 
 LEAN: dict[str, Any] = {
@@ -82,20 +80,3 @@ def test_failed_runs_are_tried_once_more(tmp_path: Path, world_store: Path) -> N
     assert f"of\n{len(again)} second tries {sum(row.success for row in again)} succeeded" in card
     pairs = {(row.trajectory_id, row.other_trajectory_id) for row in dataset.rows("preferences")}
     assert not any((one.id, one.retry_of) in pairs for one in again), "their prompts differ"
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"roles.reflector": {}}, "only a model reflects"),
-        (
-            {"roles": {"policy": {}, "reflector": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}}},
-            "there is no teacher",
-        ),
-    ],
-)
-def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        synth.build("world-search", tasks=2, out=tmp_path / "out", store=tmp_path / "s", settings=settings)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

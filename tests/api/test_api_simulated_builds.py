@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from stand_ins.model_server import ModelServer, SimulatorPlayer
 
 import synth
@@ -13,7 +12,6 @@ from synth.agents.trajectory import facts_of, history_of
 from synth.dataset.rules.validate import validate
 from synth.environments.observed import observe
 from synth.environments.simulated import is_simulated
-from synth.errors import InputError
 
 LEAN: dict[str, Any] = {
     "source.entities": 600,
@@ -67,20 +65,3 @@ def test_a_model_writes_the_results_of_a_whole_build(tmp_path: Path, world_store
     assert "A model wrote results of searches" in card
     assert "toy-simulator" in card
     assert "environment/simulate_search/v1@" in facts_of(rows[0])["simulator"]["prompt"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"environment.simulated": {}}, "bind roles.simulator"),
-        ({"environment.simulated": {}, "roles.simulator": {}}, "bind roles.simulator"),
-        ({"roles.simulator": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}}, "and is missing"),
-        ({"environment.simulated": {}, "roles.simulator": {"backend": "json:dumps"}}, "choose openai or vllm"),
-        ({"environment.simulated": {"pages": 3}}, "pages"),
-    ],
-)
-def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        synth.build("world-search", tasks=2, out=tmp_path / "out", store=tmp_path / "s", settings=settings)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

@@ -12,7 +12,6 @@ import synth
 from synth.agents.summaries import seen_history
 from synth.agents.trajectory import history_of
 from synth.dataset.rules.validate import validate
-from synth.errors import InputError
 from synth.schemas.rejections import Reason
 
 LEAN: dict[str, Any] = {
@@ -62,18 +61,3 @@ def test_a_teacher_that_reads_summaries(by: str, tmp_path: Path, world_store: Pa
     assert built.account is not None
     assert built.account.calls == asked
     assert "| summarizer | toy-summarizer |" in card
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"roles.summarizer": {}}, "summaries says what it shortens"),
-        ({"summaries": {"over": 0}}, "over"),
-        ({"summaries": {}, "roles.summarizer": {"rollouts": 2}}, "answers single questions"),
-    ],
-)
-def test_what_does_not_go_together_is_said_in_one_line(settings: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        synth.build("world-search", tasks=2, out=tmp_path / "out", store=tmp_path / "s", settings=settings)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

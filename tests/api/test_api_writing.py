@@ -18,7 +18,7 @@ import synth
 from synth.api import BuildResult
 from synth.dataset.audit import audit
 from synth.dataset.rules.validate import validate
-from synth.errors import BuildError, InputError
+from synth.errors import BuildError
 from synth.schemas.rejections import Reason
 
 LEAN: dict[str, Any] = {
@@ -297,36 +297,3 @@ def test_a_checker_that_says_nothing_flags_nothing_and_where_it_must_be_passed_n
                 store=world_store,
                 settings=strict,
             )
-
-
-@pytest.mark.parametrize(
-    ("more", "line"),
-    [
-        ({"writing.share": 0.5}, "writing: needs somebody who writes; give roles.writer"),
-        ({"task_reviews.closed_book": 2}, "task_reviews: need somebody who checks; give roles.checker"),
-        ({"roles.writer": {}}, "no script plays a writer"),
-        (
-            {
-                "roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},
-                "task_reviews": {"closed_book": 0, "alternatives": 0, "answerable": 0},
-            },
-            "has no effect: all of task_reviews are 0",
-        ),
-        (
-            {
-                "roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},
-                "task_reviews": {"closed_book": 0, "reject": ["closed_book"]},
-            },
-            "closed_book is asked 0 times",
-        ),
-        (
-            {"roles.writer": {"backend": "openai", "model": "m", "base_url": "http://a/v1", "options": {"sound": 1}}},
-            "there are response_format, strict, correct",
-        ),
-    ],
-)
-def test_roles_and_keys_that_nobody_uses_are_said_in_one_line(more: dict[str, Any], line: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError) as caught:
-        synth.build("world-search", tasks=2, out=tmp_path / "out", store=tmp_path / "s", settings=more)
-    assert line in str(caught.value)
-    assert "\n" not in str(caught.value)

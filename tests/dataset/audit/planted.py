@@ -22,7 +22,7 @@ from synth.schemas.row import Row
 from synth.schemas.tasks import Hop, Node, Task
 from synth.tasks.draft import gold_documents, gold_entities
 
-TASKS = 80
+TASKS = 48
 
 Plant = Callable[["Planter"], str]
 """Breaks something and says the id of the row that must be found."""
