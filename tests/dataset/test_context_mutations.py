@@ -6,6 +6,7 @@ import http.client
 import json
 import subprocess
 import sys
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -68,72 +69,59 @@ def elsewhere(row: ContextRow | RlRow, **changes: Any) -> dict[str, ExtraInfo]:
     return {"extra_info": row.extra_info.model_copy(update=changes)}
 
 
+context_row = partial(within, CONTEXTS, 0)
+rl_row = partial(within, RL, 0)
+
 MUTATIONS: dict[str, Mutation] = {
-    "rl of no task": within(RL, 0, "task_id: there is no task task-x", task_id="task-x"),
-    "rl in another split": within(RL, 0, "split: test, but the file is of train", split="test"),
+    "rl of no task": rl_row("task_id: there is no task task-x", task_id="task-x"),
+    "rl in another split": rl_row("split: test, but the file is of train", split="test"),
     "rl twice": (table(RL, lambda t: pa.concat_tables([t, t.slice(0, 1)])), RL, "id: another row is"),
-    "rl with another answer": within(RL, 0, "is not that of its task", lambda r: truth(r, answer="Nobody")),
-    "rl with another rubric": within(RL, 0, "is not that of its task", lambda r: truth(r, rubric=())),
-    "rl with another question": within(
-        RL, 0, "prompt: its last message is not the question", lambda r: said(r, 1, "Who", "Why")
+    "rl with another answer": rl_row("is not that of its task", lambda r: truth(r, answer="Nobody")),
+    "rl with another rubric": rl_row("is not that of its task", lambda r: truth(r, rubric=())),
+    "rl with another question": rl_row(
+        "prompt: its last message is not the question", lambda r: said(r, 1, "Who", "Why")
     ),
-    "rl of another group": within(RL, 0, "extra_info: names another row", lambda r: elsewhere(r, id="rl-x")),
-    "rl of another length": within(RL, 0, "hops: 3, but its task has 2", hops=3),
-    "context with another answer": within(CONTEXTS, 0, "is not that of its task", lambda r: truth(r, answer="Nobody")),
-    "context over its budget": within(CONTEXTS, 0, "but the budget is 690", budget=690),
-    "context far below its budget": within(CONTEXTS, 0, "but the budget is 710", budget=710),
-    "tokens miscounted": within(CONTEXTS, 0, "words-1 counts", lambda r: {"tokens": r.tokens - 1}),
+    "rl of another group": rl_row("extra_info: names another row", lambda r: elsewhere(r, id="rl-x")),
+    "rl of another length": rl_row("hops: 3, but its task has 2", hops=3),
+    "context with another answer": context_row("is not that of its task", lambda r: truth(r, answer="Nobody")),
+    "context over its budget": context_row("but the budget is 690", budget=690),
+    "context far below its budget": context_row("but the budget is 710", budget=710),
+    "tokens miscounted": context_row("words-1 counts", lambda r: {"tokens": r.tokens - 1}),
     "context twice": within(
         CONTEXTS, 1, "another context has task_id task-0000000000000000", task_id="task-0000000000000000"
     ),
-    "gold document missing": within(
-        CONTEXTS,
-        0,
-        "the gold document p0 is missing",
-        lambda r: {"documents": r.documents[: gold(r)] + r.documents[gold(r) + 1 :]},
+    "gold document missing": context_row(
+        "the gold document p0 is missing", lambda r: {"documents": r.documents[: gold(r)] + r.documents[gold(r) + 1 :]}
     ),
-    "gold called random": within(
-        CONTEXTS, 0, "is gold and called a distractor", lambda r: item(r, gold(r), kind="random", tier=4)
+    "gold called random": context_row(
+        "is gold and called a distractor", lambda r: item(r, gold(r), kind="random", tier=4)
     ),
-    "random called gold": within(
-        CONTEXTS, 0, "is called gold and is not", lambda r: item(r, other(r), kind="gold", tier=0)
+    "random called gold": context_row("is called gold and is not", lambda r: item(r, other(r), kind="gold", tier=0)),
+    "tier of another kind": context_row("random of tier 0", lambda r: item(r, other(r), tier=0)),
+    "gold cut": context_row("a gold document is cut", lambda r: item(r, gold(r), cut="sentence")),
+    "document twice": context_row(
+        "stands there 2 times", lambda r: item(r, other(r), document_id=r.documents[gold(r)].document_id)
     ),
-    "tier of another kind": within(CONTEXTS, 0, "random of tier 0", lambda r: item(r, other(r), tier=0)),
-    "gold cut": within(CONTEXTS, 0, "a gold document is cut", lambda r: item(r, gold(r), cut="sentence")),
-    "document twice": within(
-        CONTEXTS, 0, "stands there 2 times", lambda r: item(r, other(r), document_id=r.documents[gold(r)].document_id)
-    ),
-    "another document": within(
-        CONTEXTS, 0, "there is no document p999", lambda r: item(r, other(r), document_id="p999")
-    ),
-    "text of another document": within(
-        CONTEXTS, 0, "the text of p61 differs", lambda r: item(r, other(r), document_id="p61")
-    ),
-    "text changed": within(CONTEXTS, 0, " differs", lambda r: said(r, 0, "It was founded", "It was burned")),
-    "cut document called whole": within(
-        CONTEXTS,
-        0,
+    "another document": context_row("there is no document p999", lambda r: item(r, other(r), document_id="p999")),
+    "text of another document": context_row("the text of p61 differs", lambda r: item(r, other(r), document_id="p61")),
+    "text changed": context_row(" differs", lambda r: said(r, 0, "It was founded", "It was burned")),
+    "cut document called whole": context_row(
         "is not whole",
-        lambda r: item(r, next(n for n, one in enumerate(r.documents) if one.cut != "none"), cut="none"),
+        lambda r: item(r, next((n for n, one in enumerate(r.documents) if one.cut != "none")), cut="none"),
     ),
-    "whole document called cut": within(CONTEXTS, 0, "is whole", lambda r: item(r, other(r), cut="sentence")),
-    "two documents cut": within(CONTEXTS, 0, "2 are cut", lambda r: item(r, other(r), cut="sentence")),
-    "span moved": within(CONTEXTS, 0, " differs", lambda r: item(r, other(r), start=r.documents[other(r)].start + 1)),
-    "spans overlap": within(CONTEXTS, 0, "overlaps another", lambda r: item(r, 1, start=r.documents[0].end - 2)),
-    "token offset moved": within(
-        CONTEXTS, 0, "documents[1].token_end", lambda r: item(r, 1, token_end=r.documents[1].token_end + 1)
+    "whole document called cut": context_row("is whole", lambda r: item(r, other(r), cut="sentence")),
+    "two documents cut": context_row("2 are cut", lambda r: item(r, other(r), cut="sentence")),
+    "span moved": context_row(" differs", lambda r: item(r, other(r), start=r.documents[other(r)].start + 1)),
+    "spans overlap": context_row("overlaps another", lambda r: item(r, 1, start=r.documents[0].end - 2)),
+    "token offset moved": context_row(
+        "documents[1].token_end", lambda r: item(r, 1, token_end=r.documents[1].token_end + 1)
     ),
-    "gold positions moved": within(
-        CONTEXTS, 0, "gold_positions:", lambda r: {"gold_positions": tuple(n + 1 for n in r.gold_positions)}
+    "gold positions moved": context_row(
+        "gold_positions:", lambda r: {"gold_positions": tuple(n + 1 for n in r.gold_positions)}
     ),
-    "gold depths moved": within(
-        CONTEXTS, 0, "gold_depths:", lambda r: {"gold_depths": tuple(n / 2 for n in r.gold_depths)}
-    ),
-    "question left out": within(
-        CONTEXTS,
-        0,
-        "the question does not stand below the documents",
-        lambda r: said(r, 0, "Question: Who", "Question: Why"),
+    "gold depths moved": context_row("gold_depths:", lambda r: {"gold_depths": tuple(n / 2 for n in r.gold_depths)}),
+    "question left out": context_row(
+        "the question does not stand below the documents", lambda r: said(r, 0, "Question: Who", "Question: Why")
     ),
     "question of the task changed": (
         edit(TASKS, 0, lambda t: {"question": t.question.replace("Who", "Tell me who")}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -112,46 +113,44 @@ def _moved(evidence: Evidence) -> Evidence:
     return evidence.model_copy(update={"start": evidence.start + 1})
 
 
+distractor = partial(within, DISTRACTORS, 1)
+falsehood = partial(within, FALSEHOODS, 0)
+written_row = partial(within, DISTRACTORS, 0)
+
 MUTATIONS: dict[str, Mutation] = {
-    "of no task": within(DISTRACTORS, 0, "there is no task task-x", task_id="task-x"),
-    "of no document": within(DISTRACTORS, 1, "there is no document p999", document_id="p999"),
-    "gold": within(DISTRACTORS, 1, "p1 is a gold document", document_id="p1"),
+    "of no task": written_row("there is no task task-x", task_id="task-x"),
+    "of no document": distractor("there is no document p999", document_id="p999"),
+    "gold": distractor("p1 is a gold document", document_id="p1"),
     "twice": (table(DISTRACTORS, lambda t: pa.concat_tables([t, t.slice(1, 1)])), DISTRACTORS, "another distractor is"),
-    "in another split": within(DISTRACTORS, 0, "split: test", split="test"),
-    "tier of another kind": within(DISTRACTORS, 1, "tier: 1, and the kind is", tier=1),
-    "met in no run": within(DISTRACTORS, 1, "tier: 2 with trajectory_id", trajectory_id=None),
-    "met in a run that is not there": within(
-        DISTRACTORS, 1, "there is no trajectory trajectory-x", trajectory_id="trajectory-x"
-    ),
-    "a check failed": within(
-        DISTRACTORS,
-        1,
+    "in another split": written_row("split: test", split="test"),
+    "tier of another kind": distractor("tier: 1, and the kind is", tier=1),
+    "met in no run": distractor("tier: 2 with trajectory_id", trajectory_id=None),
+    "met in a run that is not there": distractor("there is no trajectory trajectory-x", trajectory_id="trajectory-x"),
+    "a check failed": distractor(
         "checks: does_not_answer failed",
         lambda r: {"checks": (r.checks[0], r.checks[1].model_copy(update={"outcome": "failed"}))},
     ),
-    "a check left out": within(DISTRACTORS, 1, "must both be there", lambda r: {"checks": r.checks[:1]}),
-    "written and not said so": within(
-        DISTRACTORS, 0, "misinformation_id: None; the page was written for falsehood-1", misinformation_id=None
+    "a check left out": distractor("must both be there", lambda r: {"checks": r.checks[:1]}),
+    "written and not said so": written_row(
+        "misinformation_id: None; the page was written for falsehood-1", misinformation_id=None
     ),
-    "the false statement is true": within(FALSEHOODS, 0, "stated_object: Ada 1 is what is true", stated_object="Ada 1"),
+    "the false statement is true": falsehood("stated_object: Ada 1 is what is true", stated_object="Ada 1"),
     "the facts say what is called false": (
         edit(FACTS, 0, lambda r: {"value": "Bob 7"}),
         FALSEHOODS,
         "stated_object: Bob 7 is a fact",
     ),
-    "the facts do not say what is called true": within(FALSEHOODS, 0, "no fact at that span says", true_object="Ada 2"),
-    "the statement moved": within(FALSEHOODS, 0, "statement: w1 says", lambda r: {"statement": _moved(r.statement)}),
-    "the cue moved": within(FALSEHOODS, 0, "cue_words: w1", lambda r: {"cue_words": _moved(r.cue_words)}),
-    "the truth moved": within(FALSEHOODS, 0, "truth: p1 says", lambda r: {"truth": _moved(r.truth)}),
+    "the facts do not say what is called true": falsehood("no fact at that span says", true_object="Ada 2"),
+    "the statement moved": falsehood("statement: w1 says", lambda r: {"statement": _moved(r.statement)}),
+    "the cue moved": falsehood("cue_words: w1", lambda r: {"cue_words": _moved(r.cue_words)}),
+    "the truth moved": falsehood("truth: p1 says", lambda r: {"truth": _moved(r.truth)}),
     "the page was rewritten": (
         edit(DOCUMENTS, 62, lambda d: {"text": d.text.replace("Bob 7", "Bob 8")}),
         FALSEHOODS,
         "statement: w1 says",
     ),
-    "the cue is on another page": within(
-        FALSEHOODS, 0, "cue_words: it is not on the page w1", lambda r: {"cue_words": r.truth}
-    ),
-    "nothing is stated": within(FALSEHOODS, 0, "stated_object: None", stated_object=None),
+    "the cue is on another page": falsehood("cue_words: it is not on the page w1", lambda r: {"cue_words": r.truth}),
+    "nothing is stated": falsehood("stated_object: None", stated_object=None),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,19 +42,19 @@ from synth.schemas.arrow import arrow_schema, from_arrow, to_arrow
 from synth.schemas.steps import ContinuationRow, PreferenceRow, StepRow
 from synth.schemas.trajectories import StopReason, Verdict
 
+alternative = partial(row, CONTINUATIONS, ALTERNATIVE)
+failed = partial(row, STEPS, FAILED)
+original = partial(row, CONTINUATIONS, ORIGINAL)
+
 MUTATIONS: dict[str, Mutation] = {
     # steps
-    "step of no trajectory": row(
-        STEPS, FAILED, "trajectory_id: there is no trajectory nowhere", trajectory_id="nowhere"
-    ),
-    "step of another task": row(STEPS, FAILED, "task_id: task-x", task_id="task-x"),
-    "step in another split": row(STEPS, FAILED, "split: test, but the file is of train", split="test"),
-    "step by another role": row(STEPS, FAILED, "role: expert", role="expert"),
-    "id is not the key": row(STEPS, FAILED, "id: step-4 is not that of", id="step-4"),
-    "range begins elsewhere": row(
-        STEPS, FAILED, "content_start, content_end: 2, 4, but the turn is 3, 4", content_start=2
-    ),
-    "range ends elsewhere": row(STEPS, FAILED, "content_start, content_end: 3, 5, but the turn is 3, 4", content_end=5),
+    "step of no trajectory": failed("trajectory_id: there is no trajectory nowhere", trajectory_id="nowhere"),
+    "step of another task": failed("task_id: task-x", task_id="task-x"),
+    "step in another split": failed("split: test, but the file is of train", split="test"),
+    "step by another role": failed("role: expert", role="expert"),
+    "id is not the key": failed("id: step-4 is not that of", id="step-4"),
+    "range begins elsewhere": failed("content_start, content_end: 2, 4, but the turn is 3, 4", content_start=2),
+    "range ends elsewhere": failed("content_start, content_end: 3, 5, but the turn is 3, 4", content_end=5),
     "step beyond the end": row(
         STEPS,
         FAILED + 1,
@@ -67,53 +68,44 @@ MUTATIONS: dict[str, Mutation] = {
         18,
         "another step has trajectory_id trajectory-policy-0001, step 1 too",
     ),
-    "kind of another action": row(STEPS, FAILED, "action_kind: open, but the turn is search", action_kind="open"),
+    "kind of another action": failed("action_kind: open, but the turn is search", action_kind="open"),
     "two first errors": row(STEPS, FAILED + 1, "first_error: trajectory-policy-0001 has another one", first_error=True),
-    "first error that helps": row(STEPS, FAILED, "first_error: the label is 1", label=1, label_reason="progress"),
-    "failure without an error": row(
-        STEPS, FAILED, "failure: finding.bad_query on a step that is not the first error", first_error=False
+    "first error that helps": failed("first_error: the label is 1", label=1, label_reason="progress"),
+    "failure without an error": failed(
+        "failure: finding.bad_query on a step that is not the first error", first_error=False
     ),
     "failure of a run that succeeded": row(
         STEPS, 0, "failure: acting.loop, but the run succeeded", failure="acting.loop"
     ),
-    "label against its reason": row(STEPS, FAILED, "label: 1, though the reason is wrong_turn", label=1),
+    "label against its reason": failed("label: 1, though the reason is wrong_turn", label=1),
     "label of another kind": (values(STEPS, "label", lambda row, old: 2 if row == 5 else old), STEPS, 5, "label: "),
     "label lost": (values(STEPS, "label", lambda row, old: None if row == 5 else old), STEPS, 5, "label: "),
     "gain over one": row(STEPS, 0, "information_gain: 1.5", information_gain=1.5),
-    "score over one": row(STEPS, FAILED, "score: 3 is not from 0 to 1", score=3.0),
+    "score over one": failed("score: 3 is not from 0 to 1", score=3.0),
     "hop that the walk lacks": row(STEPS, 0, "gold_match: 2", gold_match=2),
     "hop matched twice": row(
         STEPS, 1, "gold_match: another step of trajectory-policy-0000 is matched to hop 0 too", gold_match=0
     ),
-    "criticality with other counts": row(
-        STEPS,
-        FAILED,
+    "criticality with other counts": failed(
         "criticality: 3 of 4 on the alternative side, but the continuations hold 4 of 4",
         lambda s: critical(s, alternative_successes=3, difference=0.75),
     ),
-    "criticality of more continuations": row(
-        STEPS,
-        FAILED,
+    "criticality of more continuations": failed(
         "criticality: 0 of 9 on the original side, but the continuations hold 0 of 4",
         lambda s: critical(s, original_n=9),
     ),
-    "criticality of another alternative": row(
-        STEPS,
-        FAILED,
+    "criticality of another alternative": failed(
         "criticality: 4 of 4 on the alternative side, but the continuations hold 0 of 0",
         lambda s: critical(s, alternative=1),
     ),
-    "difference that the counts do not give": row(
-        STEPS, FAILED, "criticality.difference: 0.5, but the counts give 1", lambda s: critical(s, difference=0.5)
+    "difference that the counts do not give": failed(
+        "criticality.difference: 0.5, but the counts give 1", lambda s: critical(s, difference=0.5)
     ),
-    "more successes than continuations": row(
-        STEPS,
-        FAILED,
-        "criticality: 7 of 4 continuations of the original side succeeded",
-        lambda s: critical(s, original_successes=7),
+    "more successes than continuations": failed(
+        "criticality: 7 of 4 continuations of the original side succeeded", lambda s: critical(s, original_successes=7)
     ),
-    "interval beside the difference": row(
-        STEPS, FAILED, "criticality: the difference 1 is not within 0.4 to 0.9", lambda s: critical(s, high=0.9)
+    "interval beside the difference": failed(
+        "criticality: the difference 1 is not within 0.4 to 0.9", lambda s: critical(s, high=0.9)
     ),
     "verified the wrong way round": row(
         STEPS,
@@ -121,13 +113,11 @@ MUTATIONS: dict[str, Mutation] = {
         "criticality.verified: with a difference of 1 in a run that succeeded",
         lambda s: critical(s, difference=1.0, low=0.4, high=1.0),
     ),
-    "criticality lost": row(STEPS, FAILED, "criticality: null, though both sides were tried", criticality=None),
+    "criticality lost": failed("criticality: null, though both sides were tried", criticality=None),
     # continuations
-    "branch of no trajectory": row(
-        CONTINUATIONS, ALTERNATIVE, "trajectory_id: there is no trajectory nowhere", trajectory_id="nowhere"
-    ),
-    "branch from no step": row(CONTINUATIONS, ALTERNATIVE, "step: 3, but the trajectory has 3 turns", step=3),
-    "alternative to the question": row(CONTINUATIONS, ALTERNATIVE, "step: -1, but the trajectory has 3 turns", step=-1),
+    "branch of no trajectory": alternative("trajectory_id: there is no trajectory nowhere", trajectory_id="nowhere"),
+    "branch from no step": alternative("step: 3, but the trajectory has 3 turns", step=3),
+    "alternative to the question": alternative("step: -1, but the trajectory has 3 turns", step=-1),
     "branch twice": (
         table(CONTINUATIONS, lambda t: pa.concat_tables([t, t.slice(ALTERNATIVE, 1)])),
         CONTINUATIONS,
@@ -152,23 +142,13 @@ MUTATIONS: dict[str, Mutation] = {
         FAILED,
         "criticality: 0 of 4 on the original side, but the continuations hold 1 of 4",
     ),
-    "success against its verdict": row(
-        CONTINUATIONS, ORIGINAL, "success: True, but the verdict says False", success=True
+    "success against its verdict": original("success: True, but the verdict says False", success=True),
+    "alternative on the original side": original("alternative: 0 on the original side", alternative=0),
+    "original that was not recorded": original(
+        "content: does not begin with what the trajectory did at step 1", lambda b: item(b, 0, kwargs={"query": "x"})
     ),
-    "alternative on the original side": row(
-        CONTINUATIONS, ORIGINAL, "alternative: 0 on the original side", alternative=0
-    ),
-    "original that was not recorded": row(
-        CONTINUATIONS,
-        ORIGINAL,
-        "content: does not begin with what the trajectory did at step 1",
-        lambda b: item(b, 0, kwargs={"query": "x"}),
-    ),
-    "alternative that was recorded": row(
-        CONTINUATIONS,
-        ALTERNATIVE,
-        "so it is not an alternative",
-        lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5}),
+    "alternative that was recorded": alternative(
+        "so it is not an alternative", lambda b: item(b, 0, kwargs={"query": "Place 1", "k": 5})
     ),
     "another action under the same number": row(
         CONTINUATIONS,
@@ -179,15 +159,13 @@ MUTATIONS: dict[str, Mutation] = {
     "the same action under another number": row(
         CONTINUATIONS, ALTERNATIVE + 3, "content: repeats the action of alternative 0", alternative=1, sample=0
     ),
-    "branch that begins with an observation": row(
-        CONTINUATIONS, ALTERNATIVE, "content: does not begin with an action", lambda b: {"content": b.content[1:]}
+    "branch that begins with an observation": alternative(
+        "content: does not begin with an action", lambda b: {"content": b.content[1:]}
     ),
-    "branch with an open call in the middle": row(
-        CONTINUATIONS, ALTERNATIVE, "content[0].tool_call_id: missing", lambda b: item(b, 0, tool_call_id=None)
+    "branch with an open call in the middle": alternative(
+        "content[0].tool_call_id: missing", lambda b: item(b, 0, tool_call_id=None)
     ),
-    "call id of the prefix used again": row(
-        CONTINUATIONS,
-        ALTERNATIVE,
+    "call id of the prefix used again": alternative(
         "content: 'call_0' is already the id of an earlier call",
         lambda b: {
             "content": tuple(
@@ -196,10 +174,8 @@ MUTATIONS: dict[str, Mutation] = {
             )
         },
     ),
-    "kind of another first action": row(
-        CONTINUATIONS, ALTERNATIVE, "action_kind: open, but the first turn is search", action_kind="open"
-    ),
-    "turns of a branch miscounted": row(CONTINUATIONS, ALTERNATIVE, "turns: 5, but the content holds 2", turns=5),
+    "kind of another first action": alternative("action_kind: open, but the first turn is search", action_kind="open"),
+    "turns of a branch miscounted": alternative("turns: 5, but the content holds 2", turns=5),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,10 @@ from synth.dataset.rules.validate import Problem, validate
 from synth.errors import InputError
 from synth.schemas.adp import ApiAction, MessageAction, TextObservation
 from synth.schemas.arrow import arrow_schema
+
+of_policy = partial(row, TRAJECTORIES, 1)
+of_run = partial(row, TRAJECTORIES, 0)
+of_task = partial(row, TASKS, 0)
 
 MUTATIONS: dict[str, Mutation] = {
     # layout
@@ -138,19 +143,15 @@ MUTATIONS: dict[str, Mutation] = {
         4,
         "split: test, but the file is of train",
     ),
-    "check failed": row(
-        TASKS,
-        0,
+    "check failed": of_task(
         "checks: unique_answer failed",
         lambda t: {"checks": (t.checks[0].model_copy(update={"outcome": "failed"}), *t.checks[1:])},
     ),
-    "check abstained": row(
-        TASKS,
-        0,
+    "check abstained": of_task(
         "checks: no_shortcut abstained",
         lambda t: {"checks": (t.checks[0], t.checks[1].model_copy(update={"outcome": "abstained"}))},
     ),
-    "no check": row(TASKS, 0, "checks: none recorded", checks=()),
+    "no check": of_task("checks: none recorded", checks=()),
     "gold entity of two splits": (
         edit(TASKS, 7, lambda t: {"gold_entities": (*t.gold_entities, "place-10")}),
         "tasks/validation-00000-of-00001.parquet",
@@ -200,7 +201,7 @@ MUTATIONS: dict[str, Mutation] = {
         "walk.hops.evidence.document_id: there is no document p6",
     ),
     "link outside the text": row(
-        DOCUMENTS, 3, "links[0]: span", lambda d: {"links": (d.links[0].model_copy(update={"end": 10_000}),)}
+        DOCUMENTS, 3, "links[0]: span", lambda d: {"links": (d.links[0].model_copy(update={"end": 10000}),)}
     ),
     "link to nowhere": row(
         DOCUMENTS,
@@ -225,46 +226,31 @@ MUTATIONS: dict[str, Mutation] = {
     "trajectory in the file of another split": row(
         TRAJECTORIES, 3, "split: test, but the file is of train", split="test"
     ),
-    "call without answer": row(
-        TRAJECTORIES,
-        1,
+    "call without answer": of_policy(
         "content[1].tool_call_id: no later observation answers 'call_0'",
         lambda t: {"content": (*t.content[:2], *t.content[3:])},
     ),
-    "call without id": row(
-        TRAJECTORIES, 1, "content[1].tool_call_id: missing", lambda t: item(t, 1, tool_call_id=None)
+    "call without id": of_policy("content[1].tool_call_id: missing", lambda t: item(t, 1, tool_call_id=None)),
+    "ids not unique": of_policy(
+        "content[3].tool_call_id: 'call_0' is the id of content[1] already", lambda t: item(t, 3, tool_call_id="call_0")
     ),
-    "ids not unique": row(
-        TRAJECTORIES,
-        1,
-        "content[3].tool_call_id: 'call_0' is the id of content[1] already",
-        lambda t: item(t, 3, tool_call_id="call_0"),
+    "ADP version": of_policy("schema_version: '3.0.0' is none of", schema_version="3.0.0"),
+    "count as text in details": of_policy("details.hit_count: '3' is text", details={"hit_count": "3"}),
+    "language that no code uses": of_policy(
+        "available_code_languages: 'sh' listed but used by no code action", available_code_languages=("sh",)
     ),
-    "ADP version": row(TRAJECTORIES, 1, "schema_version: '3.0.0' is none of", schema_version="3.0.0"),
-    "count as text in details": row(TRAJECTORIES, 1, "details.hit_count: '3' is text", details={"hit_count": "3"}),
-    "language that no code uses": row(
-        TRAJECTORIES,
-        1,
-        "available_code_languages: 'sh' listed but used by no code action",
-        available_code_languages=("sh",),
+    "question of another task": of_policy(
+        "content[0]: does not hold the question of its task", lambda t: item(t, 0, content="Who founded Rome?")
     ),
-    "question of another task": row(
-        TRAJECTORIES,
-        1,
-        "content[0]: does not hold the question of its task",
-        lambda t: item(t, 0, content="Who founded Rome?"),
+    "no question": of_policy("content[0]: is not the user's question", lambda t: {"content": t.content[1:]}),
+    "success against the verdict": of_run("success: False, but the verdict says True", success=False),
+    "tool calls miscounted": of_run("tool_calls: 3", tool_calls=3),
+    "turns miscounted": of_run("turns: 9", turns=9),
+    "answer not the last message": of_run("answer: is not that of the last message", answer="something"),
+    "answer of a rollout that was cut off": of_run(
+        "answer: set, though the rollout ended with max_turns", stop_reason="max_turns"
     ),
-    "no question": row(TRAJECTORIES, 1, "content[0]: is not the user's question", lambda t: {"content": t.content[1:]}),
-    "success against the verdict": row(TRAJECTORIES, 0, "success: False, but the verdict says True", success=False),
-    "tool calls miscounted": row(TRAJECTORIES, 0, "tool_calls: 3", tool_calls=3),
-    "turns miscounted": row(TRAJECTORIES, 0, "turns: 9", turns=9),
-    "answer not the last message": row(TRAJECTORIES, 0, "answer: is not that of the last message", answer="something"),
-    "answer of a rollout that was cut off": row(
-        TRAJECTORIES, 0, "answer: set, though the rollout ended with max_turns", stop_reason="max_turns"
-    ),
-    "other tools": row(
-        TRAJECTORIES, 0, "available_custom_tools: are not those of tool_schemas", available_custom_tools=("open",)
-    ),
+    "other tools": of_run("available_custom_tools: are not those of tool_schemas", available_custom_tools=("open",)),
     # rejected
     "rejection lost": (
         table(REJECTED, lambda t: t.slice(1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,41 +101,44 @@ def test_what_was_written_is_sound(whole: Path) -> None:
     assert validate(whole) == []
 
 
+accepted_row = partial(within, WORDINGS, 1)
+alternatives = partial(within, CHECKS, 1)
+closed_book = partial(within, CHECKS, 0)
+first = partial(within, WORDINGS, 0)
+
 MUTATIONS: dict[str, Mutation] = {
-    "another task": within(WORDINGS, 1, "there is no task task-0", task_id="task-0"),
-    "another split": within(WORDINGS, 1, "split: test, but its task is of train", split="test"),
-    "other words than the task's": within(
-        WORDINGS, 1, "was accepted, but the task asks something else", question="Who else?", parts=()
+    "another task": accepted_row("there is no task task-0", task_id="task-0"),
+    "another split": accepted_row("split: test, but its task is of train", split="test"),
+    "other words than the task's": accepted_row(
+        "was accepted, but the task asks something else", question="Who else?", parts=()
     ),
-    "accepted for a reason": within(WORDINGS, 1, "accepted: an accepted rewrite has no reason", reason=Reason.REFUSAL),
-    "refused for none": within(WORDINGS, 0, "accepted: an accepted rewrite has no reason", reason=None),
-    "a gap": within(WORDINGS, 1, "attempt: 2 does not follow", attempt=2),
-    "an attempt after one that was accepted": within(
-        WORDINGS,
-        0,
+    "accepted for a reason": accepted_row("accepted: an accepted rewrite has no reason", reason=Reason.REFUSAL),
+    "refused for none": first("accepted: an accepted rewrite has no reason", reason=None),
+    "a gap": accepted_row("attempt: 2 does not follow", attempt=2),
+    "an attempt after one that was accepted": first(
         "an earlier wording of",
         lambda row: {"accepted": True, "reason": None, "confirmed": "same", "question": row.before[6:]},
     ),
-    "a part that stands nowhere": within(
-        WORDINGS, 1, "'moon' or 'sun' is not in its question", parts=(WordedPart(before="moon", after="sun"),)
+    "a part that stands nowhere": accepted_row(
+        "'moon' or 'sun' is not in its question", parts=(WordedPart(before="moon", after="sun"),)
     ),
     "a described part that stands nowhere": within(
         WORDINGS, 2, "'moon' is not in its question", parts=(WordedPart(before="X lies_in it", after="moon"),)
     ),
-    "described twice": within(WORDINGS, 1, "does not follow the previous attempt", kind="described"),
-    "nobody confirmed it": within(WORDINGS, 1, "the second reader did not confirm it", confirmed="abstained"),
-    "a check of another task": within(CHECKS, 0, "there is no task task-0", task_id="task-0"),
-    "a check twice": within(CHECKS, 1, "another task review has", check="closed_book", claims=()),
-    "more right than answered": within(CHECKS, 0, "2 right, 1 answered", right=2),
-    "more replies than samples": within(CHECKS, 0, "1 replies, 0 samples", samples=0),
-    "a sample of which nothing is said": within(CHECKS, 0, "missing: 0 listed, but 1", missing=()),
-    "an abstention with replies": within(CHECKS, 0, "abstained with 1", outcome="abstained"),
-    "a pass without replies": within(
-        CHECKS, 0, "passed with 0 replies", replies=0, answered=0, answers=(), missing=("a", "b")
+    "described twice": accepted_row("does not follow the previous attempt", kind="described"),
+    "nobody confirmed it": accepted_row("the second reader did not confirm it", confirmed="abstained"),
+    "a check of another task": closed_book("there is no task task-0", task_id="task-0"),
+    "a check twice": alternatives("another task review has", check="closed_book", claims=()),
+    "more right than answered": closed_book("2 right, 1 answered", right=2),
+    "more replies than samples": closed_book("1 replies, 0 samples", samples=0),
+    "a sample of which nothing is said": closed_book("missing: 0 listed, but 1", missing=()),
+    "an abstention with replies": closed_book("abstained with 1", outcome="abstained"),
+    "a pass without replies": closed_book(
+        "passed with 0 replies", replies=0, answered=0, answers=(), missing=("a", "b")
     ),
-    "an answer too many": within(CHECKS, 0, "2, and 1 answered", answers=("a", "b")),
-    "a claim that stands and fails nothing": within(
-        CHECKS, 1, "does not follow from the claims", claims=(Claim(answer="B", why="", quote="", verdict="open"),)
+    "an answer too many": closed_book("2, and 1 answered", answers=("a", "b")),
+    "a claim that stands and fails nothing": alternatives(
+        "does not follow from the claims", claims=(Claim(answer="B", why="", quote="", verdict="open"),)
     ),
 }
 
