@@ -26,10 +26,10 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ),
     ],
     "world-search edits": [
-        ({"roles.editor": {}}, "only a model edits turns"),
+        ({"roles.perturber": {}}, "only a model edits turns"),
         (
-            {"roles.editor": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}, "preferences": None},
-            "nobody asks it",
+            {"roles.perturber": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}, "preferences": None},
+            "has no effect",
         ),
     ],
     "world-search summaries": [
@@ -56,7 +56,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ),
     ],
     "world-search judge": [
-        ({"preferences.selection": {"judge": "require"}}, "nobody judges; name a model under roles.judge"),
+        ({"preferences.selection": {"judge": "require"}}, "require needs a judge; name a model under roles.judge"),
         ({"roles.judge": {}}, "a model judges"),
         (
             {"preferences": None, "roles.judge": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
@@ -72,7 +72,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
                 "roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},
                 "task_reviews": {"closed_book": 0, "alternatives": 0, "answerable": 0},
             },
-            "nobody asks it: all of task_reviews are 0",
+            "has no effect: all of task_reviews are 0",
         ),
         (
             {
@@ -90,7 +90,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"task_reviews.closed_book": 2}, "task_reviews: these ask about pages"),
         (
             {"roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
-            "roles.checker: nobody asks it: it reads what roles.writer wrote",
+            "roles.checker has no effect: it reads what roles.writer wrote",
         ),
         ({"writing.share": 0.5}, "writing: needs somebody who writes; give roles.writer"),
         (
