@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from synth.dataset.files import REPORT_FILE
 from synth.pipelines.request import BuildRequest, BuildResult, Outlook, ProgressName
 from synth.places import refuse_remote
 from synth.registry import find
@@ -194,13 +193,13 @@ def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated
     Raises:
         SynthError: its line says what, where and how to mend it.
     """
-    from synth.publish.rehydration import rehydrate as put_back
+    from synth.publish import rehydration
 
     refuse_remote(copy, "rehydrate")
     refuse_remote(out, "rehydrate")
     dataset, place = load(path), Path(copy)
-    if (place / REPORT_FILE).is_file():
-        return put_back(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)
+    if rehydration.is_dataset(place):
+        return rehydration.rehydrate(path, _documents(load(place).batches("documents", columns=["id", "text"])), out)
     with tempfile.TemporaryDirectory(prefix="synth-rehydrate-") as scratch:
         recipe = Path(scratch) / "recipe.yaml"
         # Of its recipe, only how files are read: a dataset must not say what is imported or started here.
@@ -214,7 +213,7 @@ def rehydrate(path: Path | str, copy: Path | str, out: Path | str) -> Rehydrated
             prepared.run_stage("documents")
             stored = prepared.engine.table("documents", "documents")
             texts = _documents(stored.arrow.select(["id", "text"]).to_batches())
-    return put_back(path, texts, out)
+    return rehydration.rehydrate(path, texts, out)
 
 
 def _documents(batches: Iterable[Any]) -> dict[str, str]:

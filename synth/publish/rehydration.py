@@ -22,7 +22,7 @@ from synth.publish.redaction import changed
 from synth.schemas.reports import BuildReport
 from synth.store import check_destination, staged
 
-__all__ = ["Rehydrated", "rehydrate"]
+__all__ = ["Rehydrated", "is_dataset", "rehydrate"]
 
 _ROWS = 100
 
@@ -38,6 +38,11 @@ class Rehydrated:
     """Those that the copy does not hold."""
     other: tuple[str, ...]
     """Those that it holds with another text: nothing of it was used."""
+
+
+def is_dataset(folder: Path) -> bool:
+    """Whether a dataset of ours stands in ``folder``, rather than a source to be read."""
+    return (folder / REPORT_FILE).is_file()
 
 
 def rehydrate(folder: str | Path, texts: Mapping[str, str], out: str | Path) -> Rehydrated:

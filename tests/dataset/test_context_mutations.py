@@ -168,7 +168,7 @@ def test_rows_are_shown_for_a_person(whole: Path) -> None:
 
 def test_the_reward_server_knows_the_rows_of_a_dataset(whole: Path) -> None:
     context = next(iter(load(whole).rows("contexts")))
-    command = [sys.executable, "-c", "from synth.cli import main; main()", "reward", str(whole), "--port", "0"]
+    command = [sys.executable, "-c", "from synth.cli import main; main()", "serve-reward", str(whole), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -190,7 +190,7 @@ def test_the_reward_server_knows_the_rows_of_a_dataset(whole: Path) -> None:
 
 
 def test_a_folder_without_a_dataset_is_the_users_mistake(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from synth.cli import main; main()", "reward", str(tmp_path)]
+    command = [sys.executable, "-c", "from synth.cli import main; main()", "serve-reward", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("synth: ")

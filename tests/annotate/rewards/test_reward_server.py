@@ -175,7 +175,7 @@ def test_an_address_that_is_taken_is_the_users_mistake(server: RewardServer) -> 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_command_stops_at_a_signal_and_finishes_what_it_began(number: signal.Signals) -> None:
-    command = [sys.executable, "-c", "from synth.cli import main; main()", "reward", "--port", "0"]
+    command = [sys.executable, "-c", "from synth.cli import main; main()", "serve-reward", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
