@@ -15,7 +15,7 @@ from synth.schemas.row import JsonList, JsonObject, Key, NonEmpty, Ref, Row, Spl
 __all__ = ["RECORDED", "CallErrors", "Recorded", "Role", "StopReason", "TrajectoryRow", "Verdict"]
 
 RECORDED = "recorded"
-"""Stands for the environment of a run that somebody else recorded, and that nobody has."""
+"""Stands for the environment of a run that was recorded elsewhere and can't be opened here."""
 Role = Literal["teacher", "policy", "expert"]
 
 

@@ -146,7 +146,7 @@ def import_file(
     distinct: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Imported:
-    """Read trajectories that somebody else recorded into a dataset of ours, which ``load`` opens and ``export`` takes.
+    """Import trajectories recorded elsewhere as a dataset of ours, which ``load`` opens and ``export`` takes.
 
         synth.import_file("runs.jsonl", "auto", "out/theirs", tasks_file="questions.jsonl")
 

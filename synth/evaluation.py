@@ -49,7 +49,7 @@ def evaluate(
 
         synth.evaluate("out/world-search", ["Qwen3-8B@http://gpu1:8000/v1", "scripted"])
 
-    The same call after an interruption goes on where it stopped: finished runs and model calls stay in the store.
+    Repeat an interrupted call to resume it: finished runs and model calls stay in the store.
 
     Args:
         path: The dataset.
@@ -57,7 +57,7 @@ def evaluate(
             or ``scripted``. The others are compared with the first.
         splits: Whose tasks.
         tasks: How many of them, from the first; None = all.
-        runs: Of each task: from two on, best of k and majority are told, too.
+        runs: Of each task: with two or more, best of k and majority are reported as well.
         out: A folder; default ``out/<dataset>-evaluation``.
         max_cost: What the calls of one candidate may cost at most.
         settings: Dotted recipe keys for all candidates (``roles.policy.sampling.temperature``, ``limits.max_turns``).

@@ -1,4 +1,4 @@
-"""Trajectories that somebody else recorded, as rows of ours.
+"""Trajectories recorded elsewhere, as rows of ours.
 
 In come Agent Data Protocol objects (generation 2, checked strictly). What ADP has no place for is read from
 ``details``, every key optional:

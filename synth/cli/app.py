@@ -29,7 +29,7 @@ __all__ = ["COMMANDS", "app", "main", "run"]
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "build": (
         "synth.cli.build:build",
-        "Build a dataset. The same command after any interruption goes on where it stopped.",
+        "Build a dataset. Rerun an interrupted build to resume it.",
     ),
     "plan": (
         "synth.cli.build:plan",
@@ -73,7 +73,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "import": (
         "synth.cli.export:import_",
-        "Turn trajectories that somebody else recorded into a dataset.",
+        "Import trajectories recorded elsewhere as a dataset.",
     ),
     "mix": (
         "synth.cli.export:mix",

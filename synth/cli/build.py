@@ -56,7 +56,7 @@ def build(
     settings: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build a dataset. The same command after any interruption goes on where it stopped."""
+    """Build a dataset. Rerun an interrupted build to resume it."""
 
     request = request_of(
         dataset,

@@ -20,6 +20,7 @@ from synth.cli.options import (
     SeedOption,
     SetOption,
     StoreOption,
+    TrustOption,
     WorkersOption,
 )
 from synth.dataset.evaluation_page import render_evaluation
@@ -55,10 +56,7 @@ def evaluate(
     workers: WorkersOption = 1,
     in_flight: InFlightOption = 512,
     max_cost: MaxCostOption = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Run the programs, read the files and reach the servers that the dataset names."),
-    ] = False,
+    trust: TrustOption = False,
     settings: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:

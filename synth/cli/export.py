@@ -113,7 +113,7 @@ def import_(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn trajectories that somebody else recorded into a dataset."""
+    """Import trajectories recorded elsewhere as a dataset."""
 
     if (out is None) is not check:
         raise InputError("give --out DIR, or --check to look only", where="synth import", mend="one of both")

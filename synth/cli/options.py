@@ -10,10 +10,12 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "AllowHostsOption",
     "Dataset",
     "DatasetFolder",
     "ExecutorName",
     "ExecutorOption",
+    "HostOption",
     "InFlightOption",
     "JsonOption",
     "MaxCostOption",
@@ -26,6 +28,7 @@ __all__ = [
     "StoreOption",
     "TasksFileOption",
     "TasksOption",
+    "TrustOption",
     "WorkersOption",
 ]
 
@@ -113,3 +116,11 @@ SetOption = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Change one key of the recipe; may be given several times."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program instead of text for a person.")]
+HostOption = Annotated[str, typer.Option("--host", help="Address to listen on.")]
+AllowHostsOption = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", metavar="NAME", help="Another name that requests may use for the server. Repeatable."),
+]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Run the programs, read the files and reach the servers that the dataset names.")
+]

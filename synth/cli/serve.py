@@ -12,6 +12,7 @@ import typer
 
 from synth.annotate.rewards import read_truth
 from synth.annotate.rewards.server import RewardServer
+from synth.cli.options import AllowHostsOption, HostOption, TrustOption
 from synth.dataset.reader import load
 from synth.distribution import install
 from synth.episodes.http import EpisodeServer
@@ -59,20 +60,12 @@ def serve_env(
             help="YAML with `kind` and options of another environment, in which the dataset's tasks are worked on.",
         ),
     ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Run the programs, read the files and reach the servers that the dataset names."),
-    ] = False,
+    trust: TrustOption = False,
     task: Annotated[
         str | None, typer.Option("--task", help="Over MCP: id of the task that clients are told; without one, none.")
     ] = None,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
-    allow_hosts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host", metavar="NAME", help="Another name by which requests may call the server. Repeatable."
-        ),
-    ] = None,
+    host: HostOption = "127.0.0.1",
+    allow_hosts: AllowHostsOption = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8178,
     sessions: Annotated[int, typer.Option("--sessions", min=1, max=10_000, help="Open at once, at most.")] = 64,
     idle: Annotated[float, typer.Option("--idle", min=1, help="Seconds until an unused session is ended.")] = 900.0,
@@ -136,13 +129,8 @@ def serve_reward(
         Path | None,
         typer.Argument(metavar="[DIR]", help="A dataset: requests may then name a ground truth by the id of its row."),
     ] = None,
-    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
-    allow_hosts: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allow-host", metavar="NAME", help="Another name by which requests may call the server. Repeatable."
-        ),
-    ] = None,
+    host: HostOption = "127.0.0.1",
+    allow_hosts: AllowHostsOption = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8177,
 ) -> None:
     """Serve the reward function over HTTP, for trainers (TRL, verl) that run elsewhere. Ctrl-C or SIGTERM ends it."""

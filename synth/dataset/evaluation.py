@@ -94,7 +94,7 @@ class Difference(Row):
     """Tasks on which the first succeeded more often."""
     second_better: int
     p: float | None
-    """Two-sided exact sign test over the tasks on which they differ; None where there is none."""
+    """Two-sided exact sign test over the tasks on which they differ; None if they never do."""
 
 
 class Evaluation(Row):

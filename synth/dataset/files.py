@@ -1,7 +1,7 @@
 """The files of a dataset folder: names, what a report states of them, and what ``validate`` finds wrong with them.
 
-A report states size and hash of each file, and a hash of every split's rows in their order: whoever writes a file again
-with another tool changes its bytes and keeps its rows; a swap of two rows changes both.
+A report states size and hash of each file, and a hash of every split's rows in their order: rewriting a file with
+another tool changes its bytes and keeps its rows; swapping two rows changes both.
 """
 
 from __future__ import annotations

@@ -278,7 +278,7 @@ def minimal(items: Sequence[T], holds: Callable[[tuple[T, ...]], bool]) -> tuple
 
 
 def removable(items: Sequence[T], reaches: Callable[[Sequence[T]], bool]) -> int | None:
-    """The first item without which the rest still reaches it; None where there is none."""
+    """Index of the first item that can be left out; None if all are needed."""
     return next((at for at in range(len(items)) if reaches([*items[:at], *items[at + 1 :]])), None)
 
 
@@ -302,7 +302,7 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def word_in(text: str, value: str, *, any_case: bool = False) -> str | None:
-    """``value`` as it stands in ``text``, as words of its own: who has read "Ferryman" has not read "ferry"."""
+    """``value`` as it stands in ``text``, as whole words: "ferry" does not stand in "Ferryman"."""
     found = re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text, re.IGNORECASE if any_case else 0)
     return None if found is None else found.group()
 

@@ -121,7 +121,7 @@ class Attempts:
             )
         except TransportFailed as failed:
             return await self._lost(model, ident, bound, failed.trouble)
-        except BaseException:  # cancelled: it is out, and nobody will know what became of it
+        except BaseException:  # cancelled after it was sent: its outcome stays unknown
             model.tally.book(None, bound.cost)
             await self._calls.settle(ident, Outcome.UNKNOWN)
             raise

@@ -277,7 +277,7 @@ def runs_report(
             name=provenance.source,
             kind="runs",
             sha256=provenance.source_sha256,
-            description="Runs that somebody else recorded.",
+            description="Runs recorded elsewhere.",
         ),
         roles=tuple(roles),
         stages=tuple(stages),

@@ -292,9 +292,9 @@ class Recipe(RecipePart):
                 why = "it reads what roles.writer wrote (writing.confirm), and nothing is written anew"
             raise ValueError(f"roles.checker has no effect: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:
-            raise ValueError("writing: needs somebody who writes; give roles.writer")
+            raise ValueError("writing has no effect without roles.writer")
         if self.task_reviews != CheckKeys() and "checker" not in self.roles:
-            raise ValueError("task_reviews: need somebody who checks; give roles.checker")
+            raise ValueError("task_reviews has no effect without roles.checker")
         if self.writing.described and self.questions.kind != "world":
             raise ValueError("writing.described: only questions about the world can be asked of the whole graph again")
         for name in self.task_reviews.reject:

@@ -15,8 +15,8 @@ __all__ = ["Checkpoint", "RowContext", "RowMetrics"]
 class RowContext:
     """What belongs to one row while it is worked on, or to one shard of a stage that does not work row by row.
 
-    The engine makes it; a stage reaches it by ``Context.metrics`` and ``Context.checkpoint``. It goes by the context
-    variables of whoever runs the row, so rows in flight at once never see each other's.
+    The engine makes it; a stage reaches it by ``Context.metrics`` and ``Context.checkpoint``. It lives in context
+    variables, so rows in flight at once never see each other's.
     """
 
     parts: dict[str, str] = field(default_factory=dict)

@@ -366,7 +366,7 @@ class _Room:
         self._taken = {"cost": 0, "tokens": 0}
 
     def take(self, attempt: Attempt) -> bool:
-        """Whether ``attempt`` fits now; if so, its room is taken. After one that must wait, nobody fits.
+        """Whether ``attempt`` fits now; if so, its room is taken. While one waits, none fits.
 
         Raises:
             CapReached: it can't ever fit: what is spent never becomes less.
@@ -395,6 +395,6 @@ def _resolve(done: asyncio.Future[T], value: T) -> None:
 
 
 def _retrieve(done: asyncio.Future[bytes | None]) -> None:
-    """An error of a settlement whose caller was cancelled is told to nobody."""
+    """Drop the error of a settlement whose caller was cancelled."""
     if not done.cancelled():
         done.exception()

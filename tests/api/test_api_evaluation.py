@@ -175,13 +175,13 @@ def test_figures() -> None:
     second = runs_of("second", 3, a=[True] * 3, b=[True] * 3, c=[True] * 3, d=[None] * 3)
     found = evaluate_runs("made", ["test"], [first, second])
     one, two = found.candidates
-    # b: its third run came to no end, a failure; d: nobody could judge it.
+    # b: its third run came to no end, a failure; d: no run was judged.
     assert one.success.tasks == 3
     assert one.success.rate == pytest.approx((2 / 3 + 0 + 1) / 3)
     assert (one.unfinished, one.unjudged, one.runs) == (1, 5, 11)
     # a: 1 - C(1, 2) / C(3, 2) = 1, b: 0; c has one judged run only.
     assert one.best_of == {1: pytest.approx((2 / 3 + 0 + 1) / 3), 2: pytest.approx(0.5), 3: pytest.approx(0.5)}
-    # c: of three answers with one vote each the first one counts, and nobody could judge that.
+    # c: of three answers with one vote each the first one counts, and it was not judged.
     assert one.majority == pytest.approx((1 + 0) / 2)
     assert two.success.rate == 1.0
     assert two.success.low is not None

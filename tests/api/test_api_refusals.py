@@ -64,8 +64,8 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         ),
     ],
     "world-search writing": [
-        ({"writing.share": 0.5}, "writing: needs somebody who writes; give roles.writer"),
-        ({"task_reviews.closed_book": 2}, "task_reviews: need somebody who checks; give roles.checker"),
+        ({"writing.share": 0.5}, "writing has no effect without roles.writer"),
+        ({"task_reviews.closed_book": 2}, "task_reviews has no effect without roles.checker"),
         ({"roles.writer": {}}, "no script plays a writer"),
         (
             {
@@ -92,7 +92,7 @@ REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
             {"roles.checker": {"backend": "openai", "model": "m", "base_url": "http://a/v1"}},
             "roles.checker has no effect: it reads what roles.writer wrote",
         ),
-        ({"writing.share": 0.5}, "writing: needs somebody who writes; give roles.writer"),
+        ({"writing.share": 0.5}, "writing has no effect without roles.writer"),
         (
             {
                 "roles.writer": {"backend": "openai", "model": "m", "base_url": "http://a/v1"},

@@ -173,7 +173,7 @@ def ungrounded(
     seen = _Seen()
     for text in (prompt.system, prompt.question, *(tool.description for tool in prompt.tools)):
         seen.add(text)
-    for tool in prompt.tools:  # whoever has a tool has seen what its schema says
+    for tool in prompt.tools:  # an agent sees the schemas of its tools
         for text in tool.words():
             seen.add(text)
     day = _TODAY.search(prompt.system)

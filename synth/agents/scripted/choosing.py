@@ -1,8 +1,8 @@
-"""What decides: the interface between the planner and whoever picks among options, and what teachers and policies have
-in common over pages and over a graph.
+"""Choosers: the planner lays out options and a chooser picks one; and what teachers and policies share over pages and
+over a graph.
 
-A teacher knows the gold walk and uses it for one thing: to choose among options that are visible. Whatever it picks
-stands in an observation of its history, and so does whatever it says (Honesty rules: privilege may choose, never tell).
+A teacher knows the gold walk and uses it for one thing: to choose among options that are visible. Everything that it
+picks or says stands in an observation of its history (Honesty rules: privilege may choose, never tell).
 What it has not seen it can't pick: then it reads on or searches, like anyone. A policy knows the question and what it
 has read, picks by likeness of words, and errs: its mistakes are functions of what is visible, drawn turn by turn from
 the turn's generator, never planned, and each is logged.

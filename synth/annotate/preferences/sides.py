@@ -152,7 +152,7 @@ def not_grounded(
 
     It is judged in its place, behind the prefix as recorded. Content that can't be read as turns of calls and
     observations (code actions) is refused: what can't be checked is not grounded. ``own_words``: a model wrote
-    ``chosen``, which has words of its own; None = whoever made the run did.
+    ``chosen``, in its own words; None = as for the run itself.
     """
     row, start = position.run, position.step
     try:

@@ -33,7 +33,7 @@ def verified_pairs(
     Args:
         steps: All steps of the trajectory; those whose criticality is verified become pairs.
         continuations: They hold the alternative's action. Those of other trajectories are passed over.
-        own_words: Whether a model proposed the alternatives; None = whoever made the run did.
+        own_words: Whether a model proposed the alternatives; None = as for the run itself.
 
     Raises:
         ValueError: a verified step has no continuation of its alternative.

@@ -344,7 +344,7 @@ def _counted(known: Known) -> Iterator[tuple[Place, str]]:
 
 @rule("continuations", "alternative side action_kind step sample", close=_counted)
 def continuation(row: ContinuationRow, known: Known) -> Iterator[str]:
-    """It goes on from its step with the recorded action or another one, no sample is missing, and steps count them."""
+    """It continues from its step by the recorded action or an alternative; no sample is missing, steps count them."""
     run = known.of(Runs).recorded.get(row.trajectory_id)
     yield from owner_problems(row, run)
     if (row.alternative == -1) != (row.side == "original") or row.alternative < -1:

@@ -140,7 +140,7 @@ def check_rows(
 
 
 def _absent(report: BuildReport | None) -> tuple[str, ...]:
-    """Runs that somebody else recorded have tasks where questions with answers were given."""
+    """Runs recorded elsewhere have tasks where questions with answers were given."""
     nowhere = report is not None and report.source.kind == "runs" and not report.tables.get("tasks")
     return ("tasks",) if nowhere else ()
 

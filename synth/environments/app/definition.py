@@ -261,7 +261,7 @@ class Definition(_Part):
     title: str
     version: int = Field(default=1, ge=1)
     licence: str | None = None
-    """SPDX id of the licence of what it holds. Empty: datasets made of it say that nobody stated one."""
+    """SPDX id of the licence of what it holds. Empty: datasets made of it say that none was stated."""
     about: str
     """What the agent is told about the application and its own part in it."""
     clock: Clock

@@ -53,7 +53,7 @@ class McpServer(BaseModel):
     folder: str | None = None
     """A folder of which each rollout gets a copy, in which a command begins; empty = an empty folder."""
     licence: str | None = None
-    """SPDX id of the licence of what it answers. Empty: datasets made of it say that nobody stated one."""
+    """SPDX id of the licence of what it answers. Empty: datasets made of it say that none was stated."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

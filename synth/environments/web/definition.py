@@ -84,7 +84,7 @@ class SiteDefinition(BaseModel):
     address: Words = "http://site.test"
     """What agents see as its address; nothing is ever looked up under it."""
     licence: str | None = None
-    """SPDX id of the licence of what it holds. Empty: datasets made of it say that nobody stated one."""
+    """SPDX id of the licence of what it holds. Empty: datasets made of it say that none was stated."""
     about: str = ""
     """More for the agent's instructions."""
     starts: dict[Words, SiteStart] = {}

@@ -229,7 +229,7 @@ def asks_under(app: AppRequests) -> dict[str, float]:
 
 def _may_stop(app: AppRequests, rule: Rule, tool: str) -> bool:
     if rule.record is not None:
-        return False  # it goes through, and nobody sees that it is a violation
+        return False  # the call succeeds: nothing shows the violation
     if rule.require is not None:
         return tool in rule.before
     runs = (step.run.split() for step in app.definition.tools[tool].steps if step.run is not None)

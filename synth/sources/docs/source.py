@@ -62,7 +62,7 @@ class DocsConfig(BaseModel):
     exclude: tuple[str, ...] = ()
     """Shell patterns of files to leave out, matched in the same way."""
     licence: str | None = None
-    """SPDX id of the licence of files that state none. Empty: the card says that nobody stated one."""
+    """SPDX id of the licence of files that state none. Empty: the card says that none was stated."""
     base_url: str | None = None
     """Address of the folder's root on the web: a document that states no address of its own gets this + its id."""
     max_bytes: int = Field(default=16_000_000, gt=0)

@@ -56,7 +56,7 @@ _IDENTIFIES = re.compile(
 )
 """Headings of what identifies and measures nothing, whatever digits it is written in."""
 _SURROGATE = re.compile(r"(?:\w*id|guid|uuid|index|row|rank|unnamed.*)$|.* (?:id|guid|uuid)$", re.IGNORECASE)
-"""Headings of what is told to nobody."""
+"""Headings of columns that are dropped."""
 _OTHER_NAME = re.compile(
     r"(?:alias(?:es)?|also known as|aka|(?:official|common|full|short|long|native|local|alternative|other) names?)$"
 )
@@ -82,7 +82,7 @@ class Use(StrEnum):
     REMARK = "remark"
     """Stands on the page and is not asked of: prose, addresses, truth values."""
     KEY = "key"
-    """Told to nobody: row numbers, surrogate keys."""
+    """Dropped: row numbers, surrogate keys."""
 
 
 def heading(column: str) -> str:

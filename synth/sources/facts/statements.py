@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +42,7 @@ class Statements:
     """Id -> text that its page ends with. It is read like any page and nothing is asked of it."""
 
 
-class FactsConfig(BaseModel):
+class FactsConfig(BaseModel, ABC):
     """What sources of facts share. Each says how it is read and which bytes it rests on."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -51,21 +52,21 @@ class FactsConfig(BaseModel):
     words: str | None = None
     """YAML file of words (``synth/lexicon/model.py``) that replace or add to those derived from the labels."""
     licence: str | None = None
-    """SPDX id of the licence of the facts. Empty: the card says that nobody stated one."""
+    """SPDX id of the licence of the facts. Empty: the card says that none was stated."""
     fractions: Mapping[Split, float] = {"train": 0.8, "validation": 0.1, "test": 0.1}
     """Share of the entities that each split owns as gold."""
 
+    @abstractmethod
     def read(self) -> Statements:
         """The facts.
 
         Raises:
             InputError: what was given can't be read, or holds no fact.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def content_digest(self) -> str:
         """sha256 (64 hex) over all that is read. Raises InputError: there is nothing to read."""
-        raise NotImplementedError
 
     def digest_of(self, paths: Sequence[str], mend: str) -> str:
         """sha256 (64 hex) over files and the file of words."""

@@ -62,7 +62,7 @@ class RecordsConfig(BaseModel):
     columns: Mapping[str, str] = {}
     """Our column -> the file's column, where the names differ: ``{"text": "content"}``."""
     licence: str | None = None
-    """SPDX id of the licence of records that state none. Empty: the card says that nobody stated one."""
+    """SPDX id of the licence of records that state none. Empty: the card says that none was stated."""
     max_bytes: int = Field(default=16_000_000, gt=0)
     """Records whose text is above this size (UTF-8 bytes) are rejected."""
     private: PrivateData = "keep"
