@@ -29,7 +29,7 @@ __all__ = ["RewardServer"]
 class RewardServer(JsonServer):
     """The reward function, and the ground truths that it knows by id."""
 
-    title = "synth reward"
+    title = "synth serve-reward"
 
     def __init__(
         self,
