@@ -96,8 +96,7 @@ def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
         explored, shown = made_of(recipe)
         return named("environments", kind, explored, shown=shown)
     options = recipe.environment.model_dump(exclude={"kind", "simulated", "retriever", "vectors"})
-    retriever = retriever_of(recipe.environment.model_dump())
-    parts = {} if retriever is None else {"retriever": retriever}
+    parts = retriever_of(recipe.environment.model_dump())
     if recipe.simulation is None or not simulated:
         return named("environments", kind, options).model_copy(update={"parts": parts})
     options["simulated"] = recipe.simulation.model_dump()
@@ -121,20 +120,21 @@ def vectors_of(place: Mapping[str, Any]) -> tuple[Implementation, Vectors] | Non
     return named("encoders", wanted.encoder, wanted.encoder_options, **libraries), wanted
 
 
-def retriever_of(place: Mapping[str, Any]) -> Implementation | None:
-    """Who finds pages in an environment of these keys; None = BM25, which the environment itself brings.
+def retriever_of(place: Mapping[str, Any]) -> dict[str, Implementation]:
+    """Who finds pages in an environment of these keys, as the ``retriever`` among its parts; nobody where none is
+    named.
 
     Raises:
         InputError: an unknown retriever or encoder.
     """
-    kind = place.get("retriever") or "bm25"
-    if kind == "bm25":
-        return None
+    kind = place.get("retriever")
+    if kind is None:
+        return {}
     made = named("retrievers", kind, {})
-    if (vectors := vectors_of(place)) is None:
-        return made
-    encoder, wanted = vectors
-    return made.model_copy(update={"options": {"index": wanted.index}, "parts": {"encoder": encoder}})
+    if (vectors := vectors_of(place)) is not None:
+        encoder, wanted = vectors
+        made = made.model_copy(update={"options": {"index": wanted.index}, "parts": {"encoder": encoder}})
+    return {"retriever": made}
 
 
 def policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:

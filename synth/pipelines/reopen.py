@@ -184,10 +184,8 @@ def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environm
     if spec.needs and inputs is None:
         what = f"an environment of kind {kind} needs {' and '.join(spec.needs)}"
         raise InputError(what, where="environment", mend="give a dataset")
-    retriever = retriever_of(given) if "retriever" in given else None
-    given = {key: value for key, value in given.items() if key not in ("retriever", "vectors")}
-    if retriever is not None:
-        given["retriever"] = retriever.make(inputs=inputs)
+    parts = {name: part.make(inputs=inputs) for name, part in retriever_of(given).items()}
+    given = {key: value for key, value in given.items() if key not in ("retriever", "vectors")} | parts
     try:
         made = spec(inputs=inputs, **given)
     except TypeError as error:
