@@ -112,9 +112,10 @@ class HybridRetriever:
         near = self._passages.search(query, depth)
         start = {found.document: found.start for found in near}
         score: dict[int, float] = {}
-        for ranking in (self._words.search(query, depth), near):
-            for rank, hit in enumerate(ranking, start=1):
-                score[hit.document] = score.get(hit.document, 0.0) + 1 / (_FUSION + rank)
+        rankings = [[hit.document for hit in self._words.search(query, depth)], [found.document for found in near]]
+        for ranking in rankings:
+            for rank, row in enumerate(ranking, start=1):
+                score[row] = score.get(row, 0.0) + 1 / (_FUSION + rank)
         best = sorted(score, key=lambda row: (-round(score[row], 9), row))[:k]
         return [Found(row, round(score[row], 9), start.get(row)) for row in best]
 
