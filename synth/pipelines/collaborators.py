@@ -45,7 +45,6 @@ __all__ = [
     "expert_of",
     "extraction",
     "installed",
-    "modelled",
     "named",
     "own_limits",
     "perturber_of",
@@ -57,6 +56,7 @@ __all__ = [
     "spec_of",
     "summaries_of",
     "task_filters",
+    "task_stage",
     "vectors_of",
 ]
 
@@ -206,7 +206,7 @@ def extraction(recipe: Recipe) -> dict[str, Any]:
     return {"reader": reader, "prompt": str(prompt)}
 
 
-def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def task_stage(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Name and config of the stage of tasks; ``config`` is that of the embedded one.
 
     Raises:
