@@ -12,6 +12,7 @@ from typing import Any
 
 from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
+from synth.environments.search_spec import Search
 from synth.filtering.dedup import Rules
 from synth.pipelines.collaborators import (
     assistant,
@@ -130,6 +131,8 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
         values = task_values(recipe)
     else:
         values = recipe.questions.model_dump(exclude={"kind", "wording"})
+    if isinstance(recipe.environment, Search) and recipe.questions.kind in ("docs", "given", "world"):
+        values["collections"] = recipe.environment.collections
     if recipe.questions.kind == "docs":
         values["extract"] = _extract(recipe)
     if recipe.questions.kind == "world":

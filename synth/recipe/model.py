@@ -12,7 +12,7 @@ from synth.agents.summaries import Summaries
 from synth.environments.app.environment import Application
 from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
-from synth.environments.search import Search
+from synth.environments.search_spec import Search
 from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate

@@ -11,10 +11,12 @@ from pydantic import Field
 
 from synth.inputs import read_input
 from synth.retrieval.bm25 import Bm25Index
+from synth.retrieval.collections import Collections
 from synth.schemas.rejections import Rejection
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.stages.contract import CandidateStage, Context, Outcome, StageConfig
+from synth.stages.held import Holdings
 from synth.tasks.draft import finish, same_question
 from synth.tasks.given import GivenTasks, read_given
 
@@ -28,6 +30,8 @@ class GivenTasksConfig(StageConfig):
     """The file of questions: JSON Lines, or CSV with a header (question, answer, aliases, documents)."""
     k: int = Field(default=50, ge=1, le=1000)
     """How many search results are read for evidence when a question names no documents."""
+    collections: Collections | None = None
+    """How the pages are divided where the tasks are to be solved."""
 
 
 class GivenTasksStage(CandidateStage[GivenTasksConfig]):
@@ -42,13 +46,15 @@ class GivenTasksStage(CandidateStage[GivenTasksConfig]):
 
     def __init__(self, config: GivenTasksConfig, context: Context) -> None:
         super().__init__(config, context)
+        documents = context.inputs.table("documents")
+        self._holdings = Holdings(config.collections, documents.arrow, self.name)
         index = Bm25Index(context.inputs.arrays("index"))
 
         def search(query: str, k: int) -> list[int]:
             return [hit.document for hit in index.search(query, k)]
 
         self._items = read_given(_content(config), PurePath(config.path).name)
-        self._tasks = GivenTasks(context.inputs.table("documents"), search, k=config.k)
+        self._tasks = GivenTasks(documents, search, k=config.k)
 
     @classmethod
     def content_digest(cls, config: GivenTasksConfig) -> str:
@@ -68,7 +74,7 @@ class GivenTasksStage(CandidateStage[GivenTasksConfig]):
         found = item if isinstance(item, Rejection) else self._tasks.task(item)
         if isinstance(found, Rejection):
             return Outcome(rejected=(found,))
-        return Outcome(kept=(finish(found.draft, found.checks, self.context.provenance, index),))
+        return self._holdings.kept(finish(found.draft, found.checks, self.context.provenance, index))
 
     def duplicate_key(self, row: Any) -> str:
         return same_question(row)
