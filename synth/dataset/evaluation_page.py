@@ -91,6 +91,14 @@ def _sections(figures: Evaluation) -> Iterator[Section]:
     for by, title in (("shape", "By shape"), ("hops", "By hops"), ("obfuscation", "By level of obfuscation")):
         yield _cut(all_of, by, title)
     yield _counted("How runs ended", "end", names, [one.ended for one in all_of])
+    yield _counted("Why runs came to no end", "reason", names, [one.cut_short for one in all_of])
+    if any(one.readable is not None for one in all_of):
+        head = ("model", "replies that are turns", "calls of a tool's form")
+        rows = tuple((one.name, _percent(one.readable), _percent(one.valid_calls)) for one in all_of)
+        yield Section(
+            "What the models wrote", head, rows, "First replies; a call of a tool's form may still find nothing."
+        )
+    yield _counted("Calls that ended in an error", "error", names, [one.call_errors for one in all_of])
     note = "A failed run may show several."
     yield _counted("Why runs failed", "class", names, [one.failures for one in all_of], note)
     if any(one.model_calls for one in all_of):
