@@ -47,7 +47,7 @@ STAGES: Mapping[str, str] = {
     "read_tables": "synth.stages.read_facts:ReadTables",
     "read_records": "synth.stages.read_records:ReadRecords",
     "read_dataset": "synth.stages.read_dataset:ReadDataset",
-    "sketch": "synth.stages.duplicates:Sketches",
+    "sketch": "synth.stages.duplicates:ComputeSketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
     "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
     "read_text": "synth.stages.extract:ReadText",

@@ -43,7 +43,6 @@ __all__ = [
     "expert_of",
     "extraction",
     "installed",
-    "modelled",
     "named",
     "own_limits",
     "perturber_of",
@@ -54,6 +53,7 @@ __all__ = [
     "spec_of",
     "summaries_of",
     "task_filters",
+    "task_stage",
 ]
 
 _ASKER = factory_of("assistants", "task_asker")
@@ -170,7 +170,7 @@ def extraction(recipe: Recipe) -> dict[str, Any]:
     return {"reader": reader, "prompt": str(prompt)}
 
 
-def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def task_stage(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Name and config of the stage of tasks; ``config`` is that of the embedded one.
 
     Raises:

@@ -21,7 +21,6 @@ from synth.pipelines.collaborators import (
     expert_of,
     extraction,
     installed,
-    modelled,
     named,
     own_limits,
     perturber_of,
@@ -31,6 +30,7 @@ from synth.pipelines.collaborators import (
     scorer_of,
     spec_of,
     summaries_of,
+    task_stage,
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
@@ -134,7 +134,7 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
             "lexicon": lexicon_of(recipe),
             "further": {name: named("shapes", name, {}) for name in recipe.questions.shapes if name not in SHAPES},
         }
-    yield Run("tasks", *modelled(recipe, values))
+    yield Run("tasks", *task_stage(recipe, values))
 
 
 def _rollouts(recipe: Recipe) -> Iterator[Run]:
@@ -197,7 +197,7 @@ def _paired(recipe: Recipe) -> Pairs | None:
 
 def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
     if _paired(recipe) is not None:
-        yield Run("verified-pairs", "verified_pairs", {"modelled_expert": expert_is_model(recipe)})
+        yield Run("verified-pairs", "verified_pairs", {"model_expert": expert_is_model(recipe)})
 
 
 def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
