@@ -151,7 +151,7 @@ def test_replies_that_are_no_turns_and_calls_that_no_tool_takes_are_counted(walk
     assert toy.call_errors == {"bad_arguments": 1, "not_found": 1, "unknown_tool": 1}
     assert toy.valid_calls == pytest.approx(1 / 3)
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
-    assert "What the models wrote" in page
+    assert "What models wrote" in page
     assert "malformed_call" in page
 
 
