@@ -8,6 +8,7 @@ from stand_ins.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, re
 from stand_ins.model_server.log import Record, RequestLog, read_log
 from stand_ins.model_server.players import EchoPlayer, FixedPlayer, Player
 from stand_ins.model_server.process import EchoSpec, ModelServerProcess, ScriptedSpec, ServerSpec
+from stand_ins.model_server.proposing import ProposerPlayer
 from stand_ins.model_server.reconcile import Reconciliation, reconcile, sent_again
 from stand_ins.model_server.replies import Call, Reply
 from stand_ins.model_server.scripted import ScriptedPlayer
@@ -28,6 +29,7 @@ __all__ = [
     "ModelServer",
     "ModelServerProcess",
     "Player",
+    "ProposerPlayer",
     "Reconciliation",
     "Record",
     "ReflectorPlayer",
