@@ -21,7 +21,7 @@ Facts = list[dict[str, str]]
 
 
 class ProposerPlayer:
-    """Plays the roles ``proposer`` and ``checker``.
+    """Plays the roles ``proposer`` and ``checker``; and as ``policy``, who knows the answers to questions of two facts.
 
     Args:
         fault: What is wrong with whatever it proposes or checks; None = nothing.
@@ -34,6 +34,9 @@ class ProposerPlayer:
         """Question -> answer and quotes, of what was proposed."""
 
     def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
+        if request.get("tools") and (known := self._known.get(read_conversation(request).prompt.question)):
+            answer, quotes = known
+            return Reply(content=answer if len(quotes) == 2 else "It can't be found.")
         if request.get("tools"):
             self.asked["explore"] = self.asked.get("explore", 0) + 1
             return self._explore(request)
@@ -151,4 +154,5 @@ def _value(page: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, str] 
 
 def _masked(step: Mapping[str, str]) -> str:
     shown = re.sub(re.escape(step["found"]), "...", step["quote"], flags=re.IGNORECASE)
+    shown = re.sub(re.escape(step["known"]), "it", shown, flags=re.IGNORECASE)
     return json.dumps(re.sub(r"\d+", "#", shown)[:120], ensure_ascii=False)
