@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from synth.schemas.adp import ContentItem
 from synth.schemas.model_turns import ModelTurn
 from synth.schemas.provenance import Provenance
-from synth.schemas.row import JsonList, NonEmpty, Ref, Row, Split
+from synth.schemas.row import JsonList, Key, NonEmpty, Ref, Row, Split
 
 __all__ = ["ProposalRow"]
 
@@ -18,6 +18,8 @@ class ProposalRow(Row):
     table: ClassVar[str | None] = "proposals"
     unique_together = (("task_id",),)
 
+    id: Annotated[NonEmpty, Key()]
+    """Hash of what the row is."""
     task_id: Annotated[NonEmpty, Ref("tasks", ("split",))]
     """Id of the task in ``tasks``."""
     seed_document: Annotated[NonEmpty, Ref("documents")]

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from synth.agents.loop import Limits, Rollout, rollout
 from synth.agents.trajectory import to_row
 from synth.environments.contract import Environment
-from synth.identity import key_of
+from synth.identity import digest, key_of
 from synth.models.asking import quoted
 from synth.models.bridge import together
 from synth.prompting import load_prompt
@@ -317,18 +317,23 @@ class ProposedTasks(CandidateStage[ProposedTasksConfig]):
             model=self.config.explorer.model_name,
         )
         licences = {page.licence for page in made.read.values()}
+        told: dict[str, Any] = {
+            "task_id": task.id,
+            "model": self.config.explorer.model_name,
+            "read": tuple(made.read),
+            "hardened": tuple(made.hardened),
+            "refused": tuple(made.refused),
+        }
+        content = [item.model_dump(mode="json") for item in row.content]
         return ProposalRow(
-            task_id=task.id,
+            id=f"proposal-{digest('proposal', *told.values(), content)[:16]}",
+            **told,
             seed_document=seed,
             instruction=run.prompt.question,
             system_prompt=run.prompt.system,
             tool_schemas=row.tool_schemas,
             content=row.content,
             turns=row.turns,
-            read=tuple(made.read),
-            refused=tuple(made.refused),
-            hardened=tuple(made.hardened),
-            model=self.config.explorer.model_name,
             prompts=self.config.prompts,
             turn_calls=run.sources,
             calls=tuple(made.calls),

@@ -238,7 +238,7 @@ def rewrite(row: QuestionRewriteRow, known: Known) -> Iterator[str]:
             yield "confirmed: it was accepted, but the second reader did not confirm it"
 
 
-@rule("proposals", "instruction content[] turns read seed_document hardened[] refused[]")
+@rule("proposals", "instruction turns seed_document")
 def exploration(row: ProposalRow, known: Known) -> Iterator[str]:
     """The exploration begins with its instruction, opened the pages that are listed as read, and read all gold pages;
     each question that was made harder is another one than the task asks."""
