@@ -27,6 +27,7 @@ from synth.pipelines.collaborators import (
     perturber_of,
     policy,
     prompt_values,
+    proposing,
     reflector_of,
     scorer_of,
     spec_of,
@@ -36,7 +37,7 @@ from synth.pipelines.collaborators import (
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
-from synth.recipe.model import Recipe
+from synth.recipe.model import HELD, Recipe
 from synth.recipe.parts import Pairs
 from synth.recipe.roles import RoleName, assistant_of
 from synth.registry import SHAPES, factory_of, find
@@ -131,8 +132,10 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
         values = task_values(recipe)
     else:
         values = recipe.questions.model_dump(exclude={"kind", "wording"})
-    if isinstance(recipe.environment, Search) and recipe.questions.kind in ("docs", "given", "world"):
+    if isinstance(recipe.environment, Search) and recipe.questions.kind in HELD:
         values["collections"] = recipe.environment.collections
+    if recipe.questions.kind == "proposed":
+        values |= proposing(recipe)
     if recipe.questions.kind == "docs":
         values["extract"] = _extract(recipe)
     if recipe.questions.kind == "world":
