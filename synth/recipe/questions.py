@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from synth.exploration.config import ExplorationConfig
 from synth.registry import choices
@@ -13,7 +13,14 @@ from synth.stages.read_dataset import DatasetTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.world.config import WorldTasksConfig
 
-__all__ = ["DatasetQuestions", "DocsQuestions", "GivenQuestions", "ReverseQuestions", "WorldQuestions"]
+__all__ = [
+    "DatasetQuestions",
+    "DocsQuestions",
+    "GivenQuestions",
+    "RecordedQuestions",
+    "ReverseQuestions",
+    "WorldQuestions",
+]
 
 
 class WorldQuestions(WorldTasksConfig):
@@ -49,6 +56,15 @@ class DatasetQuestions(DatasetTasksConfig):
     kind: Literal["dataset"]
     wording: Literal["world", "docs", "given", "reverse"] = "world"
     """How they were made: what a scripted agent reads them as."""
+
+
+class RecordedQuestions(BaseModel):
+    """What recorded runs were asked, where nobody gives the answers: there is no table of tasks. Runs with questions
+    whose answers are known take ``given``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    kind: Literal["recorded"]
 
 
 class ReverseQuestions(ExplorationConfig):

@@ -36,13 +36,14 @@ from synth.schemas.details import details_with
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, UserQuestion, Walk
+from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, QuestionId, UserQuestion, Walk
+from synth.schemas.trajectories import RECORDED
 from synth.tasks.docs.corpus import Documents
 from synth.tasks.draft import Draft
 from synth.text.sentences import spans
 from synth.text.words import content_words
 
-__all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "read_given"]
+__all__ = ["Given", "GivenQuestion", "GivenTasks", "bare_task", "read_given"]
 
 STAGE = "given_tasks"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d$")
@@ -234,7 +235,7 @@ class GivenTasks:
             question=item.question,
             answer=item.answer,
             answer_aliases=item.aliases,
-            answer_kind=answer_kind_of(item.answer),
+            answer_kind=_answer_kind(item.answer),
             shape="given",
             walk=Walk(shape="given", hops=()),
             gold_entities=(),
@@ -252,7 +253,7 @@ class GivenTasks:
         score, row, start, end = best
         name = self._ids[row]
         quote = str(self._text[row].as_py())[start:end]
-        kind = answer_kind_of(item.answer)
+        kind = _answer_kind(item.answer)
         hop = Hop(
             source=Node(id=f"question:{digest(item.question)[:16]}", name=item.question, kind="description"),
             target=Node(id=item.answer, name=item.answer, aliases=item.aliases, kind=kind),
@@ -285,6 +286,26 @@ class GivenTasks:
         return Given(draft, checks)
 
 
+def bare_task(item: GivenQuestion, licence: str | None) -> Given:
+    """A task that has only question and answer: nothing was checked, and nothing says that it was."""
+    draft = Draft(
+        question=item.question,
+        answer=item.answer,
+        answer_aliases=item.aliases,
+        answer_kind=_answer_kind(item.answer),
+        shape="given",
+        walk=Walk(shape="given", hops=()),
+        gold_entities=(),
+        gold_documents=item.documents,
+        difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=len(item.documents)),
+        split="train",
+        environment=RECORDED,
+        licence=licence,
+        details=details_with(UserQuestion(line=item.line), QuestionId(question_id=item.id)),
+    )
+    return Given(draft, ())
+
+
 def _hidden(item: GivenQuestion) -> tuple[CheckResult, ...]:
     found = _whole(item.answer).search(item.question)
     return () if found else (CheckResult(check="answer_not_in_question", outcome="passed"),)
@@ -310,7 +331,7 @@ def _whole(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
-def answer_kind_of(answer: str) -> ValueKind:
+def _answer_kind(answer: str) -> ValueKind:
     if _DATE.match(answer):
         return "date"
     if _YEAR.match(answer):
