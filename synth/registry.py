@@ -27,6 +27,7 @@ __all__ = [
     "LABEL_RULES",
     "QUESTIONS",
     "RATERS",
+    "RETRIEVERS",
     "REWARDS",
     "SCORERS",
     "SHAPES",
@@ -49,7 +50,7 @@ STAGES: Mapping[str, str] = {
     "read_dataset": "synth.stages.read_dataset:ReadDataset",
     "read_runs": "synth.stages.read_runs:ReadRuns",
     "recorded_runs": "synth.stages.recorded_runs:RecordedRuns",
-    "sketch": "synth.stages.duplicates:Sketches",
+    "sketch": "synth.stages.duplicates:ComputeSketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
     "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
     "read_text": "synth.stages.extract:ReadText",
@@ -79,6 +80,7 @@ STAGES: Mapping[str, str] = {
     "judge_pairs": "synth.stages.judge_pairs:JudgePairs",
     "judge_runs": "synth.stages.judge_runs:JudgeRuns",
     "embed_documents": "synth.stages.distractors:EmbedDocuments",
+    "embed_passages": "synth.stages.index:EmbedPassages",
     "distractors": "synth.stages.distractors:Distractors",
     "rl": "synth.stages.rl:RlRows",
     "contexts": "synth.stages.contexts:Contexts",
@@ -140,6 +142,12 @@ ENCODERS: Mapping[str, str] = {
     "hashed": "synth.retrieval.encoder:hashed_encoder",
     "sentence-transformers": "synth.retrieval.encoder:sentence_encoder",
 }
+RETRIEVERS: Mapping[str, str] = {
+    "bm25": "synth.retrieval.retrievers:BM25",
+    "dense": "synth.retrieval.retrievers:DENSE",
+    "hybrid": "synth.retrieval.retrievers:HYBRID",
+}
+"""Who finds pages for a search environment."""
 EXPERTS: Mapping[str, str] = {
     "scripted": "synth.annotate.critical.scripted_expert:scripted_expert",
     "model": "synth.annotate.critical.model_expert:model_expert",
@@ -213,6 +221,7 @@ _TABLES = {
     "environments": ENVIRONMENTS,
     "backends": BACKENDS,
     "encoders": ENCODERS,
+    "retrievers": RETRIEVERS,
     "experts": EXPERTS,
     "explorers": EXPLORERS,
     "raters": RATERS,

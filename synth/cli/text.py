@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from synth.cli.account import account_json, account_text, overruns_text, pilot_json, pilot_text
 from synth.cli.columns import filled, table
+from synth.environments.search import Search
 from synth.filtering.dedup.estimate import filter_bytes, table_bytes
+from synth.pipelines.collaborators import vectors_of
 from synth.pipelines.words import lexicon_of
 from synth.recipe.roles import ACTORS
 from synth.store.calls_format import from_nano
@@ -142,7 +144,7 @@ def outlook_text(outlook: Outlook) -> str:
         f"{role}: {who.backend}" + (f" x {who.rollouts}" if role in ACTORS else "")
         for role, who in recipe.roles.items()
     )
-    head = f"{recipe.name}: {wanted}; {roles}"
+    head = f"{recipe.name}: {wanted}; {roles}{_search_text(recipe)}"
     return "\n".join(
         [
             *filled(head),
@@ -154,6 +156,15 @@ def outlook_text(outlook: Outlook) -> str:
             *_duplicates_text(recipe, [one.label for one in outlook.stages]),
         ]
     )
+
+
+def _search_text(recipe: Recipe) -> str:
+    """Who finds pages, where it isn't BM25."""
+    place = recipe.environment
+    if not isinstance(place, Search) or place.retriever == "bm25":
+        return ""
+    encoded = vectors_of(place.model_dump())
+    return f"; search: {place.retriever}" + (f" ({encoded[0].kind} vectors)" if encoded is not None else "")
 
 
 def _relations_text(recipe: Recipe) -> list[str]:

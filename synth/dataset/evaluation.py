@@ -6,7 +6,9 @@ effective number of tasks, that of a difference a bootstrap over tasks that both
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +18,7 @@ import numpy as np
 from synth.annotate.critical.intervals import wilson
 from synth.dataset.reader import Dataset
 from synth.identity import derive_generator
+from synth.schemas.rejections import Reason
 from synth.schemas.row import NonEmpty, Row
 
 __all__ = ["Candidate", "Cut", "Difference", "Evaluation", "Rate", "evaluate_runs", "read_runs"]
@@ -23,6 +26,22 @@ __all__ = ["Candidate", "Cut", "Difference", "Evaluation", "Rate", "evaluate_run
 _RESAMPLES = 10_000
 _CUTS = ("shape", "hops", "obfuscation")
 _CONFIDENCE = 0.95
+_UNREADABLE = frozenset(
+    {
+        Reason.TRUNCATED,
+        Reason.REFUSAL,
+        Reason.CONTENT_FILTER,
+        Reason.EMPTY_REPLY,
+        Reason.NARRATED_CALL,
+        Reason.MALFORMED_CALL,
+        Reason.UNKNOWN_TOOL,
+        Reason.WRONG_ARGUMENTS,
+    }
+)
+"""Why a run is cut short by a reply that is no turn."""
+_REFUSED = frozenset({"unknown_tool", "bad_arguments"})
+"""Errors of calls that no tool carried out."""
+_TURN = re.compile(r"\bturn (\d+):")
 
 
 class Rate(Row):
@@ -69,8 +88,17 @@ class Candidate(Row):
     """Mean over runs."""
     tool_calls: float | None
     """Mean over runs."""
+    readable: float | None
+    """Share of a model's turns whose first reply was a call or an answer; None for a scripted agent. Of a run that was
+    cut short every turn but the last counts as such."""
+    valid_calls: float | None
+    """Share of tool calls with a known tool and arguments of its form; None when there were none."""
+    call_errors: dict[str, int]
+    """Kind of the error -> tool calls that ended in it."""
     ended: dict[str, int]
     """Why runs ended -> runs."""
+    cut_short: dict[str, int]
+    """Why runs came to no end (:class:`~synth.schemas.rejections.Reason`) -> runs."""
     failures: dict[str, int]
     """Why runs failed (:class:`~synth.schemas.steps.FailureClass`) -> failed runs that show it."""
     model_calls: int
@@ -125,6 +153,10 @@ class Runs:
     lengths: list[tuple[int, int]] = field(default_factory=list)
     """(turns, tool calls) of each finished run."""
     ended: Counter[str] = field(default_factory=Counter)
+    cut_short: Counter[str] = field(default_factory=Counter)
+    replies: Counter[bool] = field(default_factory=Counter)
+    """Turns of a model, by whether the first reply could be read."""
+    call_errors: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     use: tuple[int, int, int, float] = (0, 0, 0, 0.0)
     """Calls, prompt tokens, completion tokens, cost."""
@@ -159,7 +191,7 @@ def read_runs(dataset: Dataset, name: str, wanted: int) -> Runs:
         about={row["id"]: (row["shape"], str(row["difficulty"]["hops"]), str(row["obfuscation"])) for row in tasks},
     )
     wrong = set()
-    columns = ["id", "task_id", "role", "rollout", "verdict", "answer", "turns", "tool_calls", "stop_reason"]
+    columns = ["id", "task_id", "role", "rollout", "verdict", "answer", "turns", "tool_calls", "stop_reason", "details"]
     for batch in dataset.batches("trajectories", columns=columns):
         for row in batch.to_pylist():
             if row["role"] != "policy" or row["rollout"] >= wanted:
@@ -169,8 +201,18 @@ def read_runs(dataset: Dataset, name: str, wanted: int) -> Runs:
             runs.answers[row["task_id"]].append(_plain(row["answer"] or ""))
             runs.lengths.append((row["turns"], row["tool_calls"]))
             runs.ended[row["stop_reason"]] += 1
+            details = json.loads(row["details"])
+            runs.replies.update("corrected" not in turn for turn in details.get("model_turns", ()))
+            runs.call_errors.update(details.get("tool_errors", {}).values())
             if correct is False:
                 wrong.add(row["id"])
+    for batch in dataset.batches("rejected", columns=["stage", "reason", "detail", "part"]):
+        for row in batch.to_pylist():
+            if row["stage"] == "rollouts" and row["part"] is not None and row["part"] < wanted:
+                runs.cut_short[row["reason"]] += 1
+                if row["reason"] in _UNREADABLE:
+                    before = _TURN.search(row["detail"])
+                    runs.replies.update({True: int(before[1]) if before else 0, False: 1})
     seen = set()
     for batch in dataset.batches("steps", columns=["trajectory_id", "failure"]):
         for row in batch.to_pylist():
@@ -216,7 +258,11 @@ def _candidate(runs: Runs) -> Candidate:
         unjudged=sum(one is None for known in runs.verdicts.values() for one in known),
         turns=float(np.mean(turns)) if turns else None,
         tool_calls=float(np.mean(calls)) if calls else None,
+        readable=runs.replies[True] / runs.replies.total() if runs.replies else None,
+        valid_calls=1 - sum(runs.call_errors[kind] for kind in _REFUSED) / sum(calls) if sum(calls) else None,
+        call_errors=dict(sorted(runs.call_errors.items())),
         ended=dict(sorted(runs.ended.items())),
+        cut_short=dict(sorted(runs.cut_short.items())),
         failures=dict(sorted(runs.failures.items(), key=lambda item: (-item[1], item[0]))),
         model_calls=runs.use[0],
         prompt_tokens=runs.use[1],

@@ -91,6 +91,9 @@ def _sections(figures: Evaluation) -> Iterator[Section]:
     for by, title in (("shape", "By shape"), ("hops", "By hops"), ("obfuscation", "By level of obfuscation")):
         yield _cut(all_of, by, title)
     yield _counted("How runs ended", "end", names, [one.ended for one in all_of])
+    yield _counted("Why runs came to no end", "reason", names, [one.cut_short for one in all_of])
+    yield _written(all_of)
+    yield _counted("Calls that ended in an error", "error", names, [one.call_errors for one in all_of])
     note = "A failed run may show several."
     yield _counted("Why runs failed", "class", names, [one.failures for one in all_of], note)
     if any(one.model_calls for one in all_of):
@@ -127,6 +130,14 @@ def _success(all_of: Sequence[Candidate], runs: int) -> Section:
             )
         )
     return Section("Success", head, tuple(rows), "An unfinished run counts as a failure, an unjudged one not at all.")
+
+
+def _written(all_of: Sequence[Candidate]) -> Section:
+    rows = [(one.name, _percent(one.readable), _percent(one.valid_calls)) for one in all_of if one.readable is not None]
+    note = "A turn counts if the first reply was one. A call of a tool's form may still find nothing."
+    return Section(
+        "What models wrote", ("model", "replies that are turns", "calls of a tool's form"), tuple(rows), note
+    )
 
 
 def _cut(all_of: Sequence[Candidate], by: str, title: str) -> Section:

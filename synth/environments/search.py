@@ -37,6 +37,7 @@ from synth.models.asking import AskConfig
 from synth.models.contract import Model
 from synth.retrieval.bm25 import Bm25Index
 from synth.retrieval.noise import Noise, noisy
+from synth.retrieval.retrievers import Vectors
 from synth.retrieval.snippets import best_passage
 from synth.schemas.documents import Document
 from synth.schemas.row import JsonObject
@@ -238,18 +239,26 @@ class SearchEpisode(Episode):
         found = self._found(query, int(call.arguments.get("k", environment.default_k)))
         if found is None:
             return call.answered("The search broke down and gave no results.", "failure")
-        hits = (Hit(item.title, item.id, one_line(environment.snippet(item.text, query))) for item in found)
+        hits = (Hit(item.title, item.id, self._snippet(item, query, start)) for item, start in found)
         return call.answered(write(Hits(query, tuple(hits))))
 
-    def _found(self, query: str, k: int) -> list[Document] | None:
-        """The results, best first; None when whoever writes them failed."""
+    def _snippet(self, document: Document, query: str, start: int | None) -> str:
+        """A passage of ``document``: near ``start``, where vectors found it there."""
+        environment = self.environment
+        text = document.text if start is None else document.text[start : start + 4 * environment.snippet_size]
+        return one_line(environment.snippet(text, query))
+
+    def _found(self, query: str, k: int) -> list[tuple[Document, int | None]] | None:
+        """The results, best first, each with the place that was found in it, if any; None when whoever writes them
+        failed."""
         if self._written is None:
-            return [self.environment._read(int(hit.document)) for hit in self._ranked(query, k)]
+            ranked = self._ranked(query, k)
+            return [(self.environment._read(int(hit.document)), getattr(hit, "start", None)) for hit in ranked]
         made = self._written.search(query)
         if made.failure is not None:
             return None
         found = [self._document_of(name) for name in made.results[:k]]
-        return [document for document in found if document is not None]
+        return [(document, None) for document in found if document is not None]
 
     def _gold_found(self, query: str) -> list[str]:
         """Ids of the task's gold pages among the results of the index, best first."""
@@ -348,6 +357,11 @@ class Search(EnvironmentKeys):
     """Code points of a document that one page shows."""
     default_k: int = Field(default=5, ge=1, le=20)
     """Results when a call does not say how many."""
+    retriever: str = "bm25"
+    """Who finds pages: ``bm25`` by words, ``dense`` by vectors of passages, ``hybrid`` by both, their ranks fused
+    (Cormack et al., SIGIR 2009; k = 60), or one of an installed package."""
+    vectors: Vectors | None = None
+    """How a retriever makes and compares vectors; empty = by the encoder that needs nothing. Only for one that does."""
     noise: Noise | None = None
     """Replaces a growing share of the results by pages that lead nowhere (ZeroSearch); empty = none."""
     simulated: Simulation | None = None
@@ -356,9 +370,9 @@ class Search(EnvironmentKeys):
 
 
 @versioned(SearchEnvironment.version)
-def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
-    """The environment over the tables ``documents`` and the arrays ``index`` of a build; ``options`` go to
-    :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
+def open_search(*, inputs: Resources, retriever: SearchIndex | None = None, **options: Any) -> SearchEnvironment:
+    """The environment over the table ``documents`` of a build, searched by ``retriever`` (None = BM25 over the arrays
+    ``index``); ``options`` go to :class:`SearchEnvironment` (``noise`` as plain values, as a recipe has it)."""
     if options.get("noise") is not None:
         noise = options["noise"] = Noise.model_validate(options["noise"])
         if noise.by == "index" and noise.start != noise.end:
@@ -366,7 +380,8 @@ def open_search(*, inputs: Resources, **options: Any) -> SearchEnvironment:
             # what it is when a dataset grows.
             tasks = inputs.table("tasks").arrow.select(["id", "candidate_index"]).sort_by("candidate_index")
             options["places"] = {name: place for place, name in enumerate(tasks["id"].to_pylist())}
-    return SearchEnvironment(Bm25Index(inputs.arrays("index")), inputs.table("documents"), **options)
+    index = retriever if retriever is not None else Bm25Index(inputs.arrays("index"))
+    return SearchEnvironment(index, inputs.table("documents"), **options)
 
 
 SEARCH = EnvironmentSpec(

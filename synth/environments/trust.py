@@ -18,6 +18,7 @@ _HERE = Path(__file__).parent
 _APPLICATIONS = frozenset(path.stem for path in (_HERE / "app" / "shipped").glob("*.yaml"))
 _PROGRAMS = frozenset(path.name for path in (_HERE / "mcp" / "shipped").glob("*.py"))
 _SITES = frozenset(path.name for path in (_HERE / "web" / "site").iterdir() if path.is_dir())
+_RETRIEVERS = ("bm25", "dense", "hybrid")
 _FLAGS = frozenset({"-I", "-S"})
 _LONGEST = 200
 """Characters of a value that a refusal quotes."""
@@ -54,6 +55,17 @@ def _sandbox(value: Any) -> str | None:
     return None if value is True else "start the browser without its sandbox"
 
 
+def _retriever(value: Any) -> str | None:
+    return None if value in _RETRIEVERS else f"search by {_short(str(value))}, which does not ship with synth"
+
+
+def _vectors(value: Any) -> str | None:
+    given = value if isinstance(value, Mapping) else {"encoder": value}
+    if given.get("model") is None and given.get("encoder", "hashed") == "hashed":
+        return None
+    return f"load the encoder {_short(str(given.get('model') or given.get('encoder')))}"
+
+
 def _servers(value: Any) -> str | None:
     if not isinstance(value, Mapping) or not value:
         return "start servers that it does not describe"
@@ -85,10 +97,11 @@ def _short(text: str) -> str:
 
 
 _KINDS: Mapping[str, Mapping[str, Check]] = {
-    "search": dict.fromkeys(
-        ("snippet_size", "page_size", "default_k", "context", "max_matches", "noise"),
-        _plain,
-    ),
+    "search": {
+        "retriever": _retriever,
+        "vectors": _vectors,
+        **dict.fromkeys(("snippet_size", "page_size", "default_k", "context", "max_matches", "noise"), _plain),
+    },
     "graph": dict.fromkeys(("default_k", "page_size"), _plain),
     "app": {
         "application": _application,

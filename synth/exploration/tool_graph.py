@@ -1,4 +1,4 @@
-"""Which tool's output feeds which tool's input (ASTRA, arXiv 2601.21558), and chains of tools along it.
+"""Which tool's output feeds which tool's input (ASTRA, arXiv 2601.21558).
 
 Two kinds of evidence, kept apart. *Declared*: an input takes an id, and a tool that can be called without one may show
 it; who knows the environment better declares more exactly (``app_feeds``). *Seen*: what stood in an observation of one
@@ -13,11 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from synth.agents.contract import History
 from synth.environments.contract import ID_ARGUMENTS, ToolCall, ToolResult, ToolSchema
-from synth.exploration.walks import Walk, pick
+from synth.exploration.walks import Walk
 
 __all__ = ["Edge", "Feed", "Run", "ToolGraph", "of_history", "of_walk", "tool_graph"]
 
@@ -53,10 +51,6 @@ class ToolGraph:
         """What feeds ``tool``."""
         return tuple(feed for feed in self.feeds if feed.target == tool)
 
-    def out_of(self, tool: str) -> tuple[Feed, ...]:
-        """What ``tool`` feeds."""
-        return tuple(feed for feed in self.feeds if feed.source == tool)
-
     def needs(self, tool: str) -> frozenset[str]:
         """Arguments of ``tool`` that must be fed by another one: it can't be called without them.
 
@@ -84,47 +78,6 @@ class ToolGraph:
                 for name in self.needs(tool.name)
             )
         )
-
-    def chain(
-        self, length: int, generator: np.random.Generator, *, seen: Mapping[str, int] | None = None
-    ) -> tuple[str, ...]:
-        """A chain of ``length`` tools that can be carried out one after the other. Each is drawn with a weight that
-        falls with how often ``seen`` counts it and how often it stands in the chain; one that the last tool feeds
-        counts three times as much as one that stands beside it. Shorter only where no tool can be called at all.
-
-        Raises:
-            ValueError: the length is negative.
-        """
-        if length < 0:
-            raise ValueError(f"a chain has at least 0 tools, not {length}")
-        done: list[str] = []
-        while len(done) < length and (options := self.next(done)):
-            fed = {feed.target for feed in self.feeds if done and feed.source == done[-1]}
-            weights = [
-                (3.0 if name in fed else 1.0) / (1 + (seen or {}).get(name, 0) + 2 * done.count(name))
-                for name in options
-            ]
-            done.append(options[pick(weights, generator)])
-        return tuple(done)
-
-    def chain_to(self, length: int, generator: np.random.Generator, *, last: str | None = None) -> tuple[str, ...]:
-        """Tools in an order in which each one but the first takes something that the one before shows.
-
-        Walked backwards from ``last`` (any tool that is fed, where none is given), feeds drawn by how often they were
-        seen, no tool twice; shorter than ``length`` where nothing leads further back.
-        """
-        if last is None:
-            fed = sorted({feed.target for feed in self.feeds})
-            if not fed:
-                return ()
-            last = fed[int(generator.integers(len(fed)))]
-        chain = [last]
-        while len(chain) < length:
-            feeds = [feed for feed in self.into(chain[0]) if feed.source not in chain]
-            if not feeds:
-                break
-            chain.insert(0, feeds[pick([1.0 + feed.seen for feed in feeds], generator)].source)
-        return tuple(chain)
 
 
 def of_history(history: History) -> Run:

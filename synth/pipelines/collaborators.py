@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import PurePath
 from typing import Any
@@ -29,6 +30,7 @@ from synth.recipe.model import Recipe
 from synth.recipe.parts import Critical
 from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of, source_of
 from synth.registry import factory_of, find
+from synth.retrieval.retrievers import Vectors
 from synth.stages.contract import Implementation
 from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, WRITE, WRITE_REQUEST
 from synth.tasks.writing.checker import CHECKS
@@ -44,17 +46,19 @@ __all__ = [
     "expert_of",
     "extraction",
     "installed",
-    "modelled",
     "named",
     "own_limits",
     "perturber_of",
     "policy",
     "prompt_values",
     "reflector_of",
+    "retriever_of",
     "scorer_of",
     "spec_of",
     "summaries_of",
     "task_filters",
+    "task_stage",
+    "vectors_of",
 ]
 
 _ASKER = factory_of("assistants", "task_asker")
@@ -92,17 +96,49 @@ def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
     if recipe.source_spec.is_explored:
         explored, shown = made_of(recipe)
         return named("environments", kind, explored, shown=shown)
-    options = recipe.environment.model_dump(exclude={"kind", "simulated"})
+    options = recipe.environment.model_dump(exclude={"kind", "simulated", "retriever", "vectors"})
     if isinstance(recipe.environment, RecordedPlace) and recipe.environment.made_by is not None:
         source = source_of(recipe.environment.made_by, "environment.made_by")
         return named("environments", kind, options, source=source)
+    parts = retriever_of(recipe.environment.model_dump())
     if recipe.simulation is None or not simulated:
-        return named("environments", kind, options)
+        return named("environments", kind, options).model_copy(update={"parts": parts})
     options["simulated"] = recipe.simulation.model_dump()
     prompt = load_prompt(*SIMULATE_PROMPT).ref
     factory = assistant("simulated_search")
     made = assistant_of("simulator", recipe.roles["simulator"], factory, prompt, options=options)
-    return made.model_copy(update={"kind": kind})
+    return made.model_copy(update={"kind": kind, "parts": parts})
+
+
+def vectors_of(place: Mapping[str, Any]) -> tuple[Implementation, Vectors] | None:
+    """Who encodes passages for an environment of these keys, and how; None where its searches go by words alone.
+
+    Raises:
+        InputError: an unknown retriever or encoder.
+    """
+    if not find("retrievers", place.get("retriever") or "bm25").vectors:
+        return None
+    wanted = Vectors.model_validate(place.get("vectors") or {})
+    # The library's version stands for what a model makes of a text; our own encoder is named with its version.
+    libraries = {"library": installed("sentence-transformers")} if wanted.model is not None else {}
+    return named("encoders", wanted.encoder, wanted.encoder_options, **libraries), wanted
+
+
+def retriever_of(place: Mapping[str, Any]) -> dict[str, Implementation]:
+    """Who finds pages in an environment of these keys, as the ``retriever`` among its parts; nobody where none is
+    named.
+
+    Raises:
+        InputError: an unknown retriever or encoder.
+    """
+    kind = place.get("retriever")
+    if kind is None:
+        return {}
+    made = named("retrievers", kind, {})
+    if (vectors := vectors_of(place)) is not None:
+        encoder, wanted = vectors
+        made = made.model_copy(update={"options": {"index": wanted.index}, "parts": {"encoder": encoder}})
+    return {"retriever": made}
 
 
 def policy(recipe: Recipe, role: RoleName, who: Role) -> Implementation:
@@ -174,7 +210,7 @@ def extraction(recipe: Recipe) -> dict[str, Any]:
     return {"reader": reader, "prompt": str(prompt)}
 
 
-def modelled(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def task_stage(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Name and config of the stage of tasks; ``config`` is that of the embedded one.
 
     Raises:

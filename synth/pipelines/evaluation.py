@@ -5,6 +5,7 @@ The environment is that of the dataset's recipe. Everything else is left out: no
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ import pyarrow as pa
 from synth.dataset.reader import Dataset
 from synth.environments.contract import STATEFUL
 from synth.errors import InputError
+from synth.inputs import open_input
 from synth.pipelines.reopen import trusted_environment
 from synth.recipe.load import lay_settings, parse_recipe
 from synth.recipe.model import Recipe
@@ -128,4 +130,20 @@ def _role(model: str) -> dict[str, Any]:
             where="--model",
             mend="give scripted, NAME@URL of a server, a folder of weights, or OWNER/NAME of the Hub",
         )
+    if Path(model).is_dir():
+        return {
+            "backend": "vllm",
+            "model": f"{Path(model).resolve().name}@{_weights(Path(model))}",
+            "serve": {"model": model},
+        }
     return {"backend": "vllm", "model": model, "serve": {}}
+
+
+def _weights(folder: Path) -> str:
+    """Hash of the files of a model folder. Replies are stored by model name, and a folder may be trained again."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and not path.name.startswith("."):
+            with open_input(path, mend="give a folder whose files can be read", most=None) as file:
+                whole.update(f"{path.name}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()[:12]

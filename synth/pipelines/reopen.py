@@ -14,6 +14,7 @@ from synth.environments.contract import STATEFUL, Environment, EnvironmentSpec, 
 from synth.environments.trust import untrusted
 from synth.errors import InputError
 from synth.graph.graph import Graph
+from synth.pipelines.collaborators import retriever_of, vectors_of
 from synth.registry import find
 from synth.retrieval.bm25 import Bm25Index
 from synth.schemas.arrow import from_arrow
@@ -21,7 +22,7 @@ from synth.schemas.documents import Document, Entity
 from synth.schemas.row import Row
 from synth.schemas.tasks import Task
 from synth.sources.dataset import edges_of, entities_of, inverses_of
-from synth.stages.index import names_of
+from synth.stages.index import names_of, passages_of
 
 __all__ = ["DatasetTasks", "open_environment", "reopen", "trusted_environment"]
 
@@ -65,8 +66,10 @@ class DatasetTasks:
 class _Inputs:
     """What a build would have given an environment, from what the dataset holds."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, place: Mapping[str, Any]) -> None:
+        """``place``: keys of the environment."""
         self._dataset = dataset
+        self._place = place
 
     def table(self, name: str) -> Any:
         tables = {
@@ -83,6 +86,7 @@ class _Inputs:
             "index": lambda: Bm25Index.build(self._documents.arrow),
             "names": lambda: names_of(self._entities.arrow),
             "graph": self._graph,
+            "passages": self._passages,
         }
         found: Mapping[str, Any] = self._made(name, arrays)
         return found
@@ -92,6 +96,12 @@ class _Inputs:
             what = f"the environment needs {name}, which a dataset does not hold"
             raise InputError(what, where=str(self._dataset.path))
         return makers[name]()
+
+    def _passages(self) -> Mapping[str, Any]:
+        vectors = vectors_of(self._place)
+        assert vectors is not None  # else nothing asks for them
+        encoder, wanted = vectors
+        return passages_of(self._documents.arrow, encoder.make(), wanted.passage)
 
     def _graph(self) -> Mapping[str, Any]:
         facts, entities = self._dataset.table("facts"), self._entities.arrow
@@ -128,7 +138,7 @@ def reopen(dataset: Dataset, *, trust: bool = False) -> tuple[Environment, Datas
     given, source = trusted_environment(dataset, trust=trust)
     if source.get("kind") in STATEFUL:
         given = {"kind": given.get("kind"), **stateful_options(source, given)}
-    return open_environment(given, _Inputs(dataset)), tasks
+    return open_environment(given, _Inputs(dataset, given)), tasks
 
 
 def trusted_environment(dataset: Dataset, *, trust: bool) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -174,6 +184,8 @@ def open_environment(options: Mapping[str, Any], inputs: Any = None) -> Environm
     if spec.needs and inputs is None:
         what = f"an environment of kind {kind} needs {' and '.join(spec.needs)}"
         raise InputError(what, where="environment", mend="give a dataset")
+    parts = {name: part.make(inputs=inputs) for name, part in retriever_of(given).items()}
+    given = {key: value for key, value in given.items() if key not in ("retriever", "vectors")} | parts
     try:
         made = spec(inputs=inputs, **given)
     except TypeError as error:

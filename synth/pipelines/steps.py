@@ -21,7 +21,6 @@ from synth.pipelines.collaborators import (
     expert_of,
     extraction,
     installed,
-    modelled,
     named,
     own_limits,
     perturber_of,
@@ -32,6 +31,8 @@ from synth.pipelines.collaborators import (
     spec_of,
     summaries_of,
     task_filters,
+    task_stage,
+    vectors_of,
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
@@ -114,6 +115,9 @@ def _graph(recipe: Recipe) -> Iterator[Run]:
 def _index(recipe: Recipe) -> Iterator[Run]:
     if "documents" in recipe.source_spec.writes:
         yield Run("index", "index", {})
+        if (vectors := vectors_of(recipe.environment.model_dump())) is not None:
+            encoder, wanted = vectors
+            yield Run("passages", "embed_passages", {"encoder": encoder, "passage": wanted.passage})
     if "names" in spec_of(recipe).needs:
         yield Run("names", "names", {})
 
@@ -136,7 +140,7 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
             "lexicon": lexicon_of(recipe),
             "further": {name: named("shapes", name, {}) for name in recipe.questions.shapes if name not in SHAPES},
         }
-    yield Run("tasks", *modelled(recipe, values))
+    yield Run("tasks", *task_stage(recipe, values))
 
 
 def _rollouts(recipe: Recipe) -> Iterator[Run]:
@@ -217,7 +221,7 @@ def _paired(recipe: Recipe) -> Pairs | None:
 
 def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
     if _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
-        yield Run("verified-pairs", "verified_pairs", {"modelled_expert": expert_is_model(recipe)})
+        yield Run("verified-pairs", "verified_pairs", {"model_expert": expert_is_model(recipe)})
 
 
 def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:

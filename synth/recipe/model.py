@@ -183,8 +183,26 @@ class Recipe(RecipePart):
             raise ValueError(
                 "environment of kind graph needs questions of kind world: others rest on pages, not on relations"
             )
+        self._check_retriever()
         self._settle_noise()
         return self
+
+    def _check_retriever(self) -> None:
+        place = self.environment
+        if not isinstance(place, Search):
+            return
+        if place.retriever not in names("retrievers"):
+            known = ", ".join(names("retrievers"))
+            raise ValueError(f"environment.retriever: there is no {place.retriever!r}; choose one of {known}")
+        if place.vectors is None:
+            return
+        if not find("retrievers", place.retriever).vectors:
+            raise ValueError(f"environment.vectors has no effect: the retriever {place.retriever} compares none")
+        if place.vectors.encoder not in names("encoders"):
+            known = ", ".join(names("encoders"))
+            raise ValueError(
+                f"environment.vectors.encoder: there is no {place.vectors.encoder!r}; choose one of {known}"
+            )
 
     def _settle_noise(self) -> None:
         """A curriculum of noise ends with the last task, unless the recipe says where."""

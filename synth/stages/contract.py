@@ -93,6 +93,8 @@ class Implementation(StageConfig):
     files: dict[str, str] = {}
     """Files that it reads, by the names that rows call them by: handed to the factory as ``files``. The hashes of their
     contents stand among the options."""
+    parts: dict[str, Implementation] = {}
+    """Collaborators of its own, by the arguments of the factory that take them."""
 
     unhashed: ClassVar[Mapping[str, str]] = {
         "runtime": "addresses, prices, patience and concurrency: a reply is the same wherever it came from",
@@ -140,6 +142,8 @@ class Implementation(StageConfig):
         ``model``: stages call :meth:`Context.make`, which sees to it."""
         if self.files:
             collaborators["files"] = self.files
+        for name, part in self.parts.items():
+            collaborators[name] = part.make(**({"inputs": collaborators["inputs"]} if part.needs else {}))
         return self._factory()(**self.options, **collaborators)
 
 
@@ -147,6 +151,7 @@ def implementations(value: Any, name: str = "") -> Iterator[tuple[str, Implement
     """Every collaborator in a config, however deep, with the field that holds it."""
     if isinstance(value, Implementation):
         yield name, value
+        yield from implementations(value.parts)
     elif isinstance(value, BaseModel):
         for field_name in type(value).model_fields:
             yield from implementations(getattr(value, field_name), field_name)

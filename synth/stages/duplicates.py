@@ -29,12 +29,12 @@ from synth.sources.records.triples import Triple
 from synth.stages.contract import Batch, Context, Implementation, StageConfig, Table, TableStage
 
 __all__ = [
+    "ComputeSketches",
     "Duplicates",
     "DuplicatesConfig",
     "MarkConfig",
     "MarkDuplicates",
     "SketchConfig",
-    "Sketches",
     "UniqueDocuments",
 ]
 
@@ -51,7 +51,7 @@ class SketchConfig(StageConfig):
     """Makes vectors of the texts; None = nothing is encoded."""
 
 
-class Sketches(TableStage[SketchConfig]):
+class ComputeSketches(TableStage[SketchConfig]):
     """Hashes, signatures and vectors of the rows of a table."""
 
     name = "sketch"

@@ -10,9 +10,20 @@ import pyarrow as pa
 from pydantic import Field
 
 from synth.retrieval.bm25 import Bm25Index
-from synth.stages.contract import Batch, StageConfig, Table, TableStage
+from synth.retrieval.encoder import Encoder
+from synth.retrieval.passages import PASSAGE, PassageIndex
+from synth.stages.contract import Batch, Implementation, StageConfig, Table, TableStage
 
-__all__ = ["BuildIndex", "BuildNames", "IndexConfig", "NamesConfig", "names_of"]
+__all__ = [
+    "BuildIndex",
+    "BuildNames",
+    "EmbedPassages",
+    "IndexConfig",
+    "NamesConfig",
+    "PassagesConfig",
+    "names_of",
+    "passages_of",
+]
 
 
 class IndexConfig(StageConfig):
@@ -50,6 +61,39 @@ def _texts(documents: Table) -> Iterator[tuple[str, str, Sequence[str]]]:
     """Title, text and aliases, a record batch at a time: a million texts never stand in memory together."""
     for batch in documents.arrow.select(["title", "text", "aliases"]).to_batches(max_chunksize=1024):
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+class PassagesConfig(StageConfig):
+    encoder: Implementation
+    """Makes the encoder."""
+    passage: int = Field(default=PASSAGE, ge=100)
+    """Code points of a passage at most."""
+
+
+class EmbedPassages(TableStage[PassagesConfig]):
+    """Documents as vectors of their passages, for searches by meaning."""
+
+    name = "embed_passages"
+    version = 1
+    config_type = PassagesConfig
+    reads = ("documents",)
+    arrays = "passages"
+    libraries = ("numpy",)
+
+    def run(self) -> Batch:
+        documents = self.context.inputs.table("documents")
+        arrays = passages_of(documents.arrow, self.config.encoder.make(), self.config.passage)
+        return Batch(arrays=arrays, rows_in=len(documents), kept_in=len(documents))
+
+
+def passages_of(documents: pa.Table, encoder: Encoder, size: int) -> Mapping[str, np.ndarray[Any, Any]]:
+    """The index of documents by vectors of their passages."""
+
+    def texts() -> Iterator[tuple[str, str]]:
+        for batch in documents.select(["title", "text"]).to_batches(max_chunksize=1024):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+    return PassageIndex.build(texts, encoder, size)
 
 
 class NamesConfig(StageConfig):

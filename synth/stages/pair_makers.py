@@ -91,7 +91,7 @@ class PairMaker(RowStage[C, Task]):
 
 
 class VerifiedPairsConfig(StageConfig):
-    modelled_expert: bool = False
+    model_expert: bool = False
     """A model proposed the alternatives, in words of its own."""
 
 
@@ -112,7 +112,7 @@ class VerifiedPairs(PairMaker[VerifiedPairsConfig]):
 
     def _of(self, run: TrajectoryRow) -> Pairs:
         steps, tried = self._steps.rows(run.id), self._continuations.rows(run.id)
-        own = True if self.config.modelled_expert else None
+        own = True if self.config.model_expert else None
         return verified_pairs(run, steps, tried, provenance=self.context.provenance, stage=self.name, own_words=own)
 
 

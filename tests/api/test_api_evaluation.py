@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from api_builds import acted
-from stand_ins.model_server import ModelServer, ScriptedPlayer, ServerOptions
+from stand_ins.model_server import Call, FixedPlayer, ModelServer, Reply, ScriptedPlayer, ServerOptions
 from typer.testing import CliRunner
 
 import synth
@@ -19,7 +20,7 @@ from synth.cli.app import app
 from synth.dataset.evaluation import Runs, evaluate_runs
 from synth.dataset.rules.validate import validate
 from synth.errors import InputError
-from synth.pipelines.evaluation import candidate_names
+from synth.pipelines.evaluation import candidate_names, evaluation_recipe
 from synth.pipelines.reopen import reopen
 from synth.schemas.trajectories import TrajectoryRow
 
@@ -100,12 +101,58 @@ def test_two_models_behind_http_are_compared_and_nothing_is_paid_twice(small: Bu
     assert policy.success.rate is not None
     assert gap.difference == pytest.approx(1 - policy.success.rate)
     assert policy.model_calls > 3 * len(tasks)
+    assert (policy.readable, teacher.valid_calls, teacher.cut_short) == (1.0, 1.0, {})
     assert policy.cost > 0
     account = found.accounts["toy-policy"]
     assert account is not None
     assert account.calls == policy.model_calls
     page = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert "toy-teacher - toy-policy" in page
+
+
+def test_replies_that_are_no_turns_and_calls_that_no_tool_takes_are_counted(walks: BuildResult, tmp_path: Path) -> None:
+    questions = [task.question for task in synth.load(walks.path).rows("tasks")][:3]
+    good, broken = Reply(calls=(Call.of("find_entity", name="Anna"),)), Reply("<tool_call>{find</tool_call>")
+    said = dict(
+        zip(
+            questions,
+            (
+                # An unknown tool, wrong arguments: the environment answers both. An entity that there is not.
+                [
+                    Reply(calls=(Call.of("look_up", name="Anna"), Call.of("find_entity", nose=7))),
+                    Reply(calls=(Call.of("get_relations", entity="person/nobody"),)),
+                    Reply("Anna"),
+                ],
+                [good, Reply("Anna and Ann", finish="length")],
+                # Read at the second attempt, then not at all.
+                [broken, good, broken, broken],
+            ),
+            strict=True,
+        )
+    )
+
+    def reply(request: Mapping[str, Any], sample: str | None) -> Reply:
+        """The next for its question: each turn has a message of the assistant, so has a correction."""
+        first = next(message["content"] for message in request["messages"] if message["role"] == "user")
+        if first != questions[2]:
+            return said[first][sum(message["role"] == "assistant" for message in request["messages"])]
+        corrected = request["messages"][-1]["role"] == "user" and len(request["messages"]) > 2
+        acted = any(message["role"] == "tool" for message in request["messages"])
+        return said[first][2 * acted + corrected]
+
+    with ModelServer({"toy": FixedPlayer(reply)}, ServerOptions()) as server:
+        options: dict[str, Any] = {"splits": SPLITS, "tasks": 3, "store": tmp_path / "store"}
+        found = synth.evaluate(walks.path, [f"toy@{server.url}"], out=tmp_path / "out", **options)
+    (toy,) = found.figures.candidates
+    assert (toy.runs, toy.unfinished) == (1, 2)
+    assert toy.cut_short == {"malformed_call": 1, "truncated": 1}
+    # Of a run that is cut short all turns but the last count as read: corrections before it are not recorded.
+    assert toy.readable == pytest.approx(5 / 7)
+    assert toy.call_errors == {"bad_arguments": 1, "not_found": 1, "unknown_tool": 1}
+    assert toy.valid_calls == pytest.approx(1 / 3)
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert "What models wrote" in page
+    assert "malformed_call" in page
 
 
 def test_the_command_line_shows_the_tables(small: BuildResult, tmp_path: Path) -> None:
@@ -157,6 +204,26 @@ def test_a_dataset_may_not_start_programs_unasked(tmp_path: Path, small: BuildRe
     (copy / "report.json").write_text(json.dumps(report), "utf-8")
     with pytest.raises(InputError, match=r"would run 'touch /tmp/never'.*--trust"):
         synth.evaluate(copy, ["scripted"], out=tmp_path / "out", store=tmp_path / "store")
+
+
+def test_a_folder_that_is_trained_anew_is_another_model(small: BuildResult, tmp_path: Path) -> None:
+    """Replies are stored by the model's name: those of the old weights must not answer for the new ones."""
+    folder = tmp_path / "mine"
+    (folder / "checkpoints").mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes(b"old")
+
+    def role() -> dict[str, Any]:
+        recipe = evaluation_recipe(synth.load(small.path), str(folder), "mine")
+        return recipe.model_dump(mode="json")["roles"]["policy"]
+
+    old = role()
+    assert role() == old
+    assert old["model"].startswith("mine@")
+    assert old["serve"]["model"] == str(folder)
+    (folder / "checkpoints" / "step-1").write_bytes(b"is not served")
+    assert role() == old
+    (folder / "model.safetensors").write_bytes(b"new")
+    assert role()["model"] != old["model"]
 
 
 def runs_of(name: str, wanted: int, **verdicts: list[bool | None]) -> Runs:

@@ -1,10 +1,9 @@
-"""Tool graphs: what schemas say, what recorded calls prove, and chains that can be carried out."""
+"""Tool graphs: what schemas say, what recorded calls prove, and what can be called next."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from graph_world import graph_world
 
@@ -72,30 +71,7 @@ def test_refused_calls_prove_nothing_and_a_threshold_drops_the_rare() -> None:
     assert len(tool_graph(DESK, [BOOKED, BOOKED], least=2).feeds) == 2
 
 
-def test_chains_can_be_carried_out_and_are_the_same_for_the_same_generator() -> None:
-    found = tool_graph(DESK, [BOOKED])
-    chains = [found.chain(5, np.random.default_rng(seed)) for seed in range(200)]
-    assert chains == [found.chain(5, np.random.default_rng(seed)) for seed in range(200)]
-    for chain in chains:
-        assert len(chain) == 5
-        for place, name in enumerate(chain):
-            assert name in found.next(chain[:place])
-    assert sum("cancel" in chain for chain in chains) > 60
-
-
-def test_chains_favour_what_was_seen_least() -> None:
-    found = tool_graph(DESK, [BOOKED])
-
-    def booked(seen: dict[str, int]) -> int:
-        return sum(found.chain(3, np.random.default_rng(n), seen=seen).count("book") for n in range(300))
-
-    assert booked({"book": 50}) < 0.5 * booked({"list_flights": 50})
-
-
-def test_no_tool_no_chain() -> None:
-    assert tool_graph(()).chain(3, np.random.default_rng(0)) == ()
-    with pytest.raises(ValueError, match="-1"):
-        tool_graph(DESK).chain(-1, np.random.default_rng(0))
+def test_an_unknown_tool_is_named() -> None:
     with pytest.raises(KeyError, match="nothing"):
         tool_graph(DESK).needs("nothing")
 

@@ -121,11 +121,6 @@ def serve() -> Callable[[Answer], AbstractAsyncContextManager[Server]]:
     return _serve
 
 
-@pytest.fixture
-def body_of() -> Callable[..., dict[str, Any]]:
-    return completion
-
-
 async def _chat_all(model: Any, texts: Any, *, session: Any = lambda text: "") -> list[Any]:
     """One call per text, all at once; an exception stands where a call has none."""
 

@@ -214,7 +214,7 @@ class Branching:
             seconds=self.config.seconds,
         )
         done = rollout(
-            policy if turn is None else _Put(policy, turn, at),
+            policy if turn is None else _ForcedTurn(policy, turn, at),
             self.environment,
             self.task,
             system=self.prompt.system,
@@ -244,7 +244,7 @@ class Branching:
         )
 
 
-class _Put:
+class _ForcedTurn:
     """Takes a given turn at one place and leaves every other to the policy."""
 
     def __init__(self, policy: Policy, turn: Turn, at: int) -> None:

@@ -18,10 +18,10 @@ from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.continuations import ContinuationPool
 from synth.schemas.row import Row
 
-__all__ = ["FirstError", "Prefix", "PrefixState", "WhatCame", "first_error"]
+__all__ = ["FirstError", "FirstErrorOutcome", "Prefix", "PrefixState", "first_error"]
 
 
-class WhatCame(StrEnum):
+class FirstErrorOutcome(StrEnum):
     """How the search for a first error ended."""
 
     FOUND = "found"
@@ -53,7 +53,7 @@ class Prefix(Row):
 class FirstError(Row):
     """Where the run went wrong, as far as continuations tell."""
 
-    came: WhatCame
+    outcome: FirstErrorOutcome
     step: int | None
     """The first wrong step; None unless found."""
     low: int | None
@@ -75,9 +75,9 @@ def first_error(pool: ContinuationPool, config: CriticalConfig) -> FirstError:
     Continuations that were drawn for other tests are used first; at most ``first_error_budget`` are added.
     """
     search = _Bisection(pool, config)
-    came, low, high = search.run()
+    outcome, low, high = search.run()
     single: bool | None = None
-    if came is WhatCame.FOUND and low is not None and high is not None:
+    if outcome is FirstErrorOutcome.FOUND and low is not None and high is not None:
         search.judge(low - 1)
         search.judge(high + 1)
         for place in pool.originals():
@@ -87,8 +87,8 @@ def first_error(pool: ContinuationPool, config: CriticalConfig) -> FirstError:
         if others:
             single = all((at < low) == (state is PrefixState.FINE) for at, state in others)
     return FirstError(
-        came=came,
-        step=low if came is WhatCame.FOUND else None,
+        outcome=outcome,
+        step=low if outcome is FirstErrorOutcome.FOUND else None,
         low=low,
         high=high,
         single_fall=single,
@@ -111,16 +111,16 @@ class _Bisection:
         """So many prefixes may be judged; each with its share of the error."""
         self.states: dict[int, PrefixState] = {self.end: PrefixState.LOST} if self.over else {}
 
-    def run(self) -> tuple[WhatCame, int | None, int | None]:
+    def run(self) -> tuple[FirstErrorOutcome, int | None, int | None]:
         if self.judge(self.end) is not PrefixState.LOST:
             fine = self.states.get(self.end) is PrefixState.FINE
-            return (WhatCame.NOT_LOST, self.end, None) if fine else (WhatCame.UNDECIDED, None, None)
+            return (FirstErrorOutcome.NOT_LOST, self.end, None) if fine else (FirstErrorOutcome.UNDECIDED, None, None)
         beginning = self.judge(0)
         if beginning is not PrefixState.FINE:
             return (
-                (WhatCame.NEVER_FINE, None, 0)
+                (FirstErrorOutcome.NEVER_FINE, None, 0)
                 if beginning is PrefixState.LOST
-                else (WhatCame.UNDECIDED, None, self.end)
+                else (FirstErrorOutcome.UNDECIDED, None, self.end)
             )
         low, high = 0, self.end
         while high - low > 1:
@@ -135,8 +135,8 @@ class _Bisection:
                     high = at
                     break
             else:
-                return WhatCame.UNDECIDED, low, high
-        return WhatCame.FOUND, low, high
+                return FirstErrorOutcome.UNDECIDED, low, high
+        return FirstErrorOutcome.FOUND, low, high
 
     def judge(self, prefix: int, *, draw: bool = True) -> PrefixState:
         """Judge a prefix, once; without ``draw`` by what was drawn already."""

@@ -9,53 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from synth.sources.docs.boilerplate import is_boilerplate, main_element, plain_text
 from synth.sources.docs.layout import Mark, TextWriter
+from synth.sources.docs.page import MalformedError, Parsed, Place, RawLink
 
-__all__ = ["MalformedError", "Parsed", "Place", "RawLink", "iso_date", "parse_html", "spdx"]
+__all__ = ["iso_date", "parse_html", "spdx"]
 
 Element = Any
-
-
-class MalformedError(ValueError):
-    """The markup can't be read as a page. ``str`` says why."""
-
-
-@dataclass(frozen=True)
-class RawLink:
-    start: int
-    end: int
-    href: str
-
-
-@dataclass(frozen=True)
-class Place:
-    """A heading or term with the fragments that lead to it; level 0 = not a heading."""
-
-    start: int
-    end: int
-    level: int
-    kind: str
-    names: tuple[str, ...]
-
-
-@dataclass
-class Parsed:
-    """A page without its place in the source."""
-
-    text: str
-    title: str | None
-    places: list[Place]
-    links: list[RawLink]
-    link_characters: int
-    """Visible characters that stand in a link of any kind, also one that leads out of the source."""
-    licence: str | None = None
-    date: str | None = None
-    url: str | None = None
-    meta: dict[str, str] = field(default_factory=dict)
 
 
 _XHTML = re.compile(

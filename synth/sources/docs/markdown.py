@@ -7,7 +7,8 @@ import re
 import unicodedata
 from typing import Any
 
-from synth.sources.docs.html import Parsed, iso_date, parse_html, spdx
+from synth.sources.docs.html import iso_date, parse_html, spdx
+from synth.sources.docs.page import Parsed
 
 __all__ = ["parse_markdown"]
 

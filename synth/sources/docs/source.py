@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import ClassVar
@@ -20,13 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from synth.errors import InputError
 from synth.identity import split_of
-from synth.schemas.documents import Anchor, Document, Link, Section
+from synth.schemas.documents import Anchor, Document, Link
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
 from synth.sources.docs.boilerplate import edge_lines, is_menu, shape_of
 from synth.sources.docs.decode import NotTextError, decode
-from synth.sources.docs.html import MalformedError, Parsed, parse_html
+from synth.sources.docs.html import parse_html
 from synth.sources.docs.markdown import parse_markdown
+from synth.sources.docs.page import MalformedError, Parsed, sections_of, without_spans
 from synth.sources.files import leads_out, refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 
@@ -238,41 +238,7 @@ class DocsSource:
             if (is_menu(text[start:end]) or shape_of(text[start:end]) in self._site[0])
             and not any(start <= a and b <= end for a, b in heads)
         ]
-        if not gone:
-            return parsed
-        kept: list[str] = []
-        moves: list[tuple[int, int, int]] = []
-        at = length = 0
-        for start, end in [*gone, (len(text), len(text))]:
-            piece = text[at:start].strip("\n") if at else text[at:start].rstrip("\n")
-            lead = text[at:start].find(piece) if piece else 0
-            if piece:
-                length += 2 if kept else 0
-                moves.append((at + lead, at + lead + len(piece), length))
-                kept.append(piece)
-                length += len(piece)
-            at = end
-
-        def moved(start: int, end: int) -> tuple[int, int] | None:
-            found = next((m for m in moves if m[0] <= start and end <= m[1]), None)
-            return None if found is None else (start - found[0] + found[2], end - found[0] + found[2])
-
-        return replace(
-            parsed,
-            text="\n\n".join(kept),
-            places=[
-                replace(place, start=span[0], end=span[1])
-                for place in parsed.places
-                if (span := moved(place.start, place.end)) is not None
-            ],
-            links=[
-                replace(link, start=span[0], end=span[1])
-                for link in parsed.links
-                if (span := moved(link.start, link.end)) is not None
-            ],
-            link_characters=parsed.link_characters
-            - sum(link.end - link.start for link in parsed.links if moved(link.start, link.end) is None),
-        )
+        return without_spans(parsed, gone) if gone else parsed
 
     def _document(self, name: str, parsed: Parsed) -> Document:
         url = parsed.url
@@ -285,7 +251,7 @@ class DocsSource:
             title=self._title(parsed.title or "") or stem or name,
             text=parsed.text,
             kind="index" if parsed.link_characters >= _INDEX_SHARE * visible or _NO_CONTENT.match(stem) else "page",
-            sections=_sections(parsed),
+            sections=sections_of(parsed),
             links=self._links(name, parsed),
             anchors=tuple(
                 Anchor(name=fragment, start=place.start, end=place.end, kind=place.kind)
@@ -417,19 +383,3 @@ def _is_dir(entry: os.DirEntry[str]) -> bool:
         return entry.is_dir()
     except OSError:
         return False
-
-
-def _sections(parsed: Parsed) -> tuple[Section, ...]:
-    headings = sorted((place for place in parsed.places if place.level), key=lambda place: place.start)
-    sections = []
-    for number, place in enumerate(headings):
-        stop = headings[number + 1].start if number + 1 < len(headings) else len(parsed.text)
-        start = min(place.end, stop)
-        while start < stop and parsed.text[start].isspace():
-            start += 1
-        while stop > start and parsed.text[stop - 1].isspace():
-            stop -= 1
-        heading = parsed.text[place.start : place.end]
-        is_title = number == 0 and heading == parsed.title
-        sections.append(Section(heading=heading, level=1 if is_title else place.level, start=start, end=stop))
-    return tuple(sections)

@@ -103,7 +103,7 @@ def _counts(entities: int) -> dict[str, int]:
         "region": regions,
     }
     rest = entities - sum(count.values())
-    shares = {kind.name: kind.share for kind in ENTITY_TYPES.values() if kind.share > 0}
+    shares = {name: kind.per_thousand for name, kind in ENTITY_TYPES.items() if kind.per_thousand > 0}
     exact = {name: rest * share / sum(shares.values()) for name, share in shares.items()}
     floor = {name: int(number) for name, number in exact.items()}
     by_remainder = sorted(shares, key=lambda name: (floor[name] - exact[name], name))

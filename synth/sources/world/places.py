@@ -30,10 +30,10 @@ def _communities(draft: Draft) -> None:
     draft.community[draft.members("region")] = np.arange(regions)
     weight = (1.0 + generator.permutation(regions)) ** -0.35
     edges = np.cumsum(weight) / weight.sum()
-    for kind in ENTITY_TYPES.values():
-        if kind.hub or kind.name == "region":
+    for name, kind in ENTITY_TYPES.items():
+        if kind.hub or name == "region":
             continue
-        members = draft.members(kind.name)
+        members = draft.members(name)
         home = np.minimum(np.searchsorted(edges, generator.random(len(members)), side="right"), regions - 1)
         home[: min(regions, len(members))] = np.arange(min(regions, len(members)))
         draft.community[members] = home

@@ -7,12 +7,13 @@ drives a seeded generator instead, so that any size is consistent and every stat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from synth.lexicon import names
+from synth.lexicon.model import EntityTypeEntry, JointEntry
 from synth.lexicon.reading import world_lexicon
-from synth.sources.world.relation import EntityType, Joint, Relation
+from synth.schemas.documents import ValueKind
 
 __all__ = [
     "ENTITY_TYPES",
@@ -20,8 +21,6 @@ __all__ = [
     "JOINTS",
     "PRESENT_YEAR",
     "RELATIONS",
-    "EntityType",
-    "Joint",
     "Relation",
     "article",
     "with_article",
@@ -32,16 +31,41 @@ PRESENT_YEAR = 2010
 
 _WORDS = world_lexicon()
 
-ENTITY_TYPES: Mapping[str, EntityType] = MappingProxyType(
-    {
-        name: EntityType(name, entry.noun, entry.plural, entry.per_thousand, entry.hub)
-        for name, entry in _WORDS.types.items()
-    }
-)
+ENTITY_TYPES: Mapping[str, EntityTypeEntry] = MappingProxyType(_WORDS.types)
 """Every entity type by name, in the order in which a world numbers its entities."""
 
-HUB_TYPES: frozenset[str] = frozenset(kind.name for kind in ENTITY_TYPES.values() if kind.hub)
+HUB_TYPES: frozenset[str] = frozenset(name for name, kind in ENTITY_TYPES.items() if kind.hub)
 """Types whose entities are exempt from splits: ``partition`` of such an entity is "train", and says nothing."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One edge type, seen from its subject.
+
+    Slots of a sentence: ``{s}`` subject, ``{s}'s`` its possessive, ``{o}`` object (an entity's name with its article,
+    a list "A, B and C" where the relation is not functional, or a value as written), ``{an}`` the indefinite article
+    that fits ``{o}``, ``{their}`` / ``{them}`` / ``{they}`` pronouns of the subject, ``{is}`` is or was.
+    """
+
+    name: str
+    subject_types: tuple[str, ...]
+    object_types: tuple[str, ...]
+    """Empty when the object is a value. Only inverse readings have more than one."""
+    value_kind: ValueKind
+    unit: str | None
+    """Unit of a quantity, plural, as written: ``metres``."""
+    inverse: str | None
+    """Name of the relation that reads the same fact from its object. Its own name when symmetric."""
+    functional: bool
+    """At most one object per subject."""
+    inverse_functional: bool
+    """At most one subject per object."""
+    primary: bool
+    """True: every such fact stands on its subject's page. False: the inverse reading of a primary fact, which the
+    object's page states for some facts only (a city names a few of its natives)."""
+    sentences: tuple[str, ...]
+    note: str = ""
+    """What the generator guarantees about dates and quantities."""
 
 
 def _relations() -> Iterator[Relation]:
@@ -80,7 +104,7 @@ def _relations() -> Iterator[Relation]:
 RELATIONS: Mapping[str, Relation] = MappingProxyType({item.name: item for item in _relations()})
 """Every relation by name, inverse readings (``primary=False``) included."""
 
-JOINTS: tuple[Joint, ...] = tuple(Joint(entry.relations, entry.page, entry.always) for entry in _WORDS.joint)
+JOINTS: tuple[JointEntry, ...] = _WORDS.joint
 
 
 def article(kind: str, name: str) -> str:

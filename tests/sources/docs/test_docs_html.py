@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth.sources.docs.html import MalformedError, parse_html
+from synth.sources.docs.html import parse_html
+from synth.sources.docs.page import MalformedError
 
 SPHINX = """<!DOCTYPE html><html lang="en"><head><title>getopt &#8212; Docs 3</title>
 <link rel="canonical" href="https://example.org/getopt.html"></head><body>

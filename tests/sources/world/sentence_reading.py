@@ -7,8 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
-from synth.sources.world.layout import LEADS
-from synth.sources.world.schema import JOINTS, PRESENT_YEAR, RELATIONS
+from synth.sources.world.schema import ENTITY_TYPES, JOINTS, PRESENT_YEAR, RELATIONS
 from synth.sources.world.vocabulary import TEXT_VALUES
 
 
@@ -91,8 +90,8 @@ def _patterns() -> tuple[_Pattern, ...]:
     texts: list[tuple[tuple[str, ...], str]] = []
     for item in RELATIONS.values():
         texts += [((item.name,), text) for text in item.sentences]
-    joints = [*JOINTS, *(lead for leads in LEADS.values() for lead in leads)]
-    texts += [(joint.relations, text) for joint in joints for text in joint.sentences]
+    joints = [*JOINTS, *(lead for kind in ENTITY_TYPES.values() for lead in kind.opening)]
+    texts += [(joint.relations, text) for joint in joints for text in joint.page]
     out = []
     for relations, text in dict.fromkeys(texts):
         # The ends of a sentence may be capitalised or a slot: only what stands inside is a safe anchor.

@@ -21,7 +21,6 @@ from synth.schemas.arrow import arrow_schema, from_arrow
 from synth.schemas.documents import Document, Edge, Entity
 from synth.schemas.row import Row
 from synth.sources.world.config import WorldConfig
-from synth.sources.world.layout import FILLERS
 from synth.sources.world.pages import pages
 from synth.sources.world.schema import ENTITY_TYPES, RELATIONS
 from synth.sources.world.source import shard_tables, world_of
@@ -187,7 +186,7 @@ def test_opening_says_what_it_is_and_brings_in_the_alias(written: Written) -> No
 def filler_pattern(kind: str) -> re.Pattern[str]:
     slots = {"{s}": ".{2,60}?", "{their}": "(?:his|her|its)", "{them}": "(?:him|her|it)", "{they}": "(?:he|she|it)"}
     options = []
-    for filler in FILLERS[kind]:
+    for filler in ENTITY_TYPES[kind].fillers:
         parts = re.split(r"(\{\w+\})", filler.text)
         options.append("".join(slots.get(part) or re.escape(part) for part in parts))
     return re.compile("(?:(?:" + "|".join(options) + r")(?: |$))*")
@@ -212,8 +211,8 @@ def test_what_is_not_a_fact_is_filler(written: Written) -> None:
             for text in rest:
                 assert PATTERNS[page["kind"]].fullmatch(text.strip()), text
                 assert not re.search(r"\d", text)
-    for kind, fillers in FILLERS.items():
-        texts = [filler.text for filler in fillers]
+    for kind, entry in ENTITY_TYPES.items():
+        texts = [filler.text for filler in entry.fillers]
         assert len(texts) == len(set(texts)) >= 8, kind
         for text in texts:
             inner = re.sub(r"\{\w+\}", "", text)[1:]

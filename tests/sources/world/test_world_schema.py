@@ -7,7 +7,6 @@ import re
 import pytest
 
 from synth.lexicon.names import written_value
-from synth.sources.world.layout import LEADS, SECTIONS
 from synth.sources.world.schema import (
     ENTITY_TYPES,
     HUB_TYPES,
@@ -60,22 +59,23 @@ def test_relation(relation: Relation) -> None:
 def test_joints_and_leads_apply_to_one_subject() -> None:
     for joint in JOINTS:
         assert set.intersection(*(set(RELATIONS[name].subject_types) for name in joint.relations)), joint.relations
-        for text in joint.sentences:
+        for text in joint.page:
             assert {"{o}", "{o2}", "{s}"} <= set(re.findall(r"\{\w+\}", text)), text
-    assert set(LEADS) == set(SECTIONS) == set(ENTITY_TYPES)
-    for kind, leads in LEADS.items():
-        for lead in leads:
+    for kind, entry in ENTITY_TYPES.items():
+        assert entry.opening
+        assert entry.sections
+        for lead in entry.opening:
             for name in lead.relations:
                 assert kind in RELATIONS[name].subject_types
                 assert RELATIONS[name].primary
-            for text in lead.sentences:
+            for text in lead.page:
                 assert text.startswith("{s} "), text
                 assert ("{o2}" in text) == (len(lead.relations) == 2), text
 
 
 def test_sections_name_relations_of_their_type_once() -> None:
-    for kind, plans in SECTIONS.items():
-        names = [name for plan in plans for name in plan.relations]
+    for kind, entry in ENTITY_TYPES.items():
+        names = [name for plan in entry.sections for name in plan.relations]
         assert len(names) == len(set(names)), kind
         for name in names:
             assert kind in RELATIONS[name].subject_types, (kind, name)
