@@ -108,7 +108,7 @@ def _files() -> Iterator[Finding]:
 
 def _store() -> Iterator[Finding]:
 
-    place = Path(os.environ.get("SYNTH_STORE") or default_store())
+    place = default_store()
     try:
         entries = Store(place).list()
         free = shutil.disk_usage(place).free

@@ -154,5 +154,5 @@ def resolve(request: BuildRequest) -> Recipe:
 
 
 def default_store() -> Path:
-    """``synth`` in the user's cache folder."""
-    return user_cache_path("synth")
+    """What ``SYNTH_STORE`` names, else ``synth`` in the user's cache folder."""
+    return Path(os.environ.get("SYNTH_STORE") or user_cache_path("synth"))
