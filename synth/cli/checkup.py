@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata, util
-from pathlib import Path
 from typing import Any, Literal
 
 from synth.distribution import install
