@@ -32,8 +32,6 @@ from dedup_data import Texts, write_vectors
 
 from synth.identity import derive_generator
 
-_EVERY_TWO = 200_000
-"""Rows up to which every two are compared unless it is asked for by name."""
 _SAMPLED = 2_000
 
 
@@ -65,7 +63,7 @@ def contend(given: argparse.Namespace, names: list[str], folder: Path) -> dict[s
 
 
 def vectors(given: argparse.Namespace) -> None:
-    names = given.only or [name for name in VECTORS if given.rows <= _EVERY_TWO or name not in ("exact", "bare-flat")]
+    names = given.only or list(VECTORS)
     with tempfile.TemporaryDirectory(dir=given.folder) as made:
         folder = Path(made)
         write_vectors(folder / "vectors.npy", given.rows)
@@ -83,7 +81,7 @@ def vectors(given: argparse.Namespace) -> None:
             wrong = _wrong(matrix, found)
             report |= {"recall": round(hit / max(1, len(true)), 4), "rows": round(len(seen) / max(1, len(wanted)), 4)}
             say(who=name, recall_of_pairs=report["recall"], recall_of_rows=report["rows"], below_the_threshold=wrong)
-    compare(reports, ("cells", "faiss-ivf"), ("semhash", "bare-ivf", "bare-flat"))
+    compare(reports, ("cells", "faiss-ivf"), ("semhash", "bare-ivf"))
 
 
 def _true(matrix: np.ndarray) -> tuple[set[int], set[tuple[int, int]]]:
@@ -115,12 +113,12 @@ def near(given: argparse.Namespace) -> None:
         reports = contend(given, given.only or list(NEAR), folder)
         texts = Texts(given.rows, given.words)
         true = texts.planted("near") | texts.planted("exact")
-        for name in [name for name in reports if name != "texts alone"]:
+        for name in reports:
             found = set(map(tuple, np.load(folder / f"{name}.npy").tolist()))
             report = {"recall": round(len(found & true) / len(true), 4), "wrong": len(found - true)}
             reports[name] |= report
             say(who=name, **report)
-    compare(reports, ("ours",), ("datatrove", "texts alone"))
+    compare(reports, ("ours",), ("datatrove",))
 
 
 def compare(reports: dict[str, dict[str, Any]], ours: tuple[str, ...], others: tuple[str, ...]) -> None:

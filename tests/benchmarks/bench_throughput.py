@@ -1,9 +1,7 @@
-"""Calls per second through one endpoint: ours beside a bare loop and the clients and runners of others.
+"""Calls per second through one endpoint: ours beside a bare loop, and our HTTP client beside aiohttp.
 
     python tests/benchmarks/bench_throughput.py                       a quick look
     python tests/benchmarks/bench_throughput.py --at-once 2048 --latency 1 --rounds 3 --only bare http1 aiohttp ours
-    python tests/benchmarks/bench_throughput.py --calls 20000 --rounds 3 --rollouts 2000
-        --peer distilabel=VENV/bin/python --peer datatrove-cache=VENV/bin/python
 
 A server in a process of its own answers each request of about 2 KB after ``--latency`` with a reply of about 1 KB; it
 does as little as it can, so that the clients are what is measured. Each contender runs in a fresh process and makes the
@@ -12,16 +10,10 @@ meanwhile falls on all of them; medians over rounds are printed, and the least.
 
     bare        aiohttp, one loop, nothing kept
     ours        ModelHub: call store (intents, replies, account) and a row journal with one row per call
-    filled      ours, in a store that holds ``--filled N`` replies of other calls already
     http1       our Transport alone, over connections of our own
     aiohttp     the same Transport over aiohttp: what http1 must beat by more than 10 % to stay
-    openai      the official client
-    datatrove   its InferenceRunner against the endpoint, nothing kept
-    distilabel, datatrove-cache (the runner with its request cache and checkpoints): each in an environment of its own,
-                with ``distilabel[openai] requests`` or ``datatrove aiofiles aiosqlite httpx orjson`` in it
 
-``--rollouts N`` has N rollouts of four turns in flight and tells what memory they take. Exit status 1 when ours makes
-fewer calls per second than ``--wanted`` times the bare loop's, or than any other.
+Exit status 1 when ours makes fewer calls per second than ``--wanted`` times the bare loop's.
 """
 
 from __future__ import annotations
@@ -42,10 +34,6 @@ from typing import Any, cast
 
 SYSTEM = "You answer questions with the tools that you are given, and say so when nothing can be found. " * 16
 TEXT = "It was written in the year in which the bridge was opened, so the second document must be meant. " * 8
-
-
-NOT_PEERS = ("bare", "ours", "filled", "http1", "aiohttp")
-"""Contenders that keep nothing, or are ours."""
 
 
 def messages(number: int) -> list[dict[str, str]]:
@@ -135,7 +123,7 @@ async def transport(address: str, calls: int, at_once: int) -> dict[str, float]:
         await carrier.close()
 
 
-async def ours(address: str, calls: int, at_once: int, filled: Path | None = None) -> dict[str, float]:
+async def ours(address: str, calls: int, at_once: int) -> dict[str, float]:
     from synth.models import bridge
     from synth.models.client import ModelHub
     from synth.models.contract import Price, Runtime, Sampling
@@ -145,7 +133,7 @@ async def ours(address: str, calls: int, at_once: int, filled: Path | None = Non
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
         with (
-            CallStore(filled or path / "calls.sqlite") as store,
+            CallStore(path / "calls.sqlite") as store,
             Journal(path / "rows") as journal,
             ModelHub(store) as hub,
         ):
@@ -169,153 +157,21 @@ async def ours(address: str, calls: int, at_once: int, filled: Path | None = Non
             return found
 
 
-def fill(path: Path, size: int) -> None:
-    """Store ``size`` replies like those of the server under keys that nobody asks for."""
-    import hashlib
-
-    from synth.store.calls import CallStore, Outcome, TokenCount
-
-    numbers = iter(range(size))
-
-    async def one(number: int) -> None:
-        key = hashlib.sha256(f"filled {number}".encode()).hexdigest()
-        await store.begin(f"{key[:32]}-{number:010x}", key, "filled", "teacher", tokens=4_000, cost=1_000_000)
-        told = " ".join(
-            hashlib.sha256(f"{number} {part}".encode()).hexdigest() for part in range(14)
-        )  # as text: 450 bytes
-        body = json.dumps({"id": key, "choices": [{"message": {"role": "assistant", "content": told}}]})
-        usage = TokenCount(420, 160)
-        await store.settle(
-            f"{key[:32]}-{number:010x}", Outcome.DELIVERED, usage=usage, cost=400_000, reply=body.encode()
-        )
-
-    with CallStore(path) as store:
-        asyncio.run(workers(4_096, numbers, one))
-
-
-async def openai(address: str, calls: int, at_once: int) -> dict[str, float]:
-    from openai import AsyncOpenAI
-
-    async with AsyncOpenAI(base_url=address, api_key="none", max_retries=0, timeout=600) as client:
-
-        async def one(number: int) -> None:
-            given: Any = messages(number)
-            reply = await client.chat.completions.create(model="m", messages=given, max_tokens=2048)
-            assert reply.choices[0].message.content == TEXT
-
-        await one(-1)
-        return await timed(lambda: workers(at_once, iter(range(calls)), one))
-
-
-def datatrove(address: str, calls: int, at_once: int, cache: bool = False) -> dict[str, float]:
-    import contextlib
-
-    from datatrove.data import Document
-    from datatrove.pipeline.inference.run_inference import InferenceConfig, InferenceRunner
-    from datatrove.pipeline.writers import JsonlWriter
-    from loguru import logger
-
-    logger.remove()
-
-    async def rollout(document: Any, generate: Any) -> Any:
-        return await generate({"messages": messages(int(document.id)), "max_tokens": 2048})
-
-    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(SystemExit):
-        config = InferenceConfig(
-            server_type="endpoint",
-            model_name_or_path="m",
-            endpoint_url=address.removesuffix("/v1"),
-            max_concurrent_generations=at_once,
-        )
-        runner = InferenceRunner(
-            rollout,
-            config,
-            JsonlWriter(f"{folder}/out", output_filename="${rank}_${chunk_index}.jsonl", compression=None),
-            checkpoints_local_dir=f"{folder}/checkpoints" if cache else None,
-        )
-        cpu = time.process_time()
-        runner.run(Document(text="", id=str(number)) for number in range(calls))
-        cpu = time.process_time() - cpu
-        assert runner.stats.stats["successful_requests"].total == calls
-        return {"wall": runner.stats.stats["inference_time"].total, "cpu": cpu}
-    raise AssertionError("unreachable")
-
-
-async def distilabel(address: str, calls: int, at_once: int) -> dict[str, float]:
-    from importlib import import_module
-
-    llm = import_module("distilabel.models.llms").OpenAILLM(
-        model="m", base_url=address, api_key="none", max_retries=0, timeout=600
-    )
-    llm.load()
-
-    async def one(number: int) -> None:
-        reply = await llm.agenerate(input=messages(number), max_new_tokens=2048)
-        assert reply["generations"][0] == TEXT
-
-    await one(-1)
-    return await timed(lambda: workers(at_once, iter(range(calls)), one))
-
-
 def child(name: str, address: str, calls: int, at_once: int) -> dict[str, float]:
-    if name.startswith("filled="):
-        return asyncio.run(ours(address, calls, at_once, Path(name.removeprefix("filled="))))
-    if name.startswith("datatrove"):
-        return datatrove(address, calls, at_once, cache=name.endswith("cache"))
     if name == "aiohttp":
         address = address.replace("//", "//user:password@")  # what has a password goes over aiohttp
-    known = {"bare": bare, "http1": transport, "aiohttp": transport, "openai": openai, "distilabel": distilabel}
-    return asyncio.run((known | {"ours": ours})[name](address, calls, at_once))
-
-
-# Memory
-
-
-def resident() -> float:
-    """MiB of this process now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
-
-
-def memory(address: str, rollouts: int) -> dict[str, float]:
-    """What ``rollouts`` rollouts of four turns in flight take, in MiB, and what the process has without them."""
-    from synth.models import bridge
-    from synth.models.client import ModelHub
-    from synth.models.contract import Runtime, Sampling
-
-    async def main() -> dict[str, float]:
-        most = 0.0
-        with ModelHub() as hub:
-            model = hub.bind("m", Sampling(), Runtime(endpoints=(address,), concurrency=rollouts))
-            await bridge.run(model.chat, messages(-1), sample="0")
-            before = resident()
-
-            def rollout(number: int) -> None:
-                nonlocal most
-                said: list[Any] = messages(number)
-                for turn in range(4):
-                    reply = model.chat(said, sample=f"{number:028x}{turn:04x}")
-                    said += [{"role": "assistant", "content": reply.content}, {"role": "user", "content": TEXT * 4}]
-                    if number % 50 == 0:
-                        most = max(most, resident())
-
-            await asyncio.gather(*(bridge.run(rollout, number) for number in range(rollouts)))
-            window = hub.statistics().endpoints[0].window
-        return {"before": before, "most": most, "window": float(window)}
-
-    return asyncio.run(main())
+    known = {"bare": bare, "http1": transport, "aiohttp": transport, "ours": ours}
+    return asyncio.run(known[name](address, calls, at_once))
 
 
 # All of them
 
 
-def run_child(python: str, *arguments: str) -> dict[str, float] | None:
+def run_child(*arguments: str) -> dict[str, float] | None:
     """The child's figures; None when it failed or took more than ten minutes."""
     ours = Path(__file__).resolve().parents[2]
-    environment = {**os.environ, "PYTHONPATH": str(ours)} if python == sys.executable else dict(os.environ)
-    if python != sys.executable:
-        environment.pop("PYTHONPATH", None)
-    command = [python, __file__, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ours)}
+    command = [sys.executable, __file__, *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment, check=False)
     except subprocess.TimeoutExpired:
@@ -328,21 +184,16 @@ def run_child(python: str, *arguments: str) -> dict[str, float] | None:
     return found
 
 
-def compare(options: argparse.Namespace, address: str, filled: Path | None) -> bool:
-    pythons = dict.fromkeys(options.only, sys.executable) | dict(peer.split("=", 1) for peer in options.peer)
-    if filled is not None:
-        pythons["filled"] = sys.executable
-    slow = dict.fromkeys(("openai", "distilabel", "datatrove-cache"), options.slow_calls)
-    rate: dict[str, list[float]] = {name: [] for name in pythons}
-    cpu: dict[str, list[float]] = {name: [] for name in pythons}
-    ratio: dict[str, list[float]] = {name: [] for name in pythons}
-    cpu_ratio: dict[str, list[float]] = {name: [] for name in pythons}
+def compare(options: argparse.Namespace, address: str) -> bool:
+    rate: dict[str, list[float]] = {name: [] for name in options.only}
+    cpu: dict[str, list[float]] = {name: [] for name in options.only}
+    ratio: dict[str, list[float]] = {name: [] for name in options.only}
+    cpu_ratio: dict[str, list[float]] = {name: [] for name in options.only}
     for number in range(options.rounds):
         print(f"round {number}, load {os.getloadavg()[0]:.1f}", flush=True)
-        for name, python in pythons.items():
-            calls = slow.get(name, options.calls)
-            who = f"filled={filled}" if name == "filled" else name
-            found = run_child(python, "--child", who, address, str(calls), str(options.at_once))
+        for name in options.only:
+            calls = options.calls
+            found = run_child("--child", name, address, str(calls), str(options.at_once))
             if found is None:
                 continue
             rate[name].append(calls / found["wall"])
@@ -351,7 +202,7 @@ def compare(options: argparse.Namespace, address: str, filled: Path | None) -> b
                 ratio[name].append(rate[name][-1] / rate["bare"][-1])
                 cpu_ratio[name].append(cpu[name][-1] / cpu["bare"][-1])
     print(f"\n{'':16}{'calls/s':>9}{'to bare':>9}{'least':>9}{'CPU us/call':>13}{'to bare':>9}")
-    for name in pythons:
+    for name in options.only:
         if ratio[name]:
             figures = [statistics.median(column[name]) for column in (rate, ratio, cpu, cpu_ratio)]
             print(
@@ -361,27 +212,21 @@ def compare(options: argparse.Namespace, address: str, filled: Path | None) -> b
         beats = [mine / other for mine, other in zip(ratio["http1"], ratio["aiohttp"], strict=True)]
         print(f"http1 over aiohttp: {statistics.median(beats):.2f}, least {min(beats):.2f}")
     if not ratio.get("ours"):
-        return "ours" not in pythons
-    mine = statistics.median(ratio["ours"])
-    others = [statistics.median(ratio[name]) for name in pythons if name not in NOT_PEERS and ratio[name]]
-    return mine >= options.wanted and all(mine > other for other in others)
+        return "ours" not in options.only
+    wanted: float = options.wanted
+    return statistics.median(ratio["ours"]) >= wanted
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=5_000)
-    parser.add_argument("--slow-calls", type=int, default=1_000, help="of clients that would take minutes otherwise")
     parser.add_argument("--at-once", type=int, default=256)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
-    parser.add_argument("--only", nargs="+", default=["bare", "ours", "openai", "datatrove"], metavar="NAME")
-    parser.add_argument("--filled", type=int, default=0, metavar="N", help="also ours, with N replies in its store")
-    parser.add_argument("--rollouts", type=int, default=0)
+    parser.add_argument("--only", nargs="+", default=["bare", "ours"], metavar="NAME")
     parser.add_argument("--wanted", type=float, default=0.65)
     parser.add_argument("--latency", type=float, default=0.05, help="seconds before each answer")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
-    parser.add_argument("--memory", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # each call has a connection
@@ -390,29 +235,15 @@ def main() -> None:
     if options.child:
         name, address, calls, at_once = options.child
         return print(json.dumps(child(name, address, int(calls), int(at_once))))
-    if options.memory:
-        return print(json.dumps(memory(options.memory[0], int(options.memory[1]))))
     command = [sys.executable, __file__, "--serve", "--latency", str(options.latency)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    folder = tempfile.TemporaryDirectory()
     try:
         assert server.stdout is not None
         address = f"http://127.0.0.1:{server.stdout.readline().strip()}/v1"
-        filled = Path(folder.name) / "filled.sqlite" if options.filled else None
-        if filled is not None:
-            fill(filled, options.filled)
-            print(f"filled: {options.filled:,} replies, {filled.stat().st_size / 2**20:,.0f} MiB", flush=True)
-        well = compare(options, address, filled)
-        if options.rollouts:
-            found = run_child(sys.executable, "--memory", address, str(options.rollouts))
-            if found is not None:
-                each = (found["most"] - found["before"]) * 1024 / options.rollouts
-                print(f"\n{options.rollouts:,} rollouts in flight, window {found['window']:,.0f}:", end=" ")
-                print(f"{found['most']:,.0f} MiB, {each:,.0f} KiB for each beside {found['before']:,.0f} MiB")
+        well = compare(options, address)
     finally:
         server.kill()
         server.wait()
-        folder.cleanup()
     sys.exit(0 if well else 1)
 
 

@@ -62,14 +62,6 @@ def ours(kind: str) -> Callable[[np.ndarray, int], Result]:
     return lambda vectors, probes: _joined(vectors, kind)
 
 
-def bare_flat(vectors: np.ndarray, probes: int) -> Result:
-    import faiss
-
-    index = faiss.IndexFlatIP(vectors.shape[1])
-    index.add(np.asarray(vectors))
-    return _range(index, vectors), {}
-
-
 def bare_ivf(vectors: np.ndarray, probes: int) -> Result:
     """As one would write it with FAISS alone: the partition of its documentation (4 * sqrt(n) cells, 40 vectors each to
     train on), its defaults else, and a number of probes that somebody has found out before."""
@@ -110,14 +102,12 @@ def semhash(vectors: np.ndarray, probes: int) -> Result:
 
 
 VECTORS: dict[str, Callable[[np.ndarray, int], Result]] = {
-    "exact": ours("exact"),
     "cells": ours("cells"),
     "faiss-ivf": ours("faiss-ivf"),
-    "bare-flat": bare_flat,
     "bare-ivf": bare_ivf,
     "semhash": semhash,
 }
-"""``exact``, ``cells`` and ``faiss-ivf`` are ours."""
+"""``cells`` and ``faiss-ivf`` are ours."""
 
 
 def ours_near(texts: Texts) -> Result:
@@ -157,19 +147,9 @@ def datatrove_near(texts: Texts) -> Result:
     return np.array(sorted(met), dtype=np.int64).reshape(-1, 2), {}
 
 
-def only_texts(texts: Texts) -> Result:
-    """What making the texts and their n-grams takes, which all others do too."""
-    from synth.filtering.dedup.text import shingles
-
-    for row in range(len(texts)):
-        shingles(texts[row], 3)
-    return np.zeros((0, 2), np.int64), {}
-
-
 NEAR: dict[str, Callable[[Texts], Result]] = {
     "ours": ours_near,
     "datatrove": datatrove_near,
-    "texts alone": only_texts,
 }
 
 

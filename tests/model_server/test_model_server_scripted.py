@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
 import pytest
-from http_model import HttpModel
 from server_calls import ask, body
-from stand_ins.model_server import ModelServer, Player, ScriptedPlayer, ServerOptions
+from stand_ins.model_server import ModelServer, ScriptedPlayer
 from stand_ins.model_server.conversation import read_conversation
 
 from synth.agents.contract import History, Policy, Prompt, Step, Turn
 from synth.agents.loop import Limits, Rollout, prompt_for, rollout
-from synth.agents.model.policy import ModelConfig, ModelPolicy
 from synth.agents.model.wire import Mode, correction, function_tools, messages_of, response_format
 from synth.agents.scripted.players import scripted_policy
 from synth.environments.contract import ToolCall
 from synth.environments.search import SearchEnvironment
-from synth.identity import derive_generator, key_of
+from synth.identity import derive_generator
 from synth.prompting import load_prompt
 from synth.schemas.tasks import Task
-from synth.schemas.trajectories import Role, StopReason
+from synth.schemas.trajectories import Role
 from synth.testing.corpus import ListTable, WordIndex, small_documents, small_tasks
 
 ROLES: tuple[Role, ...] = ("teacher", "policy")
@@ -42,14 +37,6 @@ def system(environment: SearchEnvironment) -> str:
     return load_prompt("agents/search").render(instructions=environment.instructions())
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    players: dict[str, Player] = {role: ScriptedPlayer.scripted(small_tasks(), role, **SKILL[role]) for role in ROLES}
-    with ModelServer(players, ServerOptions(strict_alternation=True)) as server:
-        yield server
-        assert server.errors == []
-
-
 def run(policy: Policy, environment: SearchEnvironment, system: str, task: Task, number: int) -> Rollout:
     return rollout(
         policy,
@@ -59,57 +46,6 @@ def run(policy: Policy, environment: SearchEnvironment, system: str, task: Task,
         limits=Limits(),
         generator_for_turn=lambda turn: derive_generator(11, task.id, number, turn),
     )
-
-
-@pytest.mark.parametrize("mode", ["native", "structured"])
-@pytest.mark.parametrize("role", ROLES)
-def test_rollouts_are_the_same_turn_by_turn(
-    server: ModelServer, environment: SearchEnvironment, system: str, role: Role, mode: Mode
-) -> None:
-    model = HttpModel(server.url, role)
-    over_http = ModelPolicy(model, ModelConfig(mode=mode, send_reasoning="reasoning"))
-    stops: set[StopReason] = set()
-    parallel = 0
-    for task in small_tasks():
-        for number in range(5):
-            wanted = run(scripted_policy(task=task, role=role, **SKILL[role]), environment, system, task, number)
-            made = run(over_http, environment, system, task, number)
-            assert made.history == wanted.history
-            assert (made.stop_reason, made.verdict) == (wanted.stop_reason, wanted.verdict)
-            stops.add(made.stop_reason)
-            parallel += any(len(step.turn.calls) > 1 for step in made.history)
-    model.close()
-    assert StopReason.ANSWERED in stops
-    assert parallel > 0
-
-
-def test_the_structured_replies_fit_their_schema(
-    server: ModelServer, environment: SearchEnvironment, system: str
-) -> None:
-    task = small_tasks()[0]
-    prompt = prompt_for(environment, task, system)
-    wanted = response_format(prompt.tools)
-    check = jsonschema.Draft202012Validator(wanted["json_schema"]["schema"])
-    history = run(scripted_policy(task=task, role="teacher"), environment, system, task, 0).history
-    for number in range(len(history)):
-        messages = messages_of(prompt, history[:number], mode="structured")
-        answer = ask(
-            server.url,
-            body(model="teacher", messages=messages, response_format=wanted),
-            sample=key_of(derive_generator(11, task.id, 0, number)),
-        )
-        check.validate(json.loads(answer.message["content"]))
-
-
-def test_without_tools_it_guesses_as_in_process(server: ModelServer, system: str) -> None:
-    model = HttpModel(server.url, "policy")
-    for task in small_tasks():
-        prompt = Prompt(system=system, question=task.question, tools=())
-        local = scripted_policy(task=task, role="policy", **SKILL["policy"])
-        for number in range(3):
-            generators = [derive_generator(5, task.id, number) for _ in range(2)]
-            assert ModelPolicy(model).act(prompt, (), generators[0]).turn == local.act(prompt, (), generators[1]).turn
-    model.close()
 
 
 def request_of(prompt: Prompt, history: History, mode: Mode) -> dict[str, Any]:
@@ -168,17 +104,10 @@ def test_a_turn_that_was_asked_for_once_more_is_no_step(
     assert read_conversation(request) == before
 
 
-def test_questions_that_nobody_gave(server: ModelServer) -> None:
+def test_questions_that_nobody_gave() -> None:
     players = {"policy": ScriptedPlayer.scripted(small_tasks(), "policy")}
     with ModelServer(players) as own:
         answer = ask(own.url, body(model="policy"))
         assert answer.status == 500
         assert "no task asks 'Where is the Orl?'" in answer.error["message"]
         assert [type(error) for error in own.errors] == [LookupError]
-
-
-def test_a_request_that_names_no_sample_has_one_answer(server: ModelServer) -> None:
-    task = small_tasks()[0]
-    request = body(model="policy", messages=[{"role": "user", "content": task.question}])
-    first, second = ask(server.url, request), ask(server.url, request)
-    assert first.message["content"] == second.message["content"]

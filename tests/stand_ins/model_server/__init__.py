@@ -5,9 +5,8 @@ from stand_ins.model_server.assistants import EditorPlayer, ReflectorPlayer, Sim
 from stand_ins.model_server.faults import CONTENT_FAULTS, TRANSPORT_FAULTS, FaultKind, Faults
 from stand_ins.model_server.jobs import JobPlayer
 from stand_ins.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, read_shown
-from stand_ins.model_server.log import Record, RequestLog, read_log
-from stand_ins.model_server.players import EchoPlayer, FixedPlayer, Player
-from stand_ins.model_server.process import EchoSpec, ModelServerProcess, ScriptedSpec, ServerSpec
+from stand_ins.model_server.log import Record, RequestLog
+from stand_ins.model_server.players import FixedPlayer, Player
 from stand_ins.model_server.reconcile import Reconciliation, reconcile, sent_again
 from stand_ins.model_server.replies import Call, Reply
 from stand_ins.model_server.scripted import ScriptedPlayer
@@ -17,8 +16,6 @@ __all__ = [
     "CONTENT_FAULTS",
     "TRANSPORT_FAULTS",
     "Call",
-    "EchoPlayer",
-    "EchoSpec",
     "EditorPlayer",
     "ExpertPlayer",
     "FaultKind",
@@ -26,7 +23,6 @@ __all__ = [
     "FixedPlayer",
     "JobPlayer",
     "ModelServer",
-    "ModelServerProcess",
     "Player",
     "Reconciliation",
     "Record",
@@ -35,13 +31,10 @@ __all__ = [
     "RequestLog",
     "ScorerPlayer",
     "ScriptedPlayer",
-    "ScriptedSpec",
     "ServerOptions",
-    "ServerSpec",
     "Shown",
     "SimulatorPlayer",
     "SummarizerPlayer",
-    "read_log",
     "read_shown",
     "reconcile",
     "sent_again",

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from stand_ins.model_server.replies import Reply
 
-__all__ = ["EchoPlayer", "FixedPlayer", "Player"]
+__all__ = ["FixedPlayer", "Player"]
 
 
 class Player(Protocol):
@@ -47,15 +47,3 @@ class FixedPlayer:
             for reply in self._rest:
                 return reply
         raise LookupError("the replies are used up")
-
-
-class EchoPlayer:
-    """Says the last message again, cut to ``size`` characters: for measuring throughput."""
-
-    def __init__(self, size: int = 1_000) -> None:
-        self._size = size
-
-    def reply(self, request: Mapping[str, Any], sample: str | None) -> Reply:
-        last = request["messages"][-1].get("content") or ""
-        text = last if isinstance(last, str) else "".join(part["text"] for part in last)
-        return Reply(content=text[: self._size])

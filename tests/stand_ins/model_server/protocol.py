@@ -267,12 +267,9 @@ def _check_sampling(request: Mapping[str, Any]) -> None:
     _number(request, "max_completion_tokens", 1, 10**9, whole=True)
     _number(request, "temperature", 0, 2)
     _number(request, "top_p", 1e-9, 1)
-    _number(request, "top_logprobs", 0, 20, whole=True)
     _number(request, "n", 1, 1, whole=True)
     for name in ("logprobs", "stream", "return_token_ids"):
         if not isinstance(request.get(name), bool | None):
             raise ProtocolError(f"{name} must be a boolean.", param=name)
     if request.get("stream"):
         raise ProtocolError("This server does not stream: leave stream out.", param="stream")
-    if request.get("top_logprobs") is not None and not request.get("logprobs"):
-        raise ProtocolError("top_logprobs is only allowed when logprobs is true.", param="top_logprobs")

@@ -10,11 +10,10 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-__all__ = ["Call", "ReasoningField", "Reply", "cut", "render", "tokens_of"]
+__all__ = ["Call", "Reply", "cut", "render", "tokens_of"]
 
-ReasoningField = Literal["reasoning", "reasoning_content"]
 _TOKEN = 4
 
 
@@ -96,8 +95,6 @@ def render(
     digits: str,
     created: int,
     prompt_tokens: int,
-    cached_tokens: int = 0,
-    reasoning_field: ReasoningField = "reasoning",
     usage: bool = True,
 ) -> dict[str, Any]:
     """The body of the answer to ``request``; ``name`` is its id. The ids of tool calls are made of ``digits``: an agent
@@ -105,7 +102,7 @@ def render(
     tokens = tokens_of(reply)
     message: dict[str, Any] = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
     if reply.reasoning is not None:
-        message[reasoning_field] = reply.reasoning
+        message["reasoning"] = reply.reasoning
     if reply.calls:
         message["tool_calls"] = [
             {
@@ -117,7 +114,7 @@ def render(
         ]
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": reply.finish_reason, "logprobs": None}
     if request.get("logprobs"):
-        choice["logprobs"] = {"content": [_logprob(token, request.get("top_logprobs") or 0) for token in tokens]}
+        choice["logprobs"] = {"content": [_logprob(token) for token in tokens]}
     if request.get("return_token_ids"):
         choice["token_ids"] = [_token_id(token) for token in tokens]
     body: dict[str, Any] = {
@@ -132,7 +129,6 @@ def render(
             "prompt_tokens": prompt_tokens,
             "completion_tokens": len(tokens),
             "total_tokens": prompt_tokens + len(tokens),
-            "prompt_tokens_details": {"cached_tokens": cached_tokens},
         }
     return body
 
@@ -141,7 +137,6 @@ def _token_id(token: str) -> int:
     return zlib.crc32(token.encode()) % 32_000
 
 
-def _logprob(token: str, top: int) -> dict[str, Any]:
+def _logprob(token: str) -> dict[str, Any]:
     value = -(_token_id(token) % 1000) / 500
-    shown = {"token": token, "logprob": value, "bytes": list(token.encode())}
-    return {**shown, "top_logprobs": [shown][:top]}
+    return {"token": token, "logprob": value, "bytes": list(token.encode()), "top_logprobs": []}

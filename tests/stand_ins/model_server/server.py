@@ -13,17 +13,16 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from pydantic import Field, NonNegativeFloat
+from pydantic import NonNegativeFloat
 
 from stand_ins.model_server.faults import CONTENT_FAULTS, FaultKind, Faults, spoil
 from stand_ins.model_server.log import DELIVERED, RequestLog
 from stand_ins.model_server.players import Player
 from stand_ins.model_server.protocol import ProtocolError, check_request
-from stand_ins.model_server.replies import ReasoningField, Reply, cut, render, tokens_of
+from stand_ins.model_server.replies import Reply, cut, render, tokens_of
 from synth.identity import digest
 from synth.schemas.row import Row
 
@@ -32,6 +31,8 @@ __all__ = ["ModelServer", "ServerOptions"]
 MOST_BYTES = 64 * 1024 * 1024
 """Of one request."""
 _BYTES_PER_TOKEN = 4
+_MOST_TOKENS = 1_000_000
+"""Of a reply that may be of any length."""
 _DRIPS = 8
 _HTML = b"<!DOCTYPE html><html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>"
 
@@ -41,23 +42,15 @@ class ServerOptions(Row):
 
     latency: NonNegativeFloat | tuple[NonNegativeFloat, NonNegativeFloat] = 0.0
     """Seconds before an answer, or from which to which they are drawn, by call and attempt."""
-    concurrency: int | None = Field(default=None, ge=1)
-    """Requests at once; those above it are answered with 429."""
     faults: Faults = Faults()
     api_key: str | None = None
     """What ``Authorization: Bearer`` must hold; None = anything goes."""
-    context: int = Field(default=1_000_000, ge=1)
-    """Tokens of prompt and reply together."""
     strict_alternation: bool = False
     """Refuse two messages of one role in a row, as some chat templates do."""
-    reasoning_field: ReasoningField = "reasoning"
-    """The field of a message in which the reasoning stands."""
-    prefix_cache: bool = False
-    """Count as cached what an earlier prompt began with, message by message."""
 
 
 class ModelServer:
-    """Serves ``/v1/chat/completions``, ``/v1/models`` and ``/health`` from a thread of this process.
+    """Serves ``/v1/chat/completions`` from a thread of this process.
 
         with ModelServer(FixedPlayer(Reply(content="42"))) as server:
             ...  # server.url, server.log
@@ -65,30 +58,21 @@ class ModelServer:
     Args:
         player: Who answers: one player under any name, or players by model name.
         options: How it behaves.
-        port: 0 = a free one.
-        log: File that gets the log as JSON lines, too.
     """
 
     def __init__(
         self,
         player: Player | Mapping[str, Player],
         options: ServerOptions | None = None,
-        *,
-        port: int = 0,
-        log: Path | str | None = None,
     ) -> None:
         self._players: Mapping[str, Player] | None = player if isinstance(player, Mapping) else None
         self._player: Player | None = None if isinstance(player, Mapping) else player
         self.options = options or ServerOptions()
-        self.log = RequestLog(log)
+        self.log = RequestLog()
         self.errors: list[Exception] = []
         """What players raised: mistakes of a test."""
-        self.most_at_once = 0
-        """The greatest number of requests that were let in at the same time."""
-        self._port = port
-        self._busy = 0
+        self._port = 0
         self._attempts: Counter[str] = Counter()
-        self._prefixes: set[bytes] = set()
         self._began = time.monotonic()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -107,11 +91,7 @@ class ModelServer:
         self.stop()
 
     def start(self) -> None:
-        """Listen.
-
-        Raises:
-            OSError: the port is taken.
-        """
+        """Listen on a free port."""
         listening: concurrent.futures.Future[int] = concurrent.futures.Future()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(listening)), name="model-server")
         self._thread.start()
@@ -126,13 +106,10 @@ class ModelServer:
             self._loop.call_soon_threadsafe(self._stopped.set)
         self._thread.join()
         self._thread = None
-        self.log.close()
 
     async def _serve(self, listening: concurrent.futures.Future[int]) -> None:
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         app = web.Application(client_max_size=MOST_BYTES)
-        app.router.add_get("/health", self._health)
-        app.router.add_get("/v1/models", self._models)
         app.router.add_post("/v1/chat/completions", self._chat)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await runner.setup()
@@ -147,14 +124,6 @@ class ModelServer:
             await self._stopped.wait()
         finally:
             await runner.cleanup()
-
-    async def _health(self, request: web.Request) -> web.Response:
-        return web.json_response({"status": "ok"})
-
-    async def _models(self, request: web.Request) -> web.Response:
-        names = sorted(self._players) if self._players is not None else ["model"]
-        models = [{"id": name, "object": "model", "created": 0, "owned_by": "synth"} for name in names]
-        return web.json_response({"object": "list", "data": models})
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
@@ -182,22 +151,6 @@ class ModelServer:
             )
         return player
 
-    def _cached(self, messages: list[Any]) -> int:
-        """Tokens of the longest beginning of the conversation that was here before."""
-        if not self.options.prefix_cache:
-            return 0
-        hashed = hashlib.sha256()
-        cached = length = 0
-        for message in messages:
-            text = json.dumps(message, sort_keys=True).encode()
-            hashed.update(text)
-            length += len(text)
-            prefix = hashed.digest()
-            if prefix in self._prefixes:
-                cached = length
-            self._prefixes.add(prefix)
-        return cached // _BYTES_PER_TOKEN
-
 
 class _Exchange:
     """One request on its way through the server."""
@@ -218,30 +171,15 @@ class _Exchange:
             self._server.log.answer(self._number, outcome=outcome, answered=self._server._now(), **self._facts)
 
     async def run(self, body: bytes) -> web.StreamResponse:
-        server, options = self._server, self._server.options
+        server = self._server
         try:
             wanted = self._checked(body)
             player = server._player_of(wanted["model"])
             prompt = -(-len(body) // _BYTES_PER_TOKEN)
-            most = int(wanted.get("max_completion_tokens") or wanted.get("max_tokens") or options.context)
-            room = options.context - prompt
-            if room < 1 or ("max_tokens" in wanted and most > room):
-                raise ProtocolError(
-                    f"This model's maximum context length is {options.context} tokens. However, your request has "
-                    f"{prompt} input tokens and asks for {most} more. Please reduce the length of the messages.",
-                    param="messages",
-                    code="context_length_exceeded",
-                )
+            most = int(wanted.get("max_completion_tokens") or wanted.get("max_tokens") or _MOST_TOKENS)
         except ProtocolError as error:
             return self._error("refused", error.status, error.body)
-        if options.concurrency is not None and server._busy >= options.concurrency:
-            return self._error("over_limit", 429, _error_body("Too many requests at once.", "rate_limit_exceeded"))
-        server._busy += 1
-        server.most_at_once = max(server.most_at_once, server._busy)
-        try:
-            return await self._let_in(wanted, player, prompt, min(most, room))
-        finally:
-            server._busy -= 1
+        return await self._let_in(wanted, player, prompt, most)
 
     def _checked(self, body: bytes) -> dict[str, Any]:
         options = self._server.options
@@ -257,7 +195,7 @@ class _Exchange:
         return check_request(value, strict_alternation=options.strict_alternation)
 
     async def _let_in(self, wanted: dict[str, Any], player: Player, prompt: int, most: int) -> web.StreamResponse:
-        server, options, faults = self._server, self._server.options, self._server.options.faults
+        server, faults = self._server, self._server.options.faults
         attempt = server._attempts[self._call]
         server._attempts[self._call] += 1
         self._facts["attempt"] = attempt
@@ -293,8 +231,6 @@ class _Exchange:
             digits=self._call,
             created=int(time.time()),
             prompt_tokens=prompt,
-            cached_tokens=min(prompt, server._cached(wanted["messages"])),
-            reasoning_field=options.reasoning_field,
             usage=content is not FaultKind.USAGE_MISSING,
         )
         return await self._send(answer, used, fault, content)
