@@ -22,25 +22,24 @@ from synth.tasks.given import Given, GivenQuestion, GivenTasks, bare_task, read_
 __all__ = ["GivenTasksConfig", "GivenTasksStage", "RecordedTasks", "RecordedTasksConfig"]
 
 
-class GivenTasksConfig(StageConfig):
+class _FileConfig(StageConfig):
     unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
 
     path: str
     """The file of questions: JSON Lines, or CSV with a header (question, answer, aliases, documents)."""
+
+
+class GivenTasksConfig(_FileConfig):
     k: int = Field(default=50, ge=1, le=1000)
     """How many search results are read for evidence when a question names no documents."""
 
 
-class RecordedTasksConfig(StageConfig):
-    unhashed: ClassVar[Mapping[str, str]] = {"path": "a location; the hash of the content stands in for it"}
-
-    path: str
-    """The file of questions: JSON Lines, or CSV with a header (question, answer, aliases)."""
+class RecordedTasksConfig(_FileConfig):
     licence: str | None = None
     """SPDX id of the questions' licence."""
 
 
-C = TypeVar("C", GivenTasksConfig, RecordedTasksConfig)
+C = TypeVar("C", bound=_FileConfig)
 
 
 class _Questions(CandidateStage[C]):
