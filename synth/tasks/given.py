@@ -43,7 +43,7 @@ from synth.tasks.draft import Draft
 from synth.text.sentences import spans
 from synth.text.words import content_words
 
-__all__ = ["Given", "GivenQuestion", "GivenTasks", "bare_task", "read_given"]
+__all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "bare_task", "read_given"]
 
 STAGE = "given_tasks"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d$")
@@ -235,7 +235,7 @@ class GivenTasks:
             question=item.question,
             answer=item.answer,
             answer_aliases=item.aliases,
-            answer_kind=_answer_kind(item.answer),
+            answer_kind=answer_kind_of(item.answer),
             shape="given",
             walk=Walk(shape="given", hops=()),
             gold_entities=(),
@@ -253,7 +253,7 @@ class GivenTasks:
         score, row, start, end = best
         name = self._ids[row]
         quote = str(self._text[row].as_py())[start:end]
-        kind = _answer_kind(item.answer)
+        kind = answer_kind_of(item.answer)
         hop = Hop(
             source=Node(id=f"question:{digest(item.question)[:16]}", name=item.question, kind="description"),
             target=Node(id=item.answer, name=item.answer, aliases=item.aliases, kind=kind),
@@ -292,7 +292,7 @@ def bare_task(item: GivenQuestion, licence: str | None) -> Given:
         question=item.question,
         answer=item.answer,
         answer_aliases=item.aliases,
-        answer_kind=_answer_kind(item.answer),
+        answer_kind=answer_kind_of(item.answer),
         shape="given",
         walk=Walk(shape="given", hops=()),
         gold_entities=(),
@@ -331,7 +331,7 @@ def _whole(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){words}(?!\w)", re.IGNORECASE)
 
 
-def _answer_kind(answer: str) -> ValueKind:
+def answer_kind_of(answer: str) -> ValueKind:
     if _DATE.match(answer):
         return "date"
     if _YEAR.match(answer):
