@@ -32,8 +32,7 @@ from synth.pipelines.importing import Imported
 from synth.recipe.load import parse_recipe
 from synth.schemas.arrow import to_arrow
 from synth.schemas.tasks import Task
-from synth.sources.runs import files
-from synth.sources.runs.files import objects_in, pieces_of
+from synth.sources.runs.files import PIECE_BYTES, objects_in, pieces_of
 from synth.stages.recorded_runs import numbered
 
 COUNT = 40
@@ -46,6 +45,7 @@ def run_on(number: int, *, right: bool, name: str) -> dict[str, Any]:
     return {
         "id": name,
         "messages": [
+            {"role": "system", "content": "Look things up. " * (PIECE_BYTES // COUNT // 8)},
             {"role": "user", "content": f"How many kilometres long is the river number {number} of Tervia?"},
             {"role": "assistant", "content": "", "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "c1", "content": f"The river is {length} kilometres long."},
@@ -56,14 +56,13 @@ def run_on(number: int, *, right: bool, name: str) -> dict[str, Any]:
 
 
 @pytest.fixture
-def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+def given(tmp_path: Path) -> tuple[Path, Path]:
     """Files of runs and of questions; the runs make several pieces."""
-    monkeypatch.setattr(files, "PIECE_BYTES", 4096)
     runs = [run_on(at // 2, right=at % 2 == 0, name=f"r{at}") for at in range(2 * COUNT)]
     runs[3] |= {"id": "r2"}
     values: list[Any] = [*runs, runs[0], {"nothing": 1}]
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(value) + "\n" for value in values) + "{\n", "utf-8")
-    asked = [{"question": run["messages"][0]["content"], "answer": str(1000 + at)} for at, run in enumerate(runs[::2])]
+    asked = [{"question": run["messages"][1]["content"], "answer": str(1000 + at)} for at, run in enumerate(runs[::2])]
     text = "".join(json.dumps(one) + "\n" for one in [*asked, {"question": "Who is it?", "answer": "nobody"}])
     (tmp_path / "questions.jsonl").write_text(text, "utf-8")
     return tmp_path / "runs.jsonl", tmp_path / "questions.jsonl"
@@ -94,7 +93,7 @@ def test_a_recipe_and_an_import_build_the_same(given: tuple[Path, Path], tmp_pat
         81,
         {"invalid_trajectory": 1, "malformed": 1},
     )
-    assert stages["runs"].shards > 5
+    assert stages["runs"].shards > 3
     assert stages["policy"].rejected == {"duplicate_id": 1}
     dataset = synth.load(built.path)
     assert (dataset.count("tasks"), dataset.count("trajectories")) == (COUNT, 2 * COUNT)
@@ -108,9 +107,7 @@ def test_a_recipe_and_an_import_build_the_same(given: tuple[Path, Path], tmp_pat
 KILLED = """
 import sys
 import synth
-from synth.sources.runs import files
 from synth.store.failpoints import activate
-files.PIECE_BYTES = 4096
 runs, questions, out, store, point = sys.argv[1:]
 activate(point)
 synth.import_file(runs, "auto", out, tasks_file=questions, store=store)
@@ -190,12 +187,11 @@ def test_keys_that_do_not_go_together(change: dict[str, Any], words: str) -> Non
         parse_recipe(value, "recipe")
 
 
-def test_pieces_hold_every_line_once_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "PIECE_BYTES", 50)
+def test_pieces_hold_every_line_once_by_its_number(tmp_path: Path) -> None:
     long = {"n": 2, "words": "x" * 120}
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, [{"n": 1}, long, {"n": 3}])) + "\n\n" + '{"n": 5}')
     (tmp_path / "b.json").write_text(json.dumps([{"n": 6}, {"n": 7}]))
-    pieces = pieces_of([tmp_path / "a.jsonl", tmp_path / "b.json"])
+    pieces = pieces_of([tmp_path / "a.jsonl", tmp_path / "b.json"], 50)
     assert len(pieces) > 1
     read = [(place, value["n"]) for piece in pieces for place, value in objects_in(piece, events=False)]
     assert read == [

@@ -13,7 +13,7 @@ from synth.inputs import LINE_BYTES, open_input, parse_json, read_input
 
 __all__ = ["PIECE_BYTES", "NoJson", "Part", "hash_of", "objects_in", "pieces_of", "run_files"]
 
-PIECE_BYTES = 2 << 20
+PIECE_BYTES = 1 << 20
 """A piece holds about so many bytes of files, whatever the memory of the machine: what is made depends on no other
 piece."""
 _LINES = frozenset((".jsonl", ".ndjson", ".txt", ""))
@@ -63,8 +63,8 @@ def hash_of(files: Sequence[Path]) -> str:
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def pieces_of(files: Sequence[Path]) -> list[list[Part]]:
-    """The files in pieces of about :data:`PIECE_BYTES`: part of a large file of JSON Lines, or several small files.
+def pieces_of(files: Sequence[Path], size: int = PIECE_BYTES) -> list[list[Part]]:
+    """The files in pieces of about ``size`` bytes: part of a large file of JSON Lines, or several small files.
 
     Raises:
         InputError: one can't be read, or holds a line of more than ``LINE_BYTES``.
@@ -74,23 +74,23 @@ def pieces_of(files: Sequence[Path]) -> list[list[Part]]:
     for file in files:
         lead = f"{file.name}: " if len(files) > 1 else ""
         if file.suffix.lower() in _LINES:
-            parts = list(_line_parts(file, lead))
+            parts = list(_line_parts(file, lead, size))
         else:
             parts = [Part(file, lead)]
         for part in parts:
-            size = file.stat().st_size if part.stop is None else part.stop - part.start
-            if not pieces or room < size:
+            held = file.stat().st_size if part.stop is None else part.stop - part.start
+            if not pieces or room < held:
                 pieces.append([])
-                room = PIECE_BYTES
+                room = size
             pieces[-1].append(part)
-            room -= size
+            room -= held
     return pieces
 
 
-def _line_parts(file: Path, lead: str) -> Iterator[Part]:
+def _line_parts(file: Path, lead: str, size: int) -> Iterator[Part]:
     start, line = 0, 1
     with open_input(file, mend=_MEND, most=None) as opened:
-        while block := opened.read(PIECE_BYTES):
+        while block := opened.read(size):
             rest = b"" if block.endswith(b"\n") else opened.readline(LINE_BYTES + 1)
             if len(rest) > LINE_BYTES:
                 what = f"a line after line {line:,} has more than {LINE_BYTES:,} bytes"
