@@ -21,6 +21,7 @@ __all__ = [
     "Node",
     "Operation",
     "OperationKind",
+    "QuestionId",
     "Reworded",
     "Shape",
     "Taken",
@@ -243,6 +244,12 @@ class Held(Facts):
 
     collections: dict[str, str]
     """Document of its evidence -> the collection that holds it."""
+
+
+class QuestionId(Facts):
+    """What a file of questions calls one: runs on it may name it so."""
+
+    question_id: str | None = None
 
 
 class Taken(Facts):
