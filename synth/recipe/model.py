@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
@@ -12,13 +13,22 @@ from synth.agents.summaries import Summaries
 from synth.environments.app.environment import Application
 from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
+from synth.environments.recorded import RecordedPlace
 from synth.environments.search import Search
 from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
 from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, RecipePart, StageItem
-from synth.recipe.questions import DatasetQuestions, DocsQuestions, GivenQuestions, ReverseQuestions, WorldQuestions
+from synth.recipe.questions import (
+    DatasetQuestions,
+    DocsQuestions,
+    GivenQuestions,
+    ProposedQuestions,
+    RecordedQuestions,
+    ReverseQuestions,
+    WorldQuestions,
+)
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.recipe.sources import (
     AppSource,
@@ -26,6 +36,7 @@ from synth.recipe.sources import (
     DocsSource,
     McpSource,
     RecordsSource,
+    RunsSource,
     SourceSpec,
     TablesSource,
     TriplesSource,
@@ -33,7 +44,7 @@ from synth.recipe.sources import (
     WorldSource,
 )
 from synth.recipe.unions import union_of
-from synth.registry import find, names
+from synth.registry import choices, find, names
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 
 __all__ = ["Recipe"]
@@ -47,12 +58,21 @@ if TYPE_CHECKING:
         | DocsSource
         | RecordsSource
         | DatasetSource
+        | RunsSource
         | AppSource
         | McpSource
         | WebSource
     )
-    Questions = WorldQuestions | DocsQuestions | GivenQuestions | DatasetQuestions | ReverseQuestions
-    Place = Search | GraphWalk | Application | McpServers | WebPages
+    Questions = (
+        WorldQuestions
+        | DocsQuestions
+        | ProposedQuestions
+        | GivenQuestions
+        | DatasetQuestions
+        | ReverseQuestions
+        | RecordedQuestions
+    )
+    Place = Search | GraphWalk | Application | McpServers | WebPages | RecordedPlace
 else:
     # What installed packages add has the keys that its entry states.
     Source = union_of("sources")
@@ -78,7 +98,8 @@ class Recipe(RecipePart):
     writing: WritingKeys = WritingKeys()
     """How questions are worded anew, where there is the role ``writer``."""
     task_reviews: CheckKeys = CheckKeys()
-    """How tasks are checked by a model, where there is the role ``checker``."""
+    """How tasks are checked by a model, where there is the role ``checker``; questions that a model proposed are always
+    checked, by the role ``proposer`` where there is no checker."""
     dedup: Dedup | None = Dedup()
     """What counts as a duplicate; ``null``: what asks the same by its walk, and nothing else."""
     decontaminate: Decontaminate | None = None
@@ -124,7 +145,7 @@ class Recipe(RecipePart):
     ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
     them as a second reader and tries to answer them without searching, ``reflector`` says what went wrong in the
     teacher's failed runs, which are then tried once more, ``perturber`` proposes minimal edits that
-    spoil right turns."""
+    spoil right turns. The ``proposer`` explores the documents and asks about them (``questions.kind: proposed``)."""
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
     ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``, ``verified_pairs``,
@@ -137,6 +158,14 @@ class Recipe(RecipePart):
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _beside(cls, data: Any) -> Any:
+        """What a kind of source says of the other keys."""
+        source = data.get("source") if isinstance(data, Mapping) else None
+        kind = source.get("kind") if isinstance(source, Mapping) else getattr(source, "kind", None)
+        return data if kind not in choices("sources") else {**find("sources", str(kind)).keys_beside, **data}
+
     @model_validator(mode="after")
     def _fits(self) -> Recipe:
         if self.questions.kind == "world" and not self.source_spec.is_graph:
@@ -147,12 +176,14 @@ class Recipe(RecipePart):
         self._check_explored()
         if self.questions.kind == "docs" and self.source_spec.is_graph:
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
-        if self.tasks is None and self.questions.kind not in ("given", "dataset"):
+        self._check_recorded()
+        if self.tasks is None and self.questions.kind not in ("given", "dataset", "recorded"):
             raise ValueError("tasks says how many tasks to make, and is missing")
-        if not any(role in self.roles for role in ACTORS):
+        if not self.acting:
             raise ValueError("roles: give teacher, policy or both; nothing else acts")
         for role, who in self.roles.items():
             check_role(role, who, plans=self.source_spec.is_explored)
+        self._check_proposer()
         self._check_simulator()
         self._check_assistants()
         self._check_helpers()
@@ -193,6 +224,26 @@ class Recipe(RecipePart):
         elif noise.over is None and noise.by == "index" and noise.start != noise.end:
             raise ValueError("environment.noise.over: say at which task the share reaches its end, for tasks is empty")
         object.__setattr__(self, "environment", place.model_copy(update={"noise": noise}))
+
+    def _check_recorded(self) -> None:
+        """Runs that were recorded are not made, and their questions are given or not known."""
+        recorded, asked = self.source_spec.is_recorded, self.questions.kind
+        if asked == "recorded" and not recorded:
+            raise ValueError("questions of kind recorded need a source of kind runs")
+        if not recorded:
+            if isinstance(self.environment, RecordedPlace):
+                raise ValueError("an environment of kind recorded needs a source of kind runs")
+            return
+        if asked not in ("given", "dataset", "recorded"):
+            raise ValueError(f"questions of kind {asked} are made of a source; those of runs are given, or recorded")
+        if asked == "recorded" and self.tasks is not None:
+            raise ValueError("tasks has no effect: what the runs were asked is not made")
+        if "teacher" in self.roles:
+            raise ValueError("roles.teacher has no effect: the runs are there")
+        if "policy" in self.roles and not self.is_open:
+            raise ValueError("roles.policy: it continues runs in their environment: environment.made_by says which")
+        if "policy" in self.roles and not self.has_tasks:
+            raise ValueError("roles.policy: its continuations are judged by answers: give questions of kind given")
 
     def _check_explored(self) -> None:
         """What is explored is asked about, and acted in, as a whole."""
@@ -235,12 +286,27 @@ class Recipe(RecipePart):
             self.preferences is None
             or not self.preferences.per_perturbation
             or self.critical is None
-            or not {"teacher", "policy"} <= set(self.roles)
+            or set(self.acting) < set(ACTORS)
         ):
             raise ValueError("roles.perturber has no effect: no pairs of perturbed turns are made")
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
+
+    @property
+    def acting(self) -> tuple[RoleName, ...]:
+        """Whose runs the dataset has: of recorded ones, whoever they say acted."""
+        return ACTORS if self.source_spec.is_recorded else tuple(role for role in ACTORS if role in self.roles)
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether answers are known that runs are measured by."""
+        return self.questions.kind != "recorded"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the environment can be acted in."""
+        return not isinstance(self.environment, RecordedPlace) or self.environment.made_by is not None
 
     @property
     def source_spec(self) -> SourceSpec:
@@ -252,6 +318,19 @@ class Recipe(RecipePart):
     def simulation(self) -> Simulation | None:
         """How a model writes what searches find; None where none does."""
         return self.environment.simulated if isinstance(self.environment, Search) else None
+
+    def _check_proposer(self) -> None:
+        who, proposed = self.roles.get("proposer"), self.questions.kind == "proposed"
+        if who is not None and (who.model is None or ":" in who.backend):
+            raise ValueError("roles.proposer.backend: a model explores and asks; choose openai or vllm")
+        if proposed and who is None:
+            raise ValueError("questions of kind proposed need a model that explores: bind roles.proposer to one")
+        if who is not None and not proposed:
+            raise ValueError("roles.proposer has no effect: say questions.kind: proposed")
+        if getattr(self.questions, "solved", None) is not None and "policy" not in self.roles:
+            raise ValueError("questions.solved: the policy solves them: bind roles.policy, and it is missing")
+        if proposed and "documents" not in self.source_spec.writes:
+            raise ValueError("questions of kind proposed need documents: a source of kind docs, records or world")
 
     def _check_simulator(self) -> None:
         who = self.roles.get("simulator")
@@ -276,7 +355,8 @@ class Recipe(RecipePart):
                 )
             if role not in self.roles and self.critical is not None and getattr(self.critical, key) == "model":
                 raise ValueError(f"critical.{key}: say which model it is under roles.{role}")
-        self._check_judge(paired=searched and self.preferences is not None and "teacher" in self.roles)
+        searched = searched or (self.source_spec.is_recorded and self.has_tasks)
+        self._check_judge(paired=searched and self.preferences is not None and set(self.acting) == set(ACTORS))
 
     def _check_judge(self, *, paired: bool) -> None:
         """
@@ -295,15 +375,16 @@ class Recipe(RecipePart):
 
     def _check_helpers(self) -> None:
         """A role or key without effect is a mistake in the recipe."""
-        writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset")
+        writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset", "proposed")
         extracts = getattr(self.source, "extract", "none") == "model"
-        checks = self.task_reviews.closed_book + self.task_reviews.alternatives + self.task_reviews.answerable
+        reviews, proposed = self.task_reviews, self.questions.kind == "proposed"
+        checks = reviews.closed_book + reviews.alternatives + reviews.answerable + reviews.needed
         if self.source_spec.is_explored:
             checks = 0
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
         if "writer" in self.roles and not writes and not extracts:
-            raise ValueError("roles.writer has no effect with questions.kind: given")
+            raise ValueError(f"roles.writer has no effect with questions.kind: {self.questions.kind}")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
             why = "all of task_reviews are 0"
             if self.source_spec.is_explored:
@@ -311,7 +392,9 @@ class Recipe(RecipePart):
             raise ValueError(f"roles.checker has no effect: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:
             raise ValueError("writing has no effect without roles.writer")
-        if self.task_reviews != CheckKeys() and "checker" not in self.roles:
+        if proposed and not checks:
+            raise ValueError("task_reviews: a question that a model proposed must pass a check, and all are 0")
+        if self.task_reviews != CheckKeys() and "checker" not in self.roles and not proposed:
             raise ValueError("task_reviews has no effect without roles.checker")
         if self.writing.described and self.questions.kind != "world":
             raise ValueError("writing.described: only questions about the world can be asked of the whole graph again")

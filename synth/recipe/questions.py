@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from synth.exploration.config import ExplorationConfig
 from synth.registry import choices
@@ -12,8 +12,17 @@ from synth.stages.given_tasks import GivenTasksConfig
 from synth.stages.read_dataset import DatasetTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.world.config import WorldTasksConfig
+from synth.tasks.writing.proposing import ProposalKeys
 
-__all__ = ["DatasetQuestions", "DocsQuestions", "GivenQuestions", "ReverseQuestions", "WorldQuestions"]
+__all__ = [
+    "DatasetQuestions",
+    "DocsQuestions",
+    "GivenQuestions",
+    "ProposedQuestions",
+    "RecordedQuestions",
+    "ReverseQuestions",
+    "WorldQuestions",
+]
 
 
 class WorldQuestions(WorldTasksConfig):
@@ -37,6 +46,18 @@ class DocsQuestions(DocsTasksConfig):
     kind: Literal["docs"]
 
 
+class ProposedQuestions(ProposalKeys):
+    """Questions that the role ``proposer`` writes after exploring the documents: for prose, where no rule finds facts.
+    Each must pass every check of ``task_reviews`` that is made."""
+
+    kind: Literal["proposed"]
+
+    @property
+    def wording(self) -> str:
+        """What a scripted agent reads them as: a person's own words."""
+        return "given"
+
+
 class GivenQuestions(GivenTasksConfig):
     """Your own questions and answers."""
 
@@ -49,6 +70,15 @@ class DatasetQuestions(DatasetTasksConfig):
     kind: Literal["dataset"]
     wording: Literal["world", "docs", "given", "reverse"] = "world"
     """How they were made: what a scripted agent reads them as."""
+
+
+class RecordedQuestions(BaseModel):
+    """What recorded runs were asked, where nobody gives the answers: there is no table of tasks. Runs with questions
+    whose answers are known take ``given``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    kind: Literal["recorded"]
 
 
 class ReverseQuestions(ExplorationConfig):
