@@ -31,6 +31,7 @@ from synth.recipe.sources import (
     AppSource,
     DatasetSource,
     DocsSource,
+    HubSource,
     McpSource,
     RecordsSource,
     SourceSpec,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         | TablesSource
         | DocsSource
         | RecordsSource
+        | HubSource
         | DatasetSource
         | AppSource
         | McpSource
