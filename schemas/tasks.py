@@ -20,6 +20,7 @@ __all__ = [
     "Node",
     "Operation",
     "OperationKind",
+    "QuestionId",
     "Reworded",
     "Shape",
     "Taken",
@@ -235,6 +236,12 @@ class UserQuestion(Facts):
     """Of the file, from 1."""
     evidence: Literal["none"] | None = None
     """``none``: no sentence of the documents is evidence, and none is claimed."""
+
+
+class QuestionId(Facts):
+    """What a file of questions calls one: runs on it may name it so."""
+
+    question_id: str | None = None
 
 
 class Taken(Facts):

@@ -49,6 +49,8 @@ STAGES: Mapping[str, str] = {
     "read_records": "synth.stages.read_records:ReadRecords",
     "read_hub": "synth.stages.read_records:ReadHub",
     "read_dataset": "synth.stages.read_dataset:ReadDataset",
+    "read_runs": "synth.stages.read_runs:ReadRuns",
+    "recorded_runs": "synth.stages.recorded_runs:RecordedRuns",
     "sketch": "synth.stages.duplicates:ComputeSketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
     "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
@@ -63,6 +65,7 @@ STAGES: Mapping[str, str] = {
     "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
     "proposed_tasks": "synth.stages.proposed_tasks:ProposedTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
+    "recorded_tasks": "synth.stages.given_tasks:RecordedTasks",
     "dataset_tasks": "synth.stages.read_dataset:DatasetTasks",
     "model_assisted_tasks": "synth.stages.model_assisted_tasks:ModelAssistedTasks",
     "rollouts": "synth.stages.rollouts:Rollouts",
@@ -92,6 +95,7 @@ SOURCES: Mapping[str, str] = {
     "records": "synth.recipe.sources:RECORDS",
     "hub": "synth.recipe.sources:HUB",
     "dataset": "synth.recipe.sources:DATASET",
+    "runs": "synth.recipe.sources:RUNS",
     "app": "synth.recipe.sources:APP",
     "mcp": "synth.recipe.sources:MCP",
     "web": "synth.recipe.sources:WEB",
@@ -103,6 +107,7 @@ QUESTIONS: Mapping[str, str] = {
     "given": "synth.recipe.questions:GivenQuestions",
     "dataset": "synth.recipe.questions:DatasetQuestions",
     "reverse": "synth.recipe.questions:ReverseQuestions",
+    "recorded": "synth.recipe.questions:RecordedQuestions",
 }
 SHAPES: Mapping[str, str] = {
     "composition": "synth.tasks.world.compose:word_chain",
@@ -129,6 +134,7 @@ ENVIRONMENTS: Mapping[str, str] = {
     "mcp": "synth.environments.mcp.spec:MCP",
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
+    "recorded": "synth.environments.recorded:RECORDED_ENVIRONMENT",
 }
 EXPLORERS: Mapping[str, str] = {
     "app": "synth.exploration.app.explorer:app_explorer",
@@ -203,6 +209,7 @@ IMPORTERS: Mapping[str, str] = {
     "auto": "synth.export.importing.anything:AUTO",
     "openai": "synth.export.importing.chat:OPENAI",
     "openhands": "synth.export.importing.logs:OPENHANDS",
+    "rows": "synth.export.importing.rows:ROWS",
     "sharegpt": "synth.export.importing.chat:SHAREGPT",
     "swe-agent": "synth.export.importing.logs:SWE_AGENT",
 }
@@ -227,7 +234,7 @@ _TABLES = {
     "formats": FORMATS,
     "importers": IMPORTERS,
 }
-_NOT_GIVEN = frozenset({"stages", "sources", "questions", "shapes", "label_rules", "rewards", "formats", "importers"})
+_NOT_GIVEN = frozenset({"stages", "sources", "questions", "shapes", "label_rules", "rewards", "formats"})
 COLLABORATORS: Mapping[str, Mapping[str, str]] = {
     name: table for name, table in _TABLES.items() if name not in _NOT_GIVEN
 }
