@@ -40,7 +40,7 @@ from synth.sources.files import refusal
 from synth.sources.private import PrivateData, PrivateKind, handled
 from synth.sources.records.triples import Triple, TripleError, locate
 
-__all__ = ["COLUMNS", "RecordKeys", "RecordReader", "Records", "RecordsConfig", "RecordsSource", "content_digest"]
+__all__ = ["COLUMNS", "RecordKeys", "RecordReader", "Records", "RecordsConfig", "RecordsSource"]
 
 COLUMNS = ("id", "title", "text", "url", "licence", "date", "links", "triples")
 _SPACES = re.compile(r"[ \t\f\v]+")
@@ -355,11 +355,6 @@ class RecordsSource(RecordReader):
                     yield f"{path}#{number}", record
         if not number:
             yield path, self._rejection(path, Reason.EMPTY, "the file has no rows")
-
-
-def content_digest(config: RecordsConfig) -> str:
-    """sha256 over names and contents. Raises InputError (RecordsSource)."""
-    return RecordsSource(config).digest()
 
 
 def _items(value: Any) -> list[dict[str, Any]] | None:
