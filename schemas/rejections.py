@@ -40,6 +40,7 @@ class Reason(StrEnum):
     NOT_ANSWERABLE = "not_answerable"
     UNCHECKED = "unchecked"
     CONTAMINATED = "contaminated"
+    OUTSIDE_BAND = "outside_band"
     # reverse tasks
     AMBIGUOUS = "ambiguous"
     ORDER_MATTERS = "order_matters"
@@ -118,6 +119,7 @@ _SENTENCES: dict[Reason, str] = {
     Reason.NOT_ANSWERABLE: "A model that is shown the evidence does not come to the answer.",
     Reason.UNCHECKED: "A model's check that must be passed came to no result.",
     Reason.CONTAMINATED: "It overlaps with a benchmark that it must stay away from.",
+    Reason.OUTSIDE_BAND: "The policy solves it more often, or less often, than is wanted.",
     Reason.AMBIGUOUS: "What the request says of a row fits several rows.",
     Reason.ORDER_MATTERS: "The same calls in another order, which the request leaves open, come to another end.",
     Reason.NOT_REPLAYED: "Its solution, carried out again from the beginning, does not come to its goal.",

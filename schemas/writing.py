@@ -10,10 +10,10 @@ from synth.schemas.row import NonEmpty, Ref, Row, Split
 
 __all__ = ["Claim", "ModelCheck", "QuestionRewriteRow", "TaskReviewRow", "WordedPart"]
 
-ModelCheck = Literal["closed_book", "alternatives", "answerable"]
+ModelCheck = Literal["closed_book", "alternatives", "answerable", "needed"]
 """``closed_book``: answered without looking anything up (ASearcher, arXiv 2508.07976; TaskCraft); ``alternatives``: a
 second answer is looked for (ASearcher); ``answerable``: answered from the evidence among pages that do not help (SSP,
-arXiv 2510.18821)."""
+arXiv 2510.18821); ``needed``: the same without one of the facts, for each of them in turn: then nobody should know."""
 
 
 class WordedPart(Row):

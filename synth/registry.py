@@ -60,6 +60,7 @@ STAGES: Mapping[str, str] = {
     "world_tasks": "synth.stages.world_tasks:WorldTasks",
     "docs_tasks": "synth.stages.docs_tasks:DocsTasks",
     "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
+    "proposed_tasks": "synth.stages.proposed_tasks:ProposedTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
     "dataset_tasks": "synth.stages.read_dataset:DatasetTasks",
     "model_assisted_tasks": "synth.stages.model_assisted_tasks:ModelAssistedTasks",
@@ -96,6 +97,7 @@ SOURCES: Mapping[str, str] = {
 QUESTIONS: Mapping[str, str] = {
     "world": "synth.recipe.questions:WorldQuestions",
     "docs": "synth.recipe.questions:DocsQuestions",
+    "proposed": "synth.recipe.questions:ProposedQuestions",
     "given": "synth.recipe.questions:GivenQuestions",
     "dataset": "synth.recipe.questions:DatasetQuestions",
     "reverse": "synth.recipe.questions:ReverseQuestions",

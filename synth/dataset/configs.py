@@ -23,6 +23,7 @@ from synth.schemas.documents import Document
 from synth.schemas.duplicates import DuplicateRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.judgments import JudgmentRow
+from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import Row, Split, row_types_of
@@ -142,6 +143,13 @@ CONFIGS: tuple[Config, ...] = (
         None,
         1_000,
         "What a model found that was asked to answer each task without searching, from its evidence, or otherwise.",
+    ),
+    Config(
+        "proposals",
+        ProposalRow,
+        None,
+        200,
+        "What a model explored before it proposed each question: what it did, saw and noted, and what was refused.",
     ),
     Config("documents", Document, "corpus", 500, "The pages that the agents could search, open and cite."),
     Config("entities", EntityRow, "graph", 5_000, "What the documents are about, with names, kind, page and split."),

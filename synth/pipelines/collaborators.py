@@ -7,6 +7,9 @@ from importlib import metadata
 from pathlib import PurePath
 from typing import Any
 
+from pydantic import BaseModel
+
+from synth.agents.model.policy import ModelConfig
 from synth.agents.reflection import REFLECT_PROMPT, RETRY_PROMPT
 from synth.agents.summaries import SUMMARIZE_PROMPT
 from synth.annotate.critical.config import CriticalConfig
@@ -21,6 +24,7 @@ from synth.filtering.decontamination.benchmarks import file_digest
 from synth.filtering.decontamination.config import Decontaminate
 from synth.filtering.decontamination.config import Rules as Overlap
 from synth.filtering.dedup import Rules
+from synth.models.asking import AskConfig
 from synth.pipelines.explored import made_of
 from synth.pipelines.words import language_of
 from synth.prompting import load_prompt
@@ -34,6 +38,7 @@ from synth.stages.contract import Implementation
 from synth.tasks.writing.asked import CONFIRM, CONFIRM_REQUEST, WRITE, WRITE_REQUEST
 from synth.tasks.writing.checker import CHECKS
 from synth.tasks.writing.extraction import EXTRACT
+from synth.tasks.writing.proposing import EXPLORE, HARDEN, PROPOSE
 
 __all__ = [
     "accepting_of",
@@ -50,6 +55,7 @@ __all__ = [
     "perturber_of",
     "policy",
     "prompt_values",
+    "proposing",
     "reflector_of",
     "retriever_of",
     "scorer_of",
@@ -215,6 +221,8 @@ def task_stage(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, A
     if recipe.questions.kind == "reverse":
         return "explored_tasks", {**config, "writing": _writing(recipe)}
     name = f"{recipe.questions.kind}_tasks"
+    if recipe.questions.kind == "proposed":
+        return name, {**config, "checks": _checks(recipe)}
     writing, checks = _writing(recipe), _checks(recipe)
     if writing is None and checks is None:
         return name, config
@@ -228,6 +236,29 @@ def task_stage(recipe: Recipe, config: dict[str, Any]) -> tuple[str, dict[str, A
         "writing": writing,
         "checks": checks,
     }
+
+
+def proposing(recipe: Recipe) -> dict[str, Any]:
+    """Who explores, who asks, and where."""
+    who, solver = recipe.roles["proposer"], recipe.roles.get("policy", Role())
+    explore, propose, harden = (load_prompt(name).ref for name in (EXPLORE, PROPOSE, HARDEN))
+    # As an agent it takes the options of agents, as an assistant those of assistants.
+    acting, asking = (_with_options(who, known) for known in (ModelConfig, AskConfig))
+    return {
+        "environment": environment_of(recipe),
+        "explorer": policy_of("proposer", acting, {}),
+        "proposer": job_of("proposer", asking, _ASKER, propose),
+        "hardener": job_of("proposer", asking, _ASKER, harden),
+        "prompts": tuple(str(ref) for ref in (explore, propose, harden)),
+        "solver": None if getattr(recipe.questions, "solved", None) is None else policy(recipe, "policy", solver),
+        "limits": recipe.limits.model_copy(update=own_limits(solver)),
+        **prompt_values(spec_of(recipe).prompt),
+    }
+
+
+def _with_options(who: Role, known: type[BaseModel]) -> Role:
+    options = {name: value for name, value in who.options.items() if name in known.model_fields}
+    return who.model_copy(update={"options": options})
 
 
 def _writing(recipe: Recipe) -> dict[str, Any] | None:
@@ -249,13 +280,21 @@ def _writing(recipe: Recipe) -> dict[str, Any] | None:
 
 
 def _checks(recipe: Recipe) -> dict[str, Any] | None:
-    who, wanted = recipe.roles.get("checker"), recipe.task_reviews
+    role: RoleName
+    who, wanted, role = recipe.roles.get("checker"), recipe.task_reviews, "checker"
+    if recipe.questions.kind == "proposed":
+        # Fail-closed: whatever is checked must be passed, and without a checker the proposer reads its own questions.
+        needed = wanted.needed if "needed" in wanted.model_fields_set else 1
+        wanted = wanted.model_copy(update={"needed": needed})
+        wanted = wanted.model_copy(update={"reject": tuple(name for name in CHECKS if getattr(wanted, name))})
+        if who is None:
+            who, role = _with_options(recipe.roles["proposer"], AskConfig), "proposer"
     prompts = {name: load_prompt(job).ref for name, (job, _) in CHECKS.items() if getattr(wanted, name)}
     if who is None or not prompts:
         return None
     return {
         **wanted.model_dump(),
-        "checkers": {name: job_of("checker", who, _ASKER, prompt) for name, prompt in prompts.items()},
+        "checkers": {name: job_of(role, who, _ASKER, prompt) for name, prompt in prompts.items()},
         "prompts": {name: str(prompt) for name, prompt in prompts.items()},
     }
 

@@ -231,7 +231,7 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
     node = engine.plan.node("tasks")
     if isinstance(recipe.questions, DatasetQuestions):
         return load(recipe.questions.path).report.exempt_entities
-    if "entities" not in node.inputs:
+    if "entities" not in node.inputs or recipe.questions.kind == "proposed":
         return ()
     entities = engine.table(*node.source_of("entities")).arrow.select(["id", "kind", "document"])
     if recipe.questions.kind == "docs":
@@ -287,13 +287,15 @@ def _notes(recipe: Recipe) -> tuple[str, ...]:
         notes.append("Agents are scripted: no language model wrote a thought or an answer.")
     if recipe.questions.kind not in ("given", "dataset"):
         by = "a grammar, not by a person"
+        if recipe.questions.kind == "proposed":
+            by = f"{_who(recipe, 'proposer')} after exploring the documents (`proposals`), and rest on exact quotes"
         if "writer" in recipe.roles:
             who = _who(recipe, "writer")
             by = f"a grammar, and anew by {who} where its words passed every check (`question_rewrites`)"
         notes.append(f"Questions were worded by {by}.")
     if getattr(recipe.source, "extract", "none") == "model":
         notes.append(f"What pages state was read by {_who(recipe, 'writer')}, as far as their words show it.")
-    if "checker" in recipe.roles:
-        who = _who(recipe, "checker")
+    if "checker" in recipe.roles or recipe.questions.kind == "proposed":
+        who = _who(recipe, "checker" if "checker" in recipe.roles else "proposer")
         notes.append(f"Tasks and wordings were checked by {who} (`task_reviews`, `question_rewrites`).")
     return tuple(notes)

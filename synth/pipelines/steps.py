@@ -26,6 +26,7 @@ from synth.pipelines.collaborators import (
     perturber_of,
     policy,
     prompt_values,
+    proposing,
     reflector_of,
     scorer_of,
     spec_of,
@@ -130,6 +131,8 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
         values = task_values(recipe)
     else:
         values = recipe.questions.model_dump(exclude={"kind", "wording"})
+    if recipe.questions.kind == "proposed":
+        values |= proposing(recipe)
     if recipe.questions.kind == "docs":
         values["extract"] = _extract(recipe)
     if recipe.questions.kind == "world":

@@ -18,7 +18,14 @@ from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
 from synth.recipe.dedup import Dedup
 from synth.recipe.parts import Contexts, Critical, Difficulty, Distractors, Pairs, Ratings, RecipePart, StageItem
-from synth.recipe.questions import DatasetQuestions, DocsQuestions, GivenQuestions, ReverseQuestions, WorldQuestions
+from synth.recipe.questions import (
+    DatasetQuestions,
+    DocsQuestions,
+    GivenQuestions,
+    ProposedQuestions,
+    ReverseQuestions,
+    WorldQuestions,
+)
 from synth.recipe.roles import ACTORS, Role, RoleName, check_role
 from synth.recipe.sources import (
     AppSource,
@@ -51,7 +58,9 @@ if TYPE_CHECKING:
         | McpSource
         | WebSource
     )
-    Questions = WorldQuestions | DocsQuestions | GivenQuestions | DatasetQuestions | ReverseQuestions
+    Questions = (
+        WorldQuestions | DocsQuestions | ProposedQuestions | GivenQuestions | DatasetQuestions | ReverseQuestions
+    )
     Place = Search | GraphWalk | Application | McpServers | WebPages
 else:
     # What installed packages add has the keys that its entry states.
@@ -78,7 +87,8 @@ class Recipe(RecipePart):
     writing: WritingKeys = WritingKeys()
     """How questions are worded anew, where there is the role ``writer``."""
     task_reviews: CheckKeys = CheckKeys()
-    """How tasks are checked by a model, where there is the role ``checker``."""
+    """How tasks are checked by a model, where there is the role ``checker``; questions that a model proposed are always
+    checked, by the role ``proposer`` where there is no checker."""
     dedup: Dedup | None = Dedup()
     """What counts as a duplicate; ``null``: what asks the same by its walk, and nothing else."""
     decontaminate: Decontaminate | None = None
@@ -124,7 +134,7 @@ class Recipe(RecipePart):
     ``summarizer`` shortens what the teacher reads (``summaries``), ``writer`` words questions anew, ``checker`` reads
     them as a second reader and tries to answer them without searching, ``reflector`` says what went wrong in the
     teacher's failed runs, which are then tried once more, ``perturber`` proposes minimal edits that
-    spoil right turns."""
+    spoil right turns. The ``proposer`` explores the documents and asks about them (``questions.kind: proposed``)."""
     stages: tuple[str | StageItem, ...] | None = None
     """What a build does, in order: names of steps (``source``, ``duplicate_documents``, ``extraction``, ``graph``,
     ``index``, ``tasks``, ``rollouts``, ``difficulty``, ``critical_steps``, ``label_steps``, ``verified_pairs``,
@@ -153,6 +163,7 @@ class Recipe(RecipePart):
             raise ValueError("roles: give teacher, policy or both; nothing else acts")
         for role, who in self.roles.items():
             check_role(role, who, plans=self.source_spec.is_explored)
+        self._check_proposer()
         self._check_simulator()
         self._check_assistants()
         self._check_helpers()
@@ -253,6 +264,19 @@ class Recipe(RecipePart):
         """How a model writes what searches find; None where none does."""
         return self.environment.simulated if isinstance(self.environment, Search) else None
 
+    def _check_proposer(self) -> None:
+        who, proposed = self.roles.get("proposer"), self.questions.kind == "proposed"
+        if who is not None and (who.model is None or ":" in who.backend):
+            raise ValueError("roles.proposer.backend: a model explores and asks; choose openai or vllm")
+        if proposed and who is None:
+            raise ValueError("questions of kind proposed need a model that explores: bind roles.proposer to one")
+        if who is not None and not proposed:
+            raise ValueError("roles.proposer has no effect: say questions.kind: proposed")
+        if getattr(self.questions, "solved", None) is not None and "policy" not in self.roles:
+            raise ValueError("questions.solved: the policy solves them: bind roles.policy, and it is missing")
+        if proposed and "documents" not in self.source_spec.writes:
+            raise ValueError("questions of kind proposed need documents: a source of kind docs, records or world")
+
     def _check_simulator(self) -> None:
         who = self.roles.get("simulator")
         if who is not None and ":" in who.backend:
@@ -295,15 +319,16 @@ class Recipe(RecipePart):
 
     def _check_helpers(self) -> None:
         """A role or key without effect is a mistake in the recipe."""
-        writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset")
+        writes = "writer" in self.roles and self.questions.kind not in ("given", "dataset", "proposed")
         extracts = getattr(self.source, "extract", "none") == "model"
-        checks = self.task_reviews.closed_book + self.task_reviews.alternatives + self.task_reviews.answerable
+        reviews, proposed = self.task_reviews, self.questions.kind == "proposed"
+        checks = reviews.closed_book + reviews.alternatives + reviews.answerable + reviews.needed
         if self.source_spec.is_explored:
             checks = 0
         if extracts and "writer" not in self.roles:
             raise ValueError("source.extract: say which model reads the documents under roles.writer")
         if "writer" in self.roles and not writes and not extracts:
-            raise ValueError("roles.writer has no effect with questions.kind: given")
+            raise ValueError(f"roles.writer has no effect with questions.kind: {self.questions.kind}")
         if "checker" in self.roles and not checks and not (writes and self.writing.confirm):
             why = "all of task_reviews are 0"
             if self.source_spec.is_explored:
@@ -311,7 +336,9 @@ class Recipe(RecipePart):
             raise ValueError(f"roles.checker has no effect: {why}")
         if self.writing != WritingKeys() and "writer" not in self.roles:
             raise ValueError("writing has no effect without roles.writer")
-        if self.task_reviews != CheckKeys() and "checker" not in self.roles:
+        if proposed and not checks:
+            raise ValueError("task_reviews: a question that a model proposed must pass a check, and all are 0")
+        if self.task_reviews != CheckKeys() and "checker" not in self.roles and not proposed:
             raise ValueError("task_reviews has no effect without roles.checker")
         if self.writing.described and self.questions.kind != "world":
             raise ValueError("writing.described: only questions about the world can be asked of the whole graph again")

@@ -12,8 +12,16 @@ from synth.stages.given_tasks import GivenTasksConfig
 from synth.stages.read_dataset import DatasetTasksConfig
 from synth.tasks.docs.proposer import DocsTasksConfig
 from synth.tasks.world.config import WorldTasksConfig
+from synth.tasks.writing.proposing import ProposalKeys
 
-__all__ = ["DatasetQuestions", "DocsQuestions", "GivenQuestions", "ReverseQuestions", "WorldQuestions"]
+__all__ = [
+    "DatasetQuestions",
+    "DocsQuestions",
+    "GivenQuestions",
+    "ProposedQuestions",
+    "ReverseQuestions",
+    "WorldQuestions",
+]
 
 
 class WorldQuestions(WorldTasksConfig):
@@ -35,6 +43,18 @@ class DocsQuestions(DocsTasksConfig):
     """Questions from links, definitions and headings of documents."""
 
     kind: Literal["docs"]
+
+
+class ProposedQuestions(ProposalKeys):
+    """Questions that the role ``proposer`` writes after exploring the documents: for prose, where no rule finds facts.
+    Each must pass every check of ``task_reviews`` that is made."""
+
+    kind: Literal["proposed"]
+
+    @property
+    def wording(self) -> str:
+        """What a scripted agent reads them as: a person's own words."""
+        return "given"
 
 
 class GivenQuestions(GivenTasksConfig):

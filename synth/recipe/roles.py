@@ -50,10 +50,17 @@ RoleName = Literal[
     "checker",
     "reflector",
     "perturber",
+    "proposer",
 ]
 ACTORS: tuple[RoleName, ...] = ("teacher", "policy")
 """Who makes trajectories. The others assist: they answer one question at a time, and where a recipe does not name them
 the embedded stand-in does it."""
+
+
+class ProposerConfig(ModelConfig, AskConfig):
+    """A proposer explores as an agent does, and answers as an assistant does."""
+
+
 _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "expert": ModelExpertConfig,
     "judge": ShownConfig,
@@ -64,14 +71,15 @@ _ASSISTANTS: Mapping[RoleName, type[BaseModel]] = {
     "checker": AskConfig,
     "reflector": AskConfig,
     "perturber": AskConfig,
+    "proposer": ProposerConfig,
 }
 """What the options of a role may hold that a model plays."""
 _OF_ACTORS: Mapping[str, tuple[RoleName, ...]] = {
     "rollouts": ACTORS,
-    "mode": (*ACTORS, "expert"),  # an expert takes a step, too
+    "mode": (*ACTORS, "expert", "proposer"),  # an expert takes a step, too, and a proposer explores
     "limits": ACTORS,
 }
-_ONLY_MODELS: tuple[RoleName, ...] = ("writer", "checker")
+_ONLY_MODELS: tuple[RoleName, ...] = ("writer", "checker", "proposer")
 """Assistants without an embedded stand-in: without them, their job is not done."""
 
 PRIVATE = ("base_url", "endpoints", "api_key_env", "price", "concurrency", "timeout", "attempts", "patience", "serve")

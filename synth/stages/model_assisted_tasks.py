@@ -6,22 +6,24 @@ number of tasks is exact. The embedded stage draws the very candidates that it d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, Literal
 
-from synth.environments.answers import check_task
+import pyarrow as pa
+
 from synth.graph.graph import Graph
 from synth.identity import derive_generator, key_of
 from synth.models.bridge import together
 from synth.retrieval.bm25 import Bm25Index
-from synth.schemas.rejections import Reason, Rejection
+from synth.schemas.rejections import Reason
 from synth.schemas.row import JsonObject, Row
 from synth.schemas.tasks import CheckResult, Task
-from synth.schemas.writing import ModelCheck, QuestionRewriteRow, TaskReviewRow
+from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 from synth.stages.contract import CandidateStage, Context, Implementation, Outcome, StageConfig
+from synth.stages.task_reviews import Checks, Reviews
 from synth.tasks.checks import run_checks
 from synth.tasks.contract import CheckConfig, Checked, Failed, Surroundings
 from synth.tasks.draft import Draft, finish, same_question
@@ -30,13 +32,13 @@ from synth.tasks.index_search import IndexSearch
 from synth.tasks.text import generic_words
 from synth.tasks.world.config import WorldTasksConfig
 from synth.tasks.world.propose import WorldProposer
-from synth.tasks.writing.checker import Found, TaskChecker
-from synth.tasks.writing.config import CheckKeys, WritingKeys
+from synth.tasks.writing.checker import Found
+from synth.tasks.writing.config import WritingKeys
 from synth.tasks.writing.describer import Describer
 from synth.tasks.writing.rows import counted, wording_row
 from synth.tasks.writing.writer import Attempt, QuestionWriter
 
-__all__ = ["Checks", "ModelAssistedTasks", "ModelAssistedTasksConfig", "Writing"]
+__all__ = ["ModelAssistedTasks", "ModelAssistedTasksConfig", "Writing"]
 
 
 class Writing(WritingKeys, StageConfig):
@@ -52,13 +54,6 @@ class Writing(WritingKeys, StageConfig):
     """The describer's prompt file."""
     reader_prompt: str | None = None
     """The reader's."""
-
-
-class Checks(CheckKeys, StageConfig):
-    checkers: dict[ModelCheck, Implementation]
-    """Who makes each check."""
-    prompts: dict[ModelCheck, str]
-    """``<stage>/<name>/v<N>@<sha256>`` of each check's prompt file."""
 
 
 class ModelAssistedTasksConfig(StageConfig):
@@ -115,7 +110,7 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
         documents = context.inputs.table("documents").arrow
         self._search = IndexSearch(Bm25Index(context.inputs.arrays("index")), documents.column("id"))
         self._writer = self._make_writer()
-        self._checker = self._make_checker(TablePages(documents))
+        self._reviews = self._make_reviews(documents)
         self._around = self._surroundings()
         self._describer = self._make_describer()
         self._own_checks = CheckConfig.model_validate(config.questions.get("checks") or {})
@@ -147,18 +142,16 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
         writer = self.context.make(wanted.describer)
         return Describer(world.view, world.surroundings, config.checks, writer, reader, attempts=wanted.attempts)
 
-    def _make_checker(self, pages: TablePages) -> TaskChecker | None:
+    def _make_reviews(self, documents: pa.Table) -> Reviews | None:
         wanted = self.config.checks
         if wanted is None:
             return None
-        return TaskChecker(
-            {name: self.context.make(who) for name, who in wanted.checkers.items()},
-            wanted,
-            lambda task, answer: check_task(task, answer).correct,
-            pages,
-            lambda query, k: self._search.ranked([query], k)[0],
-            complete=self._complete,
-        )
+        pages = TablePages(documents)
+
+        def search(query: str, k: int) -> list[str]:
+            return self._search.ranked([query], k)[0]
+
+        return Reviews(wanted, self.context, self.name, pages, search, complete=self._complete)
 
     def _surroundings(self) -> Surroundings:
         if self.config.writing is None or "entities" not in self._reads:
@@ -204,25 +197,20 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
         task, described = self._described(drawn, index)
         before = task
         task, attempts = self._worded(task, index)
-        found = () if self._checker is None else self._checked(self._checker, task)
-        against = [one for one in found if one.outcome != "passed" and self._must_pass(one.check)]
-        if against:
-            return Outcome(rejected=(self._rejection(task, index, against[0]),))
-        if found:
-            passed = [one for one in found if self._must_pass(one.check)]
-            results = [CheckResult(check=one.check, outcome="passed", detail=one.detail) for one in passed]
-            task = task.model_copy(update={"checks": (*task.checks, *results)})
+        found: tuple[Found, ...] = ()
+        if self._reviews is not None:
+            task, found, refused = self._reviews.review(task, index)
+            if refused is not None:
+                return Outcome(rejected=(refused,))
         side = {
             "question_rewrites": (
                 *(self._wording(task, drawn, attempt, "described") for attempt in described),
                 *(self._wording(task, before, attempt, "reworded") for attempt in attempts),
             ),
-            "task_reviews": tuple(self._check_row(task, one) for one in found),
+            "task_reviews": () if self._reviews is None else self._reviews.rows(task, found),
         }
-        self._count((*described, *attempts), found)
+        counted((*described, *attempts), self.context.metrics)
         return Outcome(kept=(task,), side=side)
-
-    # --- words -------------------------------------------------------------------------------------------------------
 
     def _described(self, task: Task, index: int) -> tuple[Task, tuple[Attempt, ...]]:
         wanted, describer = self.config.writing, self._describer
@@ -286,49 +274,6 @@ class ModelAssistedTasks(CandidateStage[ModelAssistedTasksConfig]):
             provenance=self.context.provenance.model_copy(update={**who.origin(), "prompt": prompt}),
         )
 
-    # --- checks ------------------------------------------------------------------------------------------------------
 
-    def _must_pass(self, check: ModelCheck) -> bool:
-        return self.config.checks is not None and check in self.config.checks.reject
-
-    def _checked(self, checker: TaskChecker, task: Task) -> tuple[Found, ...]:
-        draw: Callable[..., Any] = self.context.generator
-        return checker.check(
-            task,
-            lambda check, number: key_of(draw(task.id, check, number)),
-            lambda number: draw(task.id, "order of excerpts", number),
-        )
-
-    def _rejection(self, task: Task, index: int, found: Found) -> Rejection:
-        return Rejection(
-            stage=self.name,
-            row_id=str(index),
-            reason=found.reason,
-            detail=f"{task.shape}: {found.check} {found.outcome}: {found.detail}",
-            split=task.split,
-            preview=task.question[:500],
-        )
-
-    def _check_row(self, task: Task, found: Found) -> TaskReviewRow:
-        wanted = self.config.checks
-        assert wanted is not None
-        who, prompt = wanted.checkers[found.check], wanted.prompts[found.check]
-        return TaskReviewRow(
-            task_id=task.id,
-            **{name: getattr(found, name) for name in _COLUMNS},
-            model=who.model_name,
-            prompt=prompt,
-            split=task.split,
-            provenance=self.context.provenance.model_copy(update={**who.origin(), "prompt": prompt}),
-        )
-
-    def _count(self, attempts: Sequence[Attempt], found: Sequence[Found]) -> None:
-        """Numbers of the report, of the candidates that were kept."""
-        counted(attempts, self.context.metrics)
-        for one in found:
-            self.context.metrics.add(f"{one.check} {one.outcome}")
-
-
-_COLUMNS = tuple(name for name in Found.__dataclass_fields__)
 _NAMES = 20_000
 """Names that are looked at to learn which words are generic."""

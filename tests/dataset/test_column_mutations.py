@@ -11,7 +11,7 @@ from critical_samples import whole_tables
 from exporter_samples import sample_report
 from mutating import Held, Mutation, carried, leaves
 from test_judgment_mutations import TASKS, verdicts
-from test_writing_mutations import checks, wordings
+from test_writing_mutations import checks, exploration, wordings
 
 import synth
 from synth.dataset.configs import CONFIGS, config_named
@@ -19,6 +19,7 @@ from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
 from synth.schemas.arrow import from_arrow, to_arrow
 from synth.schemas.judgments import JudgmentRow
+from synth.schemas.proposals import ProposalRow
 from synth.schemas.tasks import Task
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 
@@ -56,6 +57,7 @@ def written_by_models(folder: Path) -> None:
     tables["judgments"] = to_arrow(verdicts(), JudgmentRow)
     tables["question_rewrites"] = to_arrow([row for task in tasks for row in wordings(task)], QuestionRewriteRow)
     tables["task_reviews"] = to_arrow([row for task in tasks for row in checks(task)], TaskReviewRow)
+    tables["proposals"] = to_arrow([exploration(task) for task in tasks], ProposalRow)
     write_dataset(folder, tables, sample_report(tables))
 
 

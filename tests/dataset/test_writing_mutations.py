@@ -12,12 +12,16 @@ from exporter_samples import PROVENANCE, sample_report, sample_tables
 
 from synth.dataset.layout import write_dataset
 from synth.dataset.rules.validate import validate
+from synth.identity import digest
+from synth.schemas.adp import ApiAction, ContentItem, MessageAction, TextObservation
 from synth.schemas.arrow import from_arrow, to_arrow
+from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Reason
 from synth.schemas.tasks import Task
 from synth.schemas.writing import Claim, QuestionRewriteRow, TaskReviewRow, WordedPart
 
 WORDINGS = "question_rewrites/train-00000-of-00001.parquet"
+PROPOSALS = "proposals/train-00000-of-00001.parquet"
 CHECKS = "task_reviews/train-00000-of-00001.parquet"
 
 
@@ -86,6 +90,41 @@ def checks(task: Task) -> list[TaskReviewRow]:
     return [memory, other]
 
 
+def exploration(task: Task) -> ProposalRow:
+    told = f"Begin with the page ({task.gold_documents[0]})."
+    content: list[ContentItem] = [TextObservation(content=told, source="user", name="user")]
+    for number, name in enumerate(task.gold_documents):
+        call = {"function": "open", "kwargs": {"document": name}, "tool_call_id": f"call_{number}_0"}
+        content.append(ApiAction(**call, reasoning_content="I go on."))
+        content.append(
+            TextObservation(content=f"# {name}", source="environment", name="open", tool_call_id=f"call_{number}_0")
+        )
+    content.append(MessageAction(content="That is the chain."))
+    named: dict[str, Any] = {
+        "task_id": task.id,
+        "model": "toy",
+        "read": task.gold_documents,
+        "hardened": tuple(f"{task.question} ({number})" for number in range(task.obfuscation)),
+        "refused": ("no_walk: nothing: Who?",),
+    }
+    dumped = [item.model_dump(mode="json") for item in content]
+    return ProposalRow(
+        id=f"proposal-{digest('proposal', *named.values(), dumped)[:16]}",
+        **named,
+        seed_document=task.gold_documents[0],
+        instruction=told,
+        system_prompt="You explore.",
+        tool_schemas=[{"type": "function"}],
+        content=tuple(content),
+        turns=len(task.gold_documents) + 1,
+        prompts=("agents/propose/v1@0",),
+        calls=("c",),
+        licence=task.licence,
+        split=task.split,
+        provenance=PROVENANCE,
+    )
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written") / "dataset"
@@ -93,6 +132,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tasks = from_arrow(tables["tasks"], Task)
     tables["question_rewrites"] = to_arrow([row for task in tasks for row in wordings(task)], QuestionRewriteRow)
     tables["task_reviews"] = to_arrow([row for task in tasks for row in checks(task)], TaskReviewRow)
+    tables["proposals"] = to_arrow([exploration(task) for task in tasks], ProposalRow)
     write_dataset(folder, tables, sample_report(tables))
     return folder
 
@@ -105,6 +145,7 @@ accepted_row = partial(within, WORDINGS, 1)
 alternatives = partial(within, CHECKS, 1)
 closed_book = partial(within, CHECKS, 0)
 first = partial(within, WORDINGS, 0)
+explored = partial(within, PROPOSALS, 0)
 
 MUTATIONS: dict[str, Mutation] = {
     "another task": accepted_row("there is no task task-0", task_id="task-0"),
@@ -137,6 +178,19 @@ MUTATIONS: dict[str, Mutation] = {
         "passed with 0 replies", replies=0, answered=0, answers=(), missing=("a", "b")
     ),
     "an answer too many": closed_book("2, and 1 answered", answers=("a", "b")),
+    "a proposal of another task": explored("there is no task task-0", task_id="task-0"),
+    "an exploration that begins elsewhere": explored("does not begin with it", instruction="Begin anywhere."),
+    "a seed that was not given": explored(
+        "is not the page of the instruction", lambda row: {"seed_document": row.read[-1]}
+    ),
+    "a gold page that was not read": explored("is gold, and was not read", lambda row: {"read": row.read[:1]}),
+    "a page that was never opened": explored("was not opened", lambda row: {"read": (*row.read, "document-9")}),
+    "a page read twice": explored("a page stands there twice", lambda row: {"read": (*row.read, row.read[0])}),
+    "a turn too many": explored("turns: 9", turns=9),
+    "harder than the task": explored("was made harder 0 times", hardened=("Who?",)),
+    "other things explored": explored(
+        "id: does not match", lambda row: {"content": (*row.content[:-1], MessageAction(content="Nothing."))}
+    ),
     "a claim that stands and fails nothing": alternatives(
         "does not follow from the claims", claims=(Claim(answer="B", why="", quote="", verdict="open"),)
     ),

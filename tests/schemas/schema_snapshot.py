@@ -27,6 +27,7 @@ from synth.schemas.extracted import ExtractedRow
 from synth.schemas.facts import EntityRow, FactRow
 from synth.schemas.injected import InjectedError
 from synth.schemas.judgments import JudgmentRow
+from synth.schemas.proposals import ProposalRow
 from synth.schemas.rejections import Rejection
 from synth.schemas.rl import RlRow
 from synth.schemas.row import SCHEMA_VERSION, Row
@@ -55,6 +56,7 @@ ROW_TYPES: dict[str, type[Row]] = {
     "injected_errors": InjectedError,
     "preferences": PreferenceRow,
     "published_entities": EntityRow,
+    "proposals": ProposalRow,
     "rejected": Rejection,
     "rl": RlRow,
     "searched": SearchedRow,

@@ -16,7 +16,8 @@ from synth.schemas.tasks import Hop, Node, Taken, Task
 
 __all__ = ["EVIDENCE_RULES", "NOT_A_QUERY", "EvidenceAudit", "Page", "asks_pages", "is_given", "states"]
 
-NOT_A_QUERY = "a question that was given names no relation, so no query of facts can answer it"
+NOT_A_QUERY = "a person's or a model's own question names no relation, so no query of facts can answer it"
+_OWN_WORDS = frozenset(("given", "proposed"))
 
 EVIDENCE_RULES: Mapping[str, str] = {
     "evidence": "The quote is in the document at its span, and quote or page name both ends of the hop.",
@@ -34,8 +35,8 @@ def asks_pages(task: Task) -> bool:
 
 
 def is_given(task: Task) -> bool:
-    """Whether question and answer are the user's own, with a sentence of a document as evidence."""
-    return task.walk.shape == "given"
+    """Whether question and answer are a person's or a model's own, with sentences of documents as evidence."""
+    return task.walk.shape in _OWN_WORDS
 
 
 class EvidenceAudit:
@@ -105,7 +106,7 @@ class EvidenceAudit:
         open_: dict[tuple[str, int, int], list[tuple[Place, str, int, Hop]]] = defaultdict(list)
         for name, cited in self._waiting.items():
             for item in cited:
-                if item[3].relation == "given":
+                if item[3].relation in _OWN_WORDS:
                     self._found.leave("stated", NOT_A_QUERY)
                 else:
                     open_[name, item[3].evidence.start, item[3].evidence.end].append(item)

@@ -98,6 +98,11 @@ def _judgment(row: JudgmentRow) -> tuple[Any, ...]:
 ORIGIN_RULES = (
     _hashed("trajectories", "content[] rollout model", _run),
     _hashed(
+        "proposals",
+        "content[] read hardened refused model",
+        lambda row: ("proposal", row.task_id, row.model, row.read, row.hardened, row.refused, _json(row.content)),
+    ),
+    _hashed(
         "continuations",
         "content[]",
         lambda row: (

@@ -11,11 +11,14 @@ from synth.annotate.rewards.truth import ground_truth
 from synth.dataset.card.counts import targets_of
 from synth.dataset.rules.rules import Known, Place, Rule, TaskFacts, rule
 from synth.identity import digest
+from synth.schemas.adp import ApiAction, TextObservation
 from synth.schemas.difficulty import DifficultyRow
 from synth.schemas.documents import Evidence
+from synth.schemas.proposals import ProposalRow
 from synth.schemas.rl import GroundTruth
 from synth.schemas.tasks import Task
 from synth.schemas.trajectories import TrajectoryRow
+from synth.schemas.turns import turn_ranges
 from synth.schemas.writing import QuestionRewriteRow, TaskReviewRow
 from synth.tasks.difficulty import fold_of
 
@@ -235,6 +238,40 @@ def rewrite(row: QuestionRewriteRow, known: Known) -> Iterator[str]:
             yield "confirmed: it was accepted, but the second reader did not confirm it"
 
 
+@rule("proposals", "instruction turns seed_document")
+def exploration(row: ProposalRow, known: Known) -> Iterator[str]:
+    """The exploration begins with its instruction, opened the pages that are listed as read, and read all gold pages;
+    each question that was made harder is another one than the task asks."""
+    first = row.content[0] if row.content else None
+    if not isinstance(first, TextObservation) or first.content != row.instruction:
+        yield "instruction: the exploration does not begin with it"
+    if row.seed_document not in row.instruction:
+        yield "seed_document: is not the page of the instruction"
+    turns = len(turn_ranges(row.content))
+    if row.turns != turns:
+        yield f"turns: {row.turns}, but the content holds {turns}"
+    opened = {
+        str(item.kwargs.get("document", "")).partition("#")[0]
+        for item in row.content
+        if isinstance(item, ApiAction) and item.function == "open"
+    }
+    if strange := [name for name in row.read if name not in opened]:
+        yield f"read: {strange[0]!r} was not opened"
+    if len(set(row.read)) < len(row.read):
+        yield "read: a page stands there twice"
+    task = known.tasks.get(row.task_id)
+    if task is None:
+        return
+    if unread := [name for name in task.gold_documents if name not in row.read]:
+        yield f"read: {unread[0]!r} is gold, and was not read"
+    if task.question in row.hardened:
+        yield "hardened: the task asks a question that was made harder"
+    if len(row.hardened) != task.obfuscation:
+        yield f"hardened: {len(row.hardened)} questions; the task was made harder {task.obfuscation} times"
+    if any(": " not in told for told in row.refused):
+        yield "refused: a proposal has no reason"
+
+
 @rule("task_reviews", "outcome samples replies answered claims[].verdict")
 def review(row: TaskReviewRow, known: Known) -> Iterator[str]:
     """Numbers agree with each other, and the outcome with them."""
@@ -260,6 +297,7 @@ TASK_RULES = (
     measured_difficulty,
     target,
     rewrite,
+    exploration,
     review,
     of_task("trajectories", "licence", "environment"),
 )

@@ -48,7 +48,17 @@ _ORDER = (
     "tasks",  # first: the others ask it
     "planted_misinformation",  # before what proves or disproves it
     *("rl", "contexts", "documents", "entities", "facts", "trajectories", "difficulty", "question_rewrites"),
-    *("task_reviews", "steps", "continuations", "distractors", "preferences", "judgments", "duplicates", "rejected"),
+    *(
+        "proposals",
+        "task_reviews",
+        "steps",
+        "continuations",
+        "distractors",
+        "preferences",
+        "judgments",
+        "duplicates",
+        "rejected",
+    ),
 )
 """Tables in the order in which rules ask each other."""
 

@@ -17,6 +17,7 @@ from synth.models.asking import AskConfig, Asker, answer_schema
 from synth.models.contract import Model
 from synth.prompting import load_prompt
 from synth.schemas.row import Row
+from synth.tasks.writing.proposing import HARDEN, PROPOSE, Proposal
 
 __all__ = [
     "ALTERNATIVES",
@@ -106,6 +107,8 @@ JOBS: dict[str, type[Row]] = {
     CLOSED_BOOK: FromMemory,
     ALTERNATIVES: Alternatives,
     ANSWERABLE: Answered,
+    PROPOSE: Proposal,
+    HARDEN: Proposal,
 }
 """Prompt -> what its answer is."""
 

@@ -28,6 +28,7 @@ CHECKS: Mapping[ModelCheck, tuple[str, Reason]] = {
     "closed_book": (CLOSED_BOOK, Reason.KNOWN_ANSWER),
     "alternatives": (ALTERNATIVES, Reason.NOT_UNIQUE),
     "answerable": (ANSWERABLE, Reason.NOT_ANSWERABLE),
+    "needed": (ANSWERABLE, Reason.SHORTCUT),
 }
 """Check -> its prompt, and the reason of a task that fails it. In the order in which they are made: the cheapest first.
 """
@@ -66,6 +67,8 @@ class Found:
         if self.check == "alternatives":
             told = [f"{claim.answer} ({claim.verdict})" for claim in self.claims]
             return f"{len(told)} claims in {self.replies} replies" + (f": {', '.join(told)}" if told else "")
+        if self.check == "needed":
+            return f"{self.right} of {self.replies} replies are right without one of the facts"
         return f"{self.right} of {self.replies} replies are right"
 
 
@@ -127,6 +130,8 @@ class TaskChecker:
     ) -> Found:
         job, asks = CHECKS[check][0], self._asks[check]
         shown = [] if check == "closed_book" else self._excerpts(task)
+        # What is left out of the excerpts: one fact after the other where each has to be needed.
+        quotes = [hop.evidence.quote for hop in task.walk.hops] if check == "needed" else [""]
 
         def once(number: int) -> Asked[Any]:
             values: dict[str, Any] = {"schema": schema_of(job)}
@@ -134,29 +139,33 @@ class TaskChecker:
                 values["question"] = quoted(question=task.question)
             else:
                 order = [shown[place] for place in generator(number).permutation(len(shown))]
-                excerpts = [{"title": title, "text": text} for _, title, text in order]
+                gone = quotes[number // count]
+                excerpts = [{"title": title, "text": _without(text, gone)} for _, title, text in order]
                 told = {"answer": task.answer} if check == "alternatives" else {}
                 values["material"] = quoted(question=task.question, **told, excerpts=excerpts)
             return asks.ask(sample(check, number), **values)
 
-        asked = together([lambda number=number: once(number) for number in range(count)])  # type: ignore[misc]
+        samples = count * len(quotes)
+        asked = together([lambda number=number: once(number) for number in range(samples)])  # type: ignore[misc]
         replies = [one.answer for one in asked if one.answer is not None]
+        claims: tuple[Claim, ...] = ()
         if check == "alternatives":
             claims, said, right = self._claims(task, replies, [text for _, _, text in shown]), [], 0
             answered = sum(bool(reply.alternatives) for reply in replies)
             failed = any(claim.verdict == "open" for claim in claims)
         else:
             said = [str(reply.answer) for reply in replies if reply.answer is not None]
-            right = sum(self._right(task, answer) is True for answer in said)
-            claims, answered = (), len(said)
+            right, answered = sum(self._right(task, answer) is True for answer in said), len(said)
             if check == "closed_book":
                 failed = right >= self._keys.known_at
-            else:
+            elif check == "answerable":
                 failed = right < self._keys.answerable_share * len(replies)
+            else:
+                failed = any(self._needless(task, asked[at : at + count]) for at in range(0, samples, count))
         return Found(
             check=check,
             outcome="abstained" if not replies else "failed" if failed else "passed",
-            samples=count,
+            samples=samples,
             replies=len(replies),
             answered=answered,
             right=right,
@@ -170,6 +179,13 @@ class TaskChecker:
             documents=tuple(dict.fromkeys(name for name, _, _ in shown)),
             calls=tuple(call for one in asked for call in one.calls),
         )
+
+    def _needless(self, task: Task, asked: Sequence[Asked[Any]]) -> bool:
+        """Whether the replies without a fact come to the answer all the same; without a reply, nothing shows that they
+        do not."""
+        answers = [one.answer.answer for one in asked if one.answer is not None]
+        right = sum(self._right(task, str(answer)) is True for answer in answers if answer is not None)
+        return not answers or right >= self._keys.answerable_share * len(answers)
 
     def _claims(self, task: Task, replies: Sequence[Alternatives], texts: Sequence[str]) -> tuple[Claim, ...]:
         found: dict[str, Claim] = {}
@@ -197,6 +213,10 @@ class TaskChecker:
             if page is not None:
                 shown.append((name, page.title, page.text[: self._keys.excerpt]))
         return shown
+
+
+def _without(text: str, quote: str) -> str:
+    return text.replace(quote, "[...]") if quote else text
 
 
 def excerpts_of(task: Task, pages: Pages, size: int) -> list[tuple[str, str, str]]:

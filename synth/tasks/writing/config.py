@@ -34,8 +34,9 @@ class CheckKeys(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     reject: tuple[ModelCheck, ...] = ()
-    """Checks that a task must pass, else another takes its place: ``closed_book``, ``alternatives``, ``answerable``.
-    One that came to no result is not passed."""
+    """Checks that a task must pass, else another takes its place: ``closed_book``, ``alternatives``, ``answerable``,
+    ``needed``. One that came to no result is not passed. Questions that a model proposed must pass all that are made.
+    """
     closed_book: int = Field(default=4, ge=0, le=100)
     """How often the question is asked with nothing to look at; 0 leaves it out."""
     known_at: int = Field(default=1, ge=1, le=100)
@@ -46,6 +47,10 @@ class CheckKeys(BaseModel):
     """How often the question is asked with the evidence among other pages; 0 leaves it out."""
     answerable_share: float = Field(default=0.5, gt=0, le=1)
     """Least share of right answers among the replies."""
+    needed: int = Field(default=0, ge=0, le=100)
+    """How often the question is asked without one of its facts, for each fact; 0 leaves it out (questions that a model
+    proposed: 1, where the recipe does not say). A fact without which half of the replies are right all the same
+    (``answerable_share``) is none that the question needs."""
     noise: int = Field(default=4, ge=0, le=50)
     """Pages beside those of the evidence: what the question itself finds first."""
     excerpt: int = Field(default=1500, ge=200, le=100_000)

@@ -16,6 +16,7 @@ from hub_pusher import ENVIRONMENT, job, run_jobs, texts_below
 from stand_ins.hub_server import Fault, FaultKind, HubServer
 
 from synth.dataset.reader import load
+from synth.schemas.row import SCHEMA_VERSION
 
 TOKEN = "hf_" + "q7Wz" * 9
 REPO = "ann/world-search"
@@ -72,7 +73,10 @@ def test_a_push_under_faults_is_complete_with_one_commit(
     result, server = results[name], servers[name]
     assert "error" not in result, result
     history = server.repositories.history(REPO)
-    assert [commit.message for commit in history] == ["world-search: 5 tasks, seed 7, schema 1.7.0", "initial commit"]
+    assert [commit.message for commit in history] == [
+        f"world-search: 5 tasks, seed 7, schema {SCHEMA_VERSION}",
+        "initial commit",
+    ]
     assert result["done"]["commit"] == history[0].id
     assert server.repositories.repos[REPO].private
     assert result["done"]["private"]

@@ -7,6 +7,7 @@ from stand_ins.model_server.jobs import JobPlayer
 from stand_ins.model_server.judging import ExpertPlayer, ScorerPlayer, Shown, read_shown
 from stand_ins.model_server.log import Record, RequestLog
 from stand_ins.model_server.players import FixedPlayer, Player
+from stand_ins.model_server.proposing import ProposerPlayer
 from stand_ins.model_server.reconcile import Reconciliation, reconcile, sent_again
 from stand_ins.model_server.replies import Call, Reply
 from stand_ins.model_server.scripted import ScriptedPlayer
@@ -24,6 +25,7 @@ __all__ = [
     "JobPlayer",
     "ModelServer",
     "Player",
+    "ProposerPlayer",
     "Reconciliation",
     "Record",
     "ReflectorPlayer",
