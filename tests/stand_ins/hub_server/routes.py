@@ -142,7 +142,7 @@ def _tree(request: Request, repositories: Repositories) -> Answer:
     ]
     if request.query.get("recursive", ["true"])[0].lower() == "false":
         folders = {below + row["path"][len(below) :].split("/")[0] for row in rows if "/" in row["path"][len(below) :]}
-        rows: list[dict[str, Any]] = [row for row in rows if "/" not in row["path"][len(below) :]]
+        rows = [row for row in rows if "/" not in row["path"][len(below) :]]
         rows += [{"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in sorted(folders)]
     return Answer(200, rows) if rows else _error(404, "EntryNotFound", "Entry not found")
 
