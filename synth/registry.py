@@ -128,7 +128,7 @@ REWARDS: Mapping[str, str] = {
 """Reward functions that rows for reinforcement learning name."""
 ENVIRONMENTS: Mapping[str, str] = {
     "graph": "synth.environments.graph:GRAPH",
-    "search": "synth.environments.search:SEARCH",
+    "search": "synth.environments.search_spec:SEARCH",
     "mcp": "synth.environments.mcp.spec:MCP",
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
@@ -176,7 +176,7 @@ ASSISTANTS: Mapping[str, str] = {
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",
-    "simulated_search": "synth.environments.search:SIMULATED_SEARCH",
+    "simulated_search": "synth.environments.search_spec:SIMULATED_SEARCH",
     "summarizer": "synth.agents.summaries:model_summarizer",
     "task_asker": "synth.tasks.writing.asked:task_asker",
     "triple_asker": "synth.tasks.writing.extraction:triple_asker",
