@@ -16,10 +16,12 @@ __all__ = [
     "AnswerPart",
     "CheckResult",
     "Difficulty",
+    "Held",
     "Hop",
     "Node",
     "Operation",
     "OperationKind",
+    "QuestionId",
     "Reworded",
     "Shape",
     "Taken",
@@ -235,6 +237,19 @@ class UserQuestion(Facts):
     """Of the file, from 1."""
     evidence: Literal["none"] | None = None
     """``none``: no sentence of the documents is evidence, and none is claimed."""
+
+
+class Held(Facts):
+    """Of a task over several collections."""
+
+    collections: dict[str, str]
+    """Document of its evidence -> the collection that holds it."""
+
+
+class QuestionId(Facts):
+    """What a file of questions calls one: runs on it may name it so."""
+
+    question_id: str | None = None
 
 
 class Taken(Facts):

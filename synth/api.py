@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from synth.dataset.mixing import Mixed
     from synth.dataset.reader import Dataset
     from synth.export.exporting import Exported
-    from synth.pipelines.annotate import Annotated
     from synth.pipelines.building import Prepared
     from synth.pipelines.importing import Imported
     from synth.publish import Pushed
@@ -81,16 +80,16 @@ def load(path: Path | str) -> Dataset:
     return open_dataset(path)
 
 
-def annotate(trajectories: Any, tasks: Any, **options: Any) -> Annotated:
-    """Label the steps of trajectories that you recorded yourself, and make pairs of them; with their environment and
-    policy, verified critical steps too. Arguments: :func:`synth.pipelines.annotate.annotate`.
+def annotate(trajectories: Any, tasks: Any, out: Path | str, **options: Any) -> BuildResult:
+    """Label the steps of runs that you recorded yourself, and make pairs of them; with their environment and policy,
+    verified critical steps too. Arguments: :func:`synth.pipelines.importing.annotate`.
 
     Raises:
-        InputError: a file can't be read or used.
+        SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
     """
-    from synth.pipelines.annotate import annotate as annotate_recorded
+    from synth.pipelines.importing import annotate as annotate_recorded
 
-    return annotate_recorded(trajectories, tasks, **options)
+    return annotate_recorded(trajectories, tasks, out, **options)
 
 
 def export(
@@ -108,7 +107,7 @@ def export(
         synth.export("out/world-search", "trl-sft", "out/sft", select=["split=train"])
 
     Args:
-        path: The dataset: a finished build, an import, or what ``annotate(...).save`` wrote.
+        path: The dataset: a finished build, an import, or what ``annotate`` made.
         to: Name of the format (``synth.registry.choices("formats")``).
         out: A folder; an earlier export in it is replaced.
         select: Conditions ``KEY=VALUE`` (:class:`synth.export.selection.Selection`); they replace those that
@@ -144,22 +143,27 @@ def import_file(
     licence: str | None = None,
     benchmarks: Sequence[Path | str] = (),
     distinct: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    store: Path | str | None = None,
+    progress: ProgressName = "quiet",
 ) -> Imported:
-    """Import trajectories recorded elsewhere as a dataset of ours, which ``load`` opens and ``export`` takes.
+    """Import trajectories recorded elsewhere as a dataset: a short way to a recipe whose source is of kind runs.
 
         synth.import_file("runs.jsonl", "auto", "out/theirs", tasks_file="questions.jsonl")
 
     Args:
         file: JSON Lines, one object per line; one JSON file that is an object, or a list of them; or a folder of such.
         from_: Name of the format (``synth.registry.choices("importers")``); ``auto`` tells it by each object's keys.
-        out: A folder; an earlier import in it is replaced. None = look only: what would be taken, and why not the rest.
+        out: A folder; an earlier dataset in it is replaced. None = look only: what would be taken, and why
+            not the rest.
         tasks_file: Questions with gold answers: then our rules judge runs that have no verdict.
         all_correct: Treat runs without a verdict as correct.
         licence: SPDX id of what the observations quote, where the file does not say it.
         benchmarks: Files that no run's question or answer may overlap with: such runs are rejected.
-        distinct: Of runs of one role that do the same on one question the first stays, and the others are rejected.
-        progress: Called with the numbers of objects read and of runs taken, now and then.
+        distinct: Of runs of one role that do the same, mark all but the first (``duplicate_of``): exports leave them
+            out.
+        store: Where finished work is kept, so that the same call goes on after an interruption; None = the user's
+            cache folder.
+        progress: ``auto`` shows how far it is.
 
     Raises:
         SynthError: its line says what, where and how to mend it; nothing has changed at ``out`` then.
@@ -168,13 +172,14 @@ def import_file(
 
     return import_(
         Path(file),
-        find("importers", from_),
+        from_,
         None if out is None else Path(out),
         tasks=None if tasks_file is None else Path(tasks_file),
         all_correct=all_correct,
         licence=licence,
         benchmarks=[Path(one) for one in benchmarks],
         distinct=distinct,
+        store=store,
         progress=progress,
     )
 

@@ -19,6 +19,7 @@ __all__ = [
     "derive_generator",
     "digest",
     "generator_of",
+    "hash_64",
     "key_of",
     "split_of",
     "versioned",
@@ -63,6 +64,11 @@ def _check(value: Any) -> None:
 def digest(*parts: Any) -> str:
     """sha256 (64 hex) of the canonical JSON of ``parts`` and of the scheme's version."""
     return hashlib.sha256(canonical_json([IDENTITY_SCHEME, *parts]).encode()).hexdigest()
+
+
+def hash_64(text: str) -> int:
+    """A signed 64-bit hash of a text, for columns that are compared a million rows at a time."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def derive_generator(seed: int, *names: str | int) -> np.random.Generator:

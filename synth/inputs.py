@@ -9,7 +9,7 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -27,7 +27,6 @@ __all__ = [
     "TEXT_BYTES",
     "YamlLoader",
     "checked",
-    "input_lines",
     "open_input",
     "parse_json",
     "parse_setting",
@@ -127,21 +126,6 @@ def read_text(path: Path | str, *, mend: str, most: int = TEXT_BYTES) -> str:
         return read_input(path, mend=mend, most=most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"is not UTF-8 text (byte {error.start:,})", where=str(path), mend=mend) from None
-
-
-def input_lines(path: Path | str, *, mend: str) -> Iterator[str]:
-    """The lines of a regular file of any size, as UTF-8 text; bytes that are none become U+FFFD.
-
-    Raises:
-        InputError: as :func:`open_input`, or a line is longer than ``LINE_BYTES``.
-    """
-    with open_input(path, mend=mend, most=None) as file:
-        number = 0
-        while line := file.readline(LINE_BYTES + 1):
-            number += 1
-            if len(line) > LINE_BYTES:
-                raise InputError(f"line {number:,} has more than {LINE_BYTES:,} bytes", where=str(path), mend=mend)
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
 
 
 def parse_json(text: str) -> Any:

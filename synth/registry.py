@@ -48,6 +48,8 @@ STAGES: Mapping[str, str] = {
     "read_tables": "synth.stages.read_facts:ReadTables",
     "read_records": "synth.stages.read_records:ReadRecords",
     "read_dataset": "synth.stages.read_dataset:ReadDataset",
+    "read_runs": "synth.stages.read_runs:ReadRuns",
+    "recorded_runs": "synth.stages.recorded_runs:RecordedRuns",
     "sketch": "synth.stages.duplicates:ComputeSketches",
     "unique_documents": "synth.stages.duplicates:UniqueDocuments",
     "mark_duplicates": "synth.stages.duplicates:MarkDuplicates",
@@ -62,6 +64,7 @@ STAGES: Mapping[str, str] = {
     "explored_tasks": "synth.stages.explored_tasks:ExploredTasks",
     "proposed_tasks": "synth.stages.proposed_tasks:ProposedTasks",
     "given_tasks": "synth.stages.given_tasks:GivenTasksStage",
+    "recorded_tasks": "synth.stages.given_tasks:RecordedTasks",
     "dataset_tasks": "synth.stages.read_dataset:DatasetTasks",
     "model_assisted_tasks": "synth.stages.model_assisted_tasks:ModelAssistedTasks",
     "rollouts": "synth.stages.rollouts:Rollouts",
@@ -90,6 +93,7 @@ SOURCES: Mapping[str, str] = {
     "docs": "synth.recipe.sources:DOCS",
     "records": "synth.recipe.sources:RECORDS",
     "dataset": "synth.recipe.sources:DATASET",
+    "runs": "synth.recipe.sources:RUNS",
     "app": "synth.recipe.sources:APP",
     "mcp": "synth.recipe.sources:MCP",
     "web": "synth.recipe.sources:WEB",
@@ -101,6 +105,7 @@ QUESTIONS: Mapping[str, str] = {
     "given": "synth.recipe.questions:GivenQuestions",
     "dataset": "synth.recipe.questions:DatasetQuestions",
     "reverse": "synth.recipe.questions:ReverseQuestions",
+    "recorded": "synth.recipe.questions:RecordedQuestions",
 }
 SHAPES: Mapping[str, str] = {
     "composition": "synth.tasks.world.compose:word_chain",
@@ -123,10 +128,11 @@ REWARDS: Mapping[str, str] = {
 """Reward functions that rows for reinforcement learning name."""
 ENVIRONMENTS: Mapping[str, str] = {
     "graph": "synth.environments.graph:GRAPH",
-    "search": "synth.environments.search:SEARCH",
+    "search": "synth.environments.search_spec:SEARCH",
     "mcp": "synth.environments.mcp.spec:MCP",
     "app": "synth.environments.app.environment:APP",
     "web": "synth.environments.web.environment:WEB",
+    "recorded": "synth.environments.recorded:RECORDED_ENVIRONMENT",
 }
 EXPLORERS: Mapping[str, str] = {
     "app": "synth.exploration.app.explorer:app_explorer",
@@ -170,7 +176,7 @@ ASSISTANTS: Mapping[str, str] = {
     "extractive_summarizer": "synth.agents.summaries:extractive_summarizer",
     "pair_judge": "synth.annotate.preferences.judge:model_pair_judge",
     "reflector": "synth.agents.reflection:model_reflector",
-    "simulated_search": "synth.environments.search:SIMULATED_SEARCH",
+    "simulated_search": "synth.environments.search_spec:SIMULATED_SEARCH",
     "summarizer": "synth.agents.summaries:model_summarizer",
     "task_asker": "synth.tasks.writing.asked:task_asker",
     "triple_asker": "synth.tasks.writing.extraction:triple_asker",
@@ -201,6 +207,7 @@ IMPORTERS: Mapping[str, str] = {
     "auto": "synth.export.importing.anything:AUTO",
     "openai": "synth.export.importing.chat:OPENAI",
     "openhands": "synth.export.importing.logs:OPENHANDS",
+    "rows": "synth.export.importing.rows:ROWS",
     "sharegpt": "synth.export.importing.chat:SHAREGPT",
     "swe-agent": "synth.export.importing.logs:SWE_AGENT",
 }
@@ -225,7 +232,7 @@ _TABLES = {
     "formats": FORMATS,
     "importers": IMPORTERS,
 }
-_NOT_GIVEN = frozenset({"stages", "sources", "questions", "shapes", "label_rules", "rewards", "formats", "importers"})
+_NOT_GIVEN = frozenset({"stages", "sources", "questions", "shapes", "label_rules", "rewards", "formats"})
 COLLABORATORS: Mapping[str, Mapping[str, str]] = {
     name: table for name, table in _TABLES.items() if name not in _NOT_GIVEN
 }

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import os
 import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata, util
-from pathlib import Path
 from typing import Any, Literal
 
 from synth.distribution import install
@@ -108,7 +106,7 @@ def _files() -> Iterator[Finding]:
 
 def _store() -> Iterator[Finding]:
 
-    place = Path(os.environ.get("SYNTH_STORE") or default_store())
+    place = default_store()
     try:
         entries = Store(place).list()
         free = shutil.disk_usage(place).free

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ import typer
 from synth.api import export as export_dataset
 from synth.api import import_file
 from synth.api import mix as mix_datasets
-from synth.cli.options import JsonOption
+from synth.cli.options import JsonOption, StoreOption
 from synth.errors import InputError
 
 if TYPE_CHECKING:
@@ -86,7 +85,8 @@ def import_(
         ),
     ] = "auto",
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where the dataset goes; an earlier import is replaced.")
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where the dataset goes; an earlier one is replaced."),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only show what would be taken, and why the rest would not.")
@@ -109,8 +109,9 @@ def import_(
         typer.Option("--benchmark", metavar="F", help="No run may overlap with it (JSONL, JSON, CSV, Parquet, text)."),
     ] = None,
     distinct: Annotated[
-        bool, typer.Option("--distinct", help="Keep one of several equivalent runs per question.")
+        bool, typer.Option("--distinct", help="Mark all but one of several equivalent runs: exports leave them out.")
     ] = False,
+    store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Import trajectories recorded elsewhere as a dataset."""
@@ -126,7 +127,8 @@ def import_(
         licence=licence,
         benchmarks=benchmark or (),
         distinct=distinct,
-        progress=_read_so_far if sys.stderr.isatty() else None,
+        store=store,
+        progress="quiet" if as_json else "auto",
     )
     report = done.report
     print(report.model_dump_json(indent=2) if as_json else _imported(done))
@@ -138,10 +140,6 @@ def import_(
             where=str(file),
             mend=f"see {where}; is it really {report.format}?",
         )
-
-
-def _read_so_far(objects: int, runs: int) -> None:
-    print(f"\r{objects:,} objects read, {runs:,} runs", end="", file=sys.stderr, flush=True)
 
 
 def _imported(done: Imported) -> str:

@@ -100,7 +100,10 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
     "search": {
         "retriever": _retriever,
         "vectors": _vectors,
-        **dict.fromkeys(("snippet_size", "page_size", "default_k", "context", "max_matches", "noise"), _plain),
+        **dict.fromkeys(
+            ("snippet_size", "page_size", "default_k", "context", "max_matches", "noise", "tools", "collections"),
+            _plain,
+        ),
     },
     "graph": dict.fromkeys(("default_k", "page_size"), _plain),
     "app": {
@@ -112,6 +115,7 @@ _KINDS: Mapping[str, Mapping[str, Check]] = {
         "servers": _servers,
         **dict.fromkeys(("tools", "replay_safe", "call_seconds", "start_seconds", "max_chars"), _plain),
     },
+    "recorded": {"made_by": lambda value: f"import {_short(str(value))}", "options": _plain},
     "web": {
         "site": _site,
         "command": _runs,
@@ -132,7 +136,7 @@ def untrusted(options: Mapping[str, Any]) -> str | None:
     if checks is None:
         return f"open an environment of kind {_short(str(kind))}, which does not ship with synth"
     for key, value in given.items():
-        if value is None or value == () or value == []:
+        if value in (None, (), [], {}):
             continue
         said = checks[key](value) if key in checks else f"set environment.{_short(str(key))[1:-1]}"
         if said is not None:

@@ -19,6 +19,7 @@ from synth.recipe.load import load_recipe
 from synth.recipe.model import Recipe
 from synth.recipe.requests import settings_of
 from synth.recipe.roles import check_keys, keys_of
+from synth.schemas.rejections import Reason
 from synth.schemas.reports import StageReport
 from synth.store import Store, check_destination
 from synth.store.calls_format import CALLS_FILE, Account
@@ -80,7 +81,13 @@ class Prepared:
                 where="source",
                 mend="look at the files, or set source.pattern to those that hold text",
             )
-        if label == "teacher":
+        if label == "runs" and set(report.rejected) <= {Reason.MALFORMED} and not report.kept:
+            raise BuildError(
+                "there is no run in the files" if not report.rows_in else f"none of {report.rows_in:,} lines is JSON",
+                where="source.path",
+                mend="one JSON object per line",
+            )
+        if label == "teacher" and not self.recipe.source_spec.is_recorded:
             check_teacher(self.recipe, self.engine)
         return report
 
@@ -147,5 +154,5 @@ def resolve(request: BuildRequest) -> Recipe:
 
 
 def default_store() -> Path:
-    """``synth`` in the user's cache folder."""
-    return user_cache_path("synth")
+    """What ``SYNTH_STORE`` names, else ``synth`` in the user's cache folder."""
+    return Path(os.environ.get("SYNTH_STORE") or user_cache_path("synth"))

@@ -18,6 +18,7 @@ from synth.annotate.critical.model_scorer import score_prompt
 from synth.annotate.preferences.perturb.minimal_edit import EDIT_PROMPT
 from synth.engine.accepting import Accepting
 from synth.environments.contract import EnvironmentSpec
+from synth.environments.recorded import RecordedPlace
 from synth.environments.simulated import SIMULATE_PROMPT
 from synth.errors import InputError
 from synth.filtering.decontamination.benchmarks import file_digest
@@ -31,7 +32,7 @@ from synth.prompting import load_prompt
 from synth.recipe.dedup import encoder_options
 from synth.recipe.model import Recipe
 from synth.recipe.parts import Critical
-from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of
+from synth.recipe.roles import Role, RoleName, assistant_of, job_of, policy_of, source_of
 from synth.registry import factory_of, find
 from synth.retrieval.retrievers import Vectors
 from synth.stages.contract import Implementation
@@ -102,6 +103,9 @@ def environment_of(recipe: Recipe, *, simulated: bool = True) -> Implementation:
         explored, shown = made_of(recipe)
         return named("environments", kind, explored, shown=shown)
     options = recipe.environment.model_dump(exclude={"kind", "simulated", "retriever", "vectors"})
+    if isinstance(recipe.environment, RecordedPlace) and recipe.environment.made_by is not None:
+        source = source_of(recipe.environment.made_by, "environment.made_by")
+        return named("environments", kind, options, source=source)
     parts = retriever_of(recipe.environment.model_dump())
     if recipe.simulation is None or not simulated:
         return named("environments", kind, options).model_copy(update={"parts": parts})

@@ -30,6 +30,7 @@ from synth.pipelines.published import (
     runs_marked,
     without,
 )
+from synth.pipelines.recorded import recorded_notes, recorded_role, tasks_without_runs
 from synth.pipelines.words import lexicon_of
 from synth.recipe.model import Recipe
 from synth.recipe.questions import DatasetQuestions, ReverseQuestions
@@ -37,17 +38,16 @@ from synth.recipe.roles import PRIVATE, RoleName
 from synth.recipe.sources import WebSource
 from synth.schemas.reports import BuildReport, RoleReport, SourceReport
 from synth.schemas.row import JsonObject, Split
+from synth.stages.contract import Implementation, implementations
 from synth.store import StoredTable, publish
+from synth.store.publish import DATASET_MARKER
 from synth.tasks.docs.hubs import hub_documents
 from synth.tasks.world.words import words_of
 
-__all__ = ["ROLES", "check_teacher", "final_writers", "finish", "published_recipe", "successes"]
+__all__ = ["check_teacher", "final_writers", "finish", "published_recipe", "successes"]
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 """``owner/model`` or ``model``, as the Hub names models."""
-
-ROLES = ("teacher", "policy")
-"""In the order of their rows in the dataset."""
 
 
 def check_teacher(recipe: Recipe, engine: Engine) -> None:
@@ -112,6 +112,8 @@ def _tables(recipe: Recipe, engine: Engine) -> dict[str, Iterator[pa.RecordBatch
     for name, column in (("preferences", "id"), ("judgments", "pair_id")):
         if name in found:
             found[name] = without(found[name], column, pairs_left_out(engine))
+    if recipe.source_spec.is_recorded and "tasks" in found:
+        found["tasks"] = without(found["tasks"], "id", tasks_without_runs(engine))
     return {**found, **graph_tables(engine), "rejected": _batches(engine.rejected())}
 
 
@@ -129,7 +131,7 @@ def _batches(*tables: StoredTable) -> Iterator[pa.RecordBatch]:
 
 
 def _report(recipe: Recipe, engine: Engine) -> BuildReport:
-    roles = [role for role in ROLES if role in recipe.roles and final_writers(engine.plan, "trajectories", role)]
+    roles = [role for role in recipe.acting if final_writers(engine.plan, "trajectories", role)]
     return BuildReport(
         dataset=recipe.name,
         title=recipe.name.replace("-", " ").capitalize(),
@@ -139,13 +141,13 @@ def _report(recipe: Recipe, engine: Engine) -> BuildReport:
         recipe=published_recipe(recipe),
         benchmarks=_benchmarks(engine),
         source=_source(recipe, engine),
-        roles=tuple(_role(recipe, engine, role) for role in roles),
+        roles=tuple(found for role in roles if (found := _role(recipe, engine, role)) is not None),
         stages=tuple(engine.run_stage(node.label) for node in engine.plan.nodes),
         inverses=inverses_in(engine),
         split_fractions=fractions(recipe),
         exempt_entities=_exempt(recipe, engine),
         command=_command(recipe),
-        notes=(*_notes(recipe), *_filtered(engine), *duplicate_notes(engine)),
+        notes=(*_notes(recipe, engine), *_filtered(engine), *duplicate_notes(engine)),
     )
 
 
@@ -191,16 +193,19 @@ def _source(recipe: Recipe, engine: Engine) -> SourceReport:
     return SourceReport(
         name=engine.plan.source,
         kind=source.kind,
-        sha256=engine.fingerprint("tasks").provenance(engine.plan).source_sha256,
+        sha256=engine.fingerprint("runs" if spec.is_recorded else "tasks").provenance(engine.plan).source_sha256,
         description=spec.description,
         fictional=spec.fictional or (isinstance(source, WebSource) and source.site == "library"),
     )
 
 
-def _role(recipe: Recipe, engine: Engine, role: str) -> RoleReport:
-    who = recipe.roles[role]  # type: ignore[index]
+def _role(recipe: Recipe, engine: Engine, role: RoleName) -> RoleReport | None:
+    """Who acted; None where nobody recorded a run of the role."""
     (node,) = final_writers(engine.plan, "trajectories", role)
     runs = engine.table(node.label, "trajectories")
+    if recipe.source_spec.is_recorded:
+        return recorded_role(role, runs)
+    who = recipe.roles[role]
     return RoleReport(
         role=role,
         backend=who.backend,
@@ -218,19 +223,18 @@ def _first(table: StoredTable, column: str) -> bool:
 
 def _revision(table: StoredTable) -> str | None:
     """The revision that the server of a model named, where it was the same for all rows."""
-    import pyarrow.compute as pc
-
     told = pc.unique(pc.struct_field(table.arrow.column("provenance"), "model_revision")).to_pylist()
     return str(told[0]) if len(told) == 1 and told[0] is not None else None
 
 
 def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
     """Entities that every split may share as bridges: declared hubs, not gold of any split (METHODS 9)."""
-    import pyarrow.compute as pc
-
-    node = engine.plan.node("tasks")
     if isinstance(recipe.questions, DatasetQuestions):
-        return load(recipe.questions.path).report.exempt_entities
+        whole = (Path(recipe.questions.path) / DATASET_MARKER).is_file()
+        return load(recipe.questions.path).report.exempt_entities if whole else ()
+    if not recipe.has_tasks:
+        return ()
+    node = engine.plan.node("tasks")
     if "entities" not in node.inputs or recipe.questions.kind == "proposed":
         return ()
     entities = engine.table(*node.source_of("entities")).arrow.select(["id", "kind", "document"])
@@ -251,6 +255,9 @@ def _exempt(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
 
 def _command(recipe: Recipe) -> str:
     words = ["synth", "build", "--recipe", "recipe.yaml"]
+    if recipe.source_spec.is_recorded:
+        words += ["--set", "source.path=runs.jsonl"]
+        return " ".join([*words, "--set", "questions.path=questions.jsonl"] if recipe.has_tasks else words)
     if recipe.source.kind != "world" and not recipe.source_spec.is_explored:
         words += ["--source", "<your facts>" if recipe.source_spec.is_graph else "<your documents>"]
     if recipe.questions.kind == "given":
@@ -260,13 +267,19 @@ def _command(recipe: Recipe) -> str:
 
 def _benchmarks(engine: Engine) -> dict[str, str]:
     """Name -> sha256 of the files that tasks were compared with."""
-    filters = engine.plan.node("tasks").filters
-    return {name: str(value) for one in filters for name, value in one.options.get("sha256", {}).items()}
+    return {name: str(value) for one in _filters(engine) for name, value in one.options.get("sha256", {}).items()}
+
+
+def _filters(engine: Engine) -> Iterator[Implementation]:
+    """What compares with benchmarks."""
+    for node in engine.plan.nodes:
+        yield from node.filters
+        yield from (one for name, one in implementations(node.config) if name == "benchmarks")
 
 
 def _filtered(engine: Engine) -> Iterator[str]:
     """Which benchmarks the tasks were compared with, so that others can do it again."""
-    for one in engine.plan.node("tasks").filters:
+    for one in _filters(engine):
         named = ", ".join(f"{name} (sha256 {value})" for name, value in one.options.get("sha256", {}).items())
         if named:
             ngram, shortest = one.options["ngram"], one.options["shortest"]
@@ -281,7 +294,9 @@ def _who(recipe: Recipe, role: RoleName) -> str:
     return who.backend if who.model is None else f"the model {public_name(who.model)}"
 
 
-def _notes(recipe: Recipe) -> tuple[str, ...]:
+def _notes(recipe: Recipe, engine: Engine) -> tuple[str, ...]:
+    if recipe.source_spec.is_recorded:
+        return tuple(recorded_notes(engine))
     notes = []
     if all(who.backend == "scripted" for who in recipe.roles.values()):
         notes.append("Agents are scripted: no language model wrote a thought or an answer.")

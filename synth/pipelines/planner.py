@@ -32,7 +32,7 @@ def plan(recipe: Recipe) -> Plan:
         InputError: the recipe names a stage that there is not, or one that reads what none before it writes.
     """
     nodes = tuple(_connected(recipe, _runs(recipe)))
-    if not any(node.label == "tasks" for node in nodes):
+    if recipe.has_tasks and not any(node.label == "tasks" for node in nodes):
         raise InputError("no run labelled tasks makes the tasks", where="stages", mend="add the step tasks")
     return Plan(dataset=recipe.name, seed=recipe.seed, source=source_name(recipe), nodes=nodes, wanted=recipe.tasks)
 
@@ -67,7 +67,7 @@ def _own(recipe: Recipe, item: StageItem) -> Iterator[Run]:
     kind: type[Stage[Any]] = find("stages", item.stage)
     roles: Iterable[Any] = (item.role,)
     if item.role is None and _OF_ROLES & {*kind.reads}:
-        roles = [role for role in ("teacher", "policy") if role in recipe.roles]
+        roles = recipe.acting
     for role in roles:
         label = item.label or (item.stage if role is None else f"{role}-{item.stage}").replace("_", "-")
         yield Run(label, item.stage, item.config, role=role, reads=item.reads, own=True)
@@ -91,7 +91,7 @@ def _connected(recipe: Recipe, runs: Iterable[Run]) -> Iterator[StageNode]:
             config,
             inputs,
             accepting=accepting_of(recipe) if makes_tasks else None,
-            filters=task_filters(recipe) if makes_tasks else (),
+            filters=task_filters(recipe) if makes_tasks and not recipe.source_spec.is_recorded else (),
             role=run.role,
         )
         of = "" if run.role is None else f"@{run.role}"

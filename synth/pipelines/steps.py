@@ -12,6 +12,7 @@ from typing import Any
 
 from synth.annotate.preferences.judge import compare_prompt
 from synth.annotate.rewards.model_judge import ANSWER_PROMPT, RATE_PROMPT, prompt_named
+from synth.environments.search_spec import Search
 from synth.filtering.dedup import Rules
 from synth.pipelines.collaborators import (
     assistant,
@@ -31,21 +32,22 @@ from synth.pipelines.collaborators import (
     scorer_of,
     spec_of,
     summaries_of,
+    task_filters,
     task_stage,
     vectors_of,
 )
 from synth.pipelines.explored import task_values
 from synth.pipelines.words import lexicon_of
-from synth.recipe.model import Recipe
+from synth.recipe.model import HELD, Recipe
 from synth.recipe.parts import Pairs
-from synth.recipe.roles import RoleName, assistant_of
+from synth.recipe.questions import GivenQuestions
+from synth.recipe.roles import ACTORS, assistant_of
+from synth.recipe.sources import RunsSource
 from synth.registry import SHAPES, factory_of, find
 from synth.stages.contract import Stage
 from synth.tasks.world.words import words_of
 
 __all__ = ["STEPS", "Run"]
-
-ACTING: tuple[RoleName, ...] = ("teacher", "policy")
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,6 @@ class Run:
     """What it reads from whom, where a recipe says so itself."""
     own: bool = False
     """Whether the recipe lists it with its config."""
-
-
-def _acting(recipe: Recipe) -> list[RoleName]:
-    return [role for role in ACTING if role in recipe.roles]
 
 
 def _extract(recipe: Recipe) -> str:
@@ -86,8 +84,8 @@ def _is_read(recipe: Recipe) -> bool:
 
 def _source(recipe: Recipe) -> Iterator[Run]:
     stage = recipe.source_spec.stage
-    if stage is None:
-        return
+    if stage is None or recipe.source_spec.is_recorded:
+        return  # recorded runs are read where others are made
     kind: type[Stage[Any]] = find("stages", stage)
     values = {
         name: value for name, value in recipe.source.model_dump().items() if name in kind.config_type.model_fields
@@ -127,10 +125,17 @@ def _index(recipe: Recipe) -> Iterator[Run]:
 
 
 def _tasks(recipe: Recipe) -> Iterator[Run]:
+    if not recipe.has_tasks:
+        return
+    if isinstance(recipe.source, RunsSource) and isinstance(recipe.questions, GivenQuestions):
+        yield Run("tasks", "recorded_tasks", {"path": recipe.questions.path, "licence": recipe.source.licence})
+        return
     if recipe.questions.kind == "reverse":
         values = task_values(recipe)
     else:
         values = recipe.questions.model_dump(exclude={"kind", "wording"})
+    if isinstance(recipe.environment, Search) and recipe.questions.kind in HELD:
+        values["collections"] = recipe.environment.collections
     if recipe.questions.kind == "proposed":
         values |= proposing(recipe)
     if recipe.questions.kind == "docs":
@@ -145,7 +150,10 @@ def _tasks(recipe: Recipe) -> Iterator[Run]:
 
 
 def _rollouts(recipe: Recipe) -> Iterator[Run]:
-    for role in _acting(recipe):
+    if isinstance(recipe.source, RunsSource):
+        yield from _recorded(recipe, recipe.source)
+        return
+    for role in recipe.acting:
         who = recipe.roles[role]
         values = {
             "role": role,
@@ -162,10 +170,25 @@ def _rollouts(recipe: Recipe) -> Iterator[Run]:
         yield Run(role, "verify", {}, role)
 
 
+def _recorded(recipe: Recipe, source: RunsSource) -> Iterator[Run]:
+    """Runs that are there, in the place of rollouts."""
+    values = {
+        "path": source.path,
+        "importer": named("importers", source.format, {}),
+        "all_correct": source.all_correct,
+        "licence": source.licence,
+        "benchmarks": next(iter(task_filters(recipe)), None),
+        "environment": environment_of(recipe) if recipe.is_open else None,
+    }
+    yield Run("runs", "read_runs", values)
+    for role in recipe.acting:
+        yield Run(role, "recorded_runs", {"role": role}, role)
+
+
 def _difficulty(recipe: Recipe) -> Iterator[Run]:
     """Predicted and measured success, with and without tools."""
     wanted, who = recipe.difficulty, recipe.roles.get("policy")
-    if wanted is None or who is None:
+    if wanted is None or who is None or recipe.source_spec.is_recorded:
         return
     values = {"policy": policy(recipe, "policy", who), "rollouts": wanted.closed_book}
     yield Run("closed-book", "closed_book", {**values, **prompt_values(spec_of(recipe).prompt)})
@@ -191,7 +214,7 @@ def _critical_steps(recipe: Recipe) -> Iterator[Run]:
 
 
 def _labels(recipe: Recipe) -> Iterator[Run]:
-    for role in _acting(recipe):
+    for role in recipe.acting if recipe.has_tasks else ():
         rules = [named("label_rules", name, {}) for name in recipe.label_rules]
         yield Run(f"{role}-steps", "label_steps", {"rules": rules}, role)
 
@@ -199,11 +222,11 @@ def _labels(recipe: Recipe) -> Iterator[Run]:
 def _paired(recipe: Recipe) -> Pairs | None:
     """Which pairs are made; where a recipe does not list its stages, only what follows from a search makes pairs."""
     follows = recipe.critical is not None or recipe.stages is not None
-    return recipe.preferences if follows and set(ACTING) <= set(recipe.roles) else None
+    return recipe.preferences if follows and recipe.has_tasks and set(recipe.acting) == set(ACTORS) else None
 
 
 def _verified_pairs(recipe: Recipe) -> Iterator[Run]:
-    if _paired(recipe) is not None:
+    if _paired(recipe) is not None and (not recipe.source_spec.is_recorded or "policy" in recipe.roles):
         yield Run("verified-pairs", "verified_pairs", {"model_expert": expert_is_model(recipe)})
 
 
@@ -216,7 +239,7 @@ def _trajectory_pairs(recipe: Recipe) -> Iterator[Run]:
 
 def _perturbed_pairs(recipe: Recipe) -> Iterator[Run]:
     wanted = _paired(recipe)
-    if wanted is not None and wanted.per_perturbation:
+    if wanted is not None and wanted.per_perturbation and recipe.is_open:
         values = {
             "environment": environment_of(recipe),
             "management": recipe.management,
@@ -256,7 +279,7 @@ def _ratings(recipe: Recipe) -> Iterator[Run]:
         rater = assistant_of("judge", who, factory_of("raters", "model"), prompt_named(RATE_PROMPT).ref)
         if wanted.answers:
             answers = assistant_of("judge", who, assistant("answer_judge"), prompt_named(ANSWER_PROMPT).ref)
-    for role in _acting(recipe):
+    for role in recipe.acting if recipe.has_tasks else ():
         values = {"rater": rater, "answers": answers, "graded": wanted.graded}
         yield Run(f"{role}-ratings", "judge_runs", values, role)
 
@@ -285,7 +308,7 @@ def _distractors(recipe: Recipe) -> Iterator[Run]:
 
 def _rl(recipe: Recipe) -> Iterator[Run]:
     """Rows that a reward function judges: tasks to be solved by acting."""
-    if recipe.rl:
+    if recipe.rl and not recipe.source_spec.is_recorded:
         # Tools and their description are the same; whoever trains says what stands behind them.
         environment = environment_of(recipe, simulated=False)
         reward = None if recipe.reward == "grounded" else named("rewards", recipe.reward, {})
@@ -307,10 +330,9 @@ def _duplicates(recipe: Recipe) -> Iterator[Run]:
     """Duplicates among runs and pairs. Nothing else reads what is found."""
     wanted = recipe.dedup
     if wanted is not None and wanted.trajectories is not None:
-        for role in recipe.roles:
-            if role in ACTING:
-                yield _sketches(f"{role}-sketches", "trajectories", wanted.trajectories, role)
-                yield _marked(f"{role}-duplicates", "trajectories", wanted.trajectories, role)
+        for role in recipe.acting:
+            yield _sketches(f"{role}-sketches", "trajectories", wanted.trajectories, role)
+            yield _marked(f"{role}-duplicates", "trajectories", wanted.trajectories, role)
     if wanted is not None and wanted.pairs is not None and _paired(recipe) is not None:
         yield _sketches("pair-sketches", "preferences", wanted.pairs)
         yield _marked("pair-duplicates", "preferences", wanted.pairs)

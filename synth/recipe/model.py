@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
@@ -12,7 +13,8 @@ from synth.agents.summaries import Summaries
 from synth.environments.app.environment import Application
 from synth.environments.graph import GraphWalk
 from synth.environments.mcp.config import McpServers
-from synth.environments.search import Search
+from synth.environments.recorded import RecordedPlace
+from synth.environments.search_spec import Search
 from synth.environments.simulated import Simulation
 from synth.environments.web.definition import WebPages
 from synth.filtering.decontamination.config import Decontaminate
@@ -23,6 +25,7 @@ from synth.recipe.questions import (
     DocsQuestions,
     GivenQuestions,
     ProposedQuestions,
+    RecordedQuestions,
     ReverseQuestions,
     WorldQuestions,
 )
@@ -33,6 +36,7 @@ from synth.recipe.sources import (
     DocsSource,
     McpSource,
     RecordsSource,
+    RunsSource,
     SourceSpec,
     TablesSource,
     TriplesSource,
@@ -40,10 +44,10 @@ from synth.recipe.sources import (
     WorldSource,
 )
 from synth.recipe.unions import union_of
-from synth.registry import find, names
+from synth.registry import choices, find, names
 from synth.tasks.writing.config import CheckKeys, WritingKeys
 
-__all__ = ["Recipe"]
+__all__ = ["HELD", "Recipe"]
 
 
 if TYPE_CHECKING:
@@ -54,19 +58,30 @@ if TYPE_CHECKING:
         | DocsSource
         | RecordsSource
         | DatasetSource
+        | RunsSource
         | AppSource
         | McpSource
         | WebSource
     )
     Questions = (
-        WorldQuestions | DocsQuestions | ProposedQuestions | GivenQuestions | DatasetQuestions | ReverseQuestions
+        WorldQuestions
+        | DocsQuestions
+        | ProposedQuestions
+        | GivenQuestions
+        | DatasetQuestions
+        | ReverseQuestions
+        | RecordedQuestions
     )
-    Place = Search | GraphWalk | Application | McpServers | WebPages
+    Place = Search | GraphWalk | Application | McpServers | WebPages | RecordedPlace
 else:
     # What installed packages add has the keys that its entry states.
     Source = union_of("sources")
     Questions = union_of("questions")
     Place = union_of("environments", "search")
+
+
+HELD = ("world", "docs", "given")
+"""Kinds of questions whose tasks say which collection holds their evidence."""
 
 
 class Recipe(RecipePart):
@@ -147,6 +162,14 @@ class Recipe(RecipePart):
     file_bytes: int = Field(default=256 * 1024 * 1024, ge=1024 * 1024)
     """A Parquet file is closed once it holds this many bytes."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _beside(cls, data: Any) -> Any:
+        """What a kind of source says of the other keys."""
+        source = data.get("source") if isinstance(data, Mapping) else None
+        kind = source.get("kind") if isinstance(source, Mapping) else getattr(source, "kind", None)
+        return data if kind not in choices("sources") else {**find("sources", str(kind)).keys_beside, **data}
+
     @model_validator(mode="after")
     def _fits(self) -> Recipe:
         if self.questions.kind == "world" and not self.source_spec.is_graph:
@@ -157,9 +180,10 @@ class Recipe(RecipePart):
         self._check_explored()
         if self.questions.kind == "docs" and self.source_spec.is_graph:
             raise ValueError("questions of kind docs need documents: a source of kind docs or records")
-        if self.tasks is None and self.questions.kind not in ("given", "dataset"):
+        self._check_recorded()
+        if self.tasks is None and self.questions.kind not in ("given", "dataset", "recorded"):
             raise ValueError("tasks says how many tasks to make, and is missing")
-        if not any(role in self.roles for role in ACTORS):
+        if not self.acting:
             raise ValueError("roles: give teacher, policy or both; nothing else acts")
         for role, who in self.roles.items():
             check_role(role, who, plans=self.source_spec.is_explored)
@@ -183,6 +207,11 @@ class Recipe(RecipePart):
         if place.retriever not in names("retrievers"):
             known = ", ".join(names("retrievers"))
             raise ValueError(f"environment.retriever: there is no {place.retriever!r}; choose one of {known}")
+        if place.collections is not None and place.collections.spanned > 1 and self.questions.kind not in HELD:
+            raise ValueError(
+                f"environment.collections.spanned has no effect on questions of kind {self.questions.kind}; "
+                f"it chooses among those of kind {', '.join(HELD)}"
+            )
         if place.vectors is None:
             return
         if not find("retrievers", place.retriever).vectors:
@@ -204,6 +233,26 @@ class Recipe(RecipePart):
         elif noise.over is None and noise.by == "index" and noise.start != noise.end:
             raise ValueError("environment.noise.over: say at which task the share reaches its end, for tasks is empty")
         object.__setattr__(self, "environment", place.model_copy(update={"noise": noise}))
+
+    def _check_recorded(self) -> None:
+        """Runs that were recorded are not made, and their questions are given or not known."""
+        recorded, asked = self.source_spec.is_recorded, self.questions.kind
+        if asked == "recorded" and not recorded:
+            raise ValueError("questions of kind recorded need a source of kind runs")
+        if not recorded:
+            if isinstance(self.environment, RecordedPlace):
+                raise ValueError("an environment of kind recorded needs a source of kind runs")
+            return
+        if asked not in ("given", "dataset", "recorded"):
+            raise ValueError(f"questions of kind {asked} are made of a source; those of runs are given, or recorded")
+        if asked == "recorded" and self.tasks is not None:
+            raise ValueError("tasks has no effect: what the runs were asked is not made")
+        if "teacher" in self.roles:
+            raise ValueError("roles.teacher has no effect: the runs are there")
+        if "policy" in self.roles and not self.is_open:
+            raise ValueError("roles.policy: it continues runs in their environment: environment.made_by says which")
+        if "policy" in self.roles and not self.has_tasks:
+            raise ValueError("roles.policy: its continuations are judged by answers: give questions of kind given")
 
     def _check_explored(self) -> None:
         """What is explored is asked about, and acted in, as a whole."""
@@ -246,12 +295,27 @@ class Recipe(RecipePart):
             self.preferences is None
             or not self.preferences.per_perturbation
             or self.critical is None
-            or not {"teacher", "policy"} <= set(self.roles)
+            or set(self.acting) < set(ACTORS)
         ):
             raise ValueError("roles.perturber has no effect: no pairs of perturbed turns are made")
         if "summarizer" in self.roles and (self.summaries is None or "teacher" not in self.roles):
             what = "summaries says what it shortens (say {})" if self.summaries is None else "it shortens for a teacher"
             raise ValueError(f"roles.summarizer: {what}, and is missing")
+
+    @property
+    def acting(self) -> tuple[RoleName, ...]:
+        """Whose runs the dataset has: of recorded ones, whoever they say acted."""
+        return ACTORS if self.source_spec.is_recorded else tuple(role for role in ACTORS if role in self.roles)
+
+    @property
+    def has_tasks(self) -> bool:
+        """Whether answers are known that runs are measured by."""
+        return self.questions.kind != "recorded"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the environment can be acted in."""
+        return not isinstance(self.environment, RecordedPlace) or self.environment.made_by is not None
 
     @property
     def source_spec(self) -> SourceSpec:
@@ -300,7 +364,8 @@ class Recipe(RecipePart):
                 )
             if role not in self.roles and self.critical is not None and getattr(self.critical, key) == "model":
                 raise ValueError(f"critical.{key}: say which model it is under roles.{role}")
-        self._check_judge(paired=searched and self.preferences is not None and "teacher" in self.roles)
+        searched = searched or (self.source_spec.is_recorded and self.has_tasks)
+        self._check_judge(paired=searched and self.preferences is not None and set(self.acting) == set(ACTORS))
 
     def _check_judge(self, *, paired: bool) -> None:
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import field_validator
+from pydantic import BaseModel, ConfigDict, field_validator
 
 from synth.exploration.config import ExplorationConfig
 from synth.registry import choices
@@ -19,6 +19,7 @@ __all__ = [
     "DocsQuestions",
     "GivenQuestions",
     "ProposedQuestions",
+    "RecordedQuestions",
     "ReverseQuestions",
     "WorldQuestions",
 ]
@@ -69,6 +70,15 @@ class DatasetQuestions(DatasetTasksConfig):
     kind: Literal["dataset"]
     wording: Literal["world", "docs", "given", "reverse"] = "world"
     """How they were made: what a scripted agent reads them as."""
+
+
+class RecordedQuestions(BaseModel):
+    """What recorded runs were asked, where nobody gives the answers: there is no table of tasks. Runs with questions
+    whose answers are known take ``given``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    kind: Literal["recorded"]
 
 
 class ReverseQuestions(ExplorationConfig):

@@ -36,6 +36,7 @@ __all__ = [
     "job_of",
     "keys_of",
     "policy_of",
+    "source_of",
 ]
 
 RoleName = Literal[
@@ -248,7 +249,7 @@ def policy_of(role: RoleName, who: Role, language: Mapping[str, Any]) -> Impleme
         options = {"role": role, **language, **who.options}
     if ":" not in who.backend:
         return _implementation(role, who, factory_of("backends", who.backend), options, versions)
-    return _implementation(role, who, who.backend, options, {"source": _source_of(role, who.backend)})
+    return _implementation(role, who, who.backend, options, {"source": source_of(who.backend, f"roles.{role}.backend")})
 
 
 def assistant_of(
@@ -266,7 +267,9 @@ def assistant_of(
         InputError: a user's function can't be imported.
     """
     if ":" in who.backend:
-        return _implementation(role, who, who.backend, who.options, {"source": _source_of(role, who.backend)})
+        return _implementation(
+            role, who, who.backend, who.options, {"source": source_of(who.backend, f"roles.{role}.backend")}
+        )
     own = {"strict": who.backend == "vllm"}
     versions = {f"prompt {prompt.id}": str(prompt) for prompt in prompts}
     return _implementation(role, who, factory, {**own, **(options or {}), **who.options}, versions)
@@ -307,14 +310,14 @@ def _implementation(
     )
 
 
-def _source_of(role: RoleName, factory: str) -> str:
-    """Hash of the file that a user's agent stands in: another text of it is another agent.
+def source_of(factory: str, where: str) -> str:
+    """Hash of the file that a user's agent or environment stands in: another text of it is another one. ``where``: the
+    key of the recipe that names it.
 
     Raises:
         InputError: it can't be imported, or holds no such function.
     """
     module, _, attribute = factory.partition(":")
-    where = f"roles.{role}.backend"
     try:
         found = getattr(import_module(module), attribute, None)
     except ImportError as error:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from synth.lexicon.model import Lexicon
-from synth.registry import find
+from synth.registry import choices, find
 from synth.sources.docs.source import DocsConfig
 from synth.sources.facts.graph import open_lexicon
 from synth.sources.facts.tables import TablesConfig
@@ -23,6 +23,7 @@ __all__ = [
     "DocsSource",
     "McpSource",
     "RecordsSource",
+    "RunsSource",
     "SourceSpec",
     "TablesSource",
     "TriplesSource",
@@ -77,6 +78,30 @@ class DatasetSource(_Part):
     """What its rows call the source that they were made of."""
     inverses: dict[str, str] = {}
     """Relation -> the one that it is read as, as the dataset's report says."""
+
+
+class RunsSource(_Part):
+    """Runs that somebody recorded elsewhere."""
+
+    kind: Literal["runs"]
+    path: str = Field(min_length=1)
+    """JSON Lines, a JSON file with one object or a list, or a folder of such files."""
+    format: str = "auto"
+    """`synth list` shows the choices; ``auto`` tells it by each object's keys."""
+    name: str = "runs"
+    """What rows call the source."""
+    all_correct: bool = False
+    """Treat runs without a verdict as correct."""
+    licence: str | None = None
+    """SPDX id of what the observations quote, where the files do not say it."""
+
+    @field_validator("format")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        known = choices("importers")
+        if name not in known:
+            raise ValueError(f"no format is called {name!r}; choose one of {', '.join(known)}")
+        return name
 
 
 class TablesSource(TablesConfig):
@@ -145,6 +170,8 @@ class SourceSpec:
     """Whether nothing in it is true of the real world."""
     lexicon: Callable[[Any], Lexicon] | None = None
     """The words of its relations, from its keys; None: those that ship are enough."""
+    keys_beside: Mapping[str, Any] = field(default_factory=dict)
+    """Further keys of a recipe with such a source, where the recipe does not give them."""
 
     @property
     def writes(self) -> frozenset[str]:
@@ -157,6 +184,11 @@ class SourceSpec:
         """What its stage calls the arrays that it writes; None = it writes none."""
         kind: type[Stage[Any]] | None = None if self.stage is None else find("stages", self.stage)
         return None if kind is None else kind.arrays
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether it holds runs, so that nobody has to make them."""
+        return "recorded" in self.writes
 
     @property
     def is_explored(self) -> bool:
@@ -190,6 +222,17 @@ TABLES = SourceSpec(
 DOCS = SourceSpec(DocsSource, "read_docs", "A folder of linked pages that the user gave.")
 RECORDS = SourceSpec(RecordsSource, "read_records", "Documents that the user gave as records.")
 DATASET = SourceSpec(DatasetSource, "read_dataset", "A finished dataset: its documents and its graph.")
+RUNS = SourceSpec(
+    RunsSource,
+    "read_runs",
+    "Runs recorded elsewhere.",
+    keys_beside={
+        "questions": {"kind": "recorded"},
+        "environment": {"kind": "recorded"},
+        "roles": {},
+        "dedup": {"tasks": None, "trajectories": None},
+    },
+)
 APP = SourceSpec(
     AppSource,
     None,

@@ -50,7 +50,7 @@ def finish(
         ValueError: no check ran, or one of them did not pass (a task that failed a check must never become a row), or
             a hop's cue is not in the question, or a hop needs a later hop.
     """
-    if not checks:
+    if not checks and draft.walk.hops:
         raise ValueError("a task needs the results of its checks")
     for check in checks:
         if check.outcome != "passed":

@@ -36,13 +36,14 @@ from synth.schemas.details import details_with
 from synth.schemas.documents import Evidence, ValueKind
 from synth.schemas.rejections import Reason, Rejection
 from synth.schemas.row import Split
-from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, UserQuestion, Walk
+from synth.schemas.tasks import CheckResult, Difficulty, Hop, Node, QuestionId, UserQuestion, Walk
+from synth.schemas.trajectories import RECORDED
 from synth.tasks.docs.corpus import Documents
 from synth.tasks.draft import Draft
 from synth.text.sentences import spans
 from synth.text.words import content_words
 
-__all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "read_given"]
+__all__ = ["Given", "GivenQuestion", "GivenTasks", "answer_kind_of", "bare_task", "read_given"]
 
 STAGE = "given_tasks"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d$")
@@ -283,6 +284,26 @@ class GivenTasks:
             ),
         )
         return Given(draft, checks)
+
+
+def bare_task(item: GivenQuestion, licence: str | None) -> Given:
+    """A task that has only question and answer: nothing was checked, and nothing says that it was."""
+    draft = Draft(
+        question=item.question,
+        answer=item.answer,
+        answer_aliases=item.aliases,
+        answer_kind=answer_kind_of(item.answer),
+        shape="given",
+        walk=Walk(shape="given", hops=()),
+        gold_entities=(),
+        gold_documents=item.documents,
+        difficulty=Difficulty(hops=0, constraints=0, branching=0.0, documents=len(item.documents)),
+        split="train",
+        environment=RECORDED,
+        licence=licence,
+        details=details_with(UserQuestion(line=item.line), QuestionId(question_id=item.id)),
+    )
+    return Given(draft, ())
 
 
 def _hidden(item: GivenQuestion) -> tuple[CheckResult, ...]:

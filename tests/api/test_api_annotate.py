@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -87,6 +88,18 @@ def lines(path: Path, values: Iterable[dict[str, Any]]) -> Path:
     return path
 
 
+ROLES = ("teacher", "policy")
+
+
+def annotated(tmp_path: Path, runs: Any, tasks: Any, **options: Any) -> SimpleNamespace:
+    """Rows of all tables of what comes of ``runs``, a valid dataset."""
+    out = tmp_path / "out"
+    dataset = synth.load(synth.annotate(runs, tasks, out, **options).path)
+    assert validate(out) == []
+    names = ("tasks", "trajectories", "steps", "continuations", "preferences", "rejected")
+    return SimpleNamespace(**{name: list(dataset.rows(name)) if name in dataset.configs else [] for name in names})
+
+
 QUESTIONS = (
     {"question": "Who wrote the Atlas?", "answer": "Jon Maak"},
     {"question": "How many books are there?", "answer": 80000, "aliases": ["80,000 books"]},
@@ -110,8 +123,8 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
             asked("how many BOOKS are there", message("I counted them."), name="told", correct=True),
         ],
     )
-    found = synth.annotate(runs, lines(tmp_path / "questions.jsonl", QUESTIONS))
-    assert found.rejected == ()
+    found = annotated(tmp_path, runs, lines(tmp_path / "questions.jsonl", QUESTIONS))
+    assert {one.stage for one in found.rejected} <= {"trajectory_pairs", "preferences"}
     assert [(pair.kind, pair.trajectory_id, pair.other_trajectory_id) for pair in found.preferences] == [
         (PairKind.TRAJECTORY, "good", "bad")
     ]
@@ -129,23 +142,16 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
     assert reasons["bad", 1] is LabelReason.REPEATED_FAILURE
     assert reasons["open", 0] is LabelReason.UNMEASURED
     assert [step.step for step in found.steps if step.trajectory_id == "bad" and step.first_error] == [0]
-    assert found.continuations == ()
+    assert found.continuations == []
     (task,) = [task for task in found.tasks if task.answer == "Jon Maak"]
     assert (task.shape, task.checks) == ("given", ())
-
-    saved = synth.load(found.save(tmp_path / "out"))
-    assert validate(tmp_path / "out") == []
-    assert list(saved.rows("steps", "train")) == list(found.steps)
-    assert list(saved.rows("trajectories", "train")) == list(found.trajectories)
-    with pytest.raises(synth.StoreError, match="not empty"):
-        found.save(tmp_path / "out")
 
 
 @pytest.mark.parametrize(
     ("value", "reason", "words"),
     [
         (asked("Who is it?", message("x")), Reason.INVALID_TRAJECTORY, "no task asks 'Who is it"),
-        (asked("Who wrote the Atlas?", message("x"), task_id="no"), Reason.INVALID_TRAJECTORY, "no task 'no'"),
+        (asked("Who is it?", message("x"), task_id="no"), Reason.INVALID_TRAJECTORY, "no task 'no'"),
         (asked("Who wrote the Atlas?", message("x"), role="judge"), Reason.INVALID_TRAJECTORY, "details.role"),
         (asked("Who wrote the Atlas?", message("x"), tools=["a"]), Reason.INVALID_TRAJECTORY, "details.tools"),
         (
@@ -157,16 +163,16 @@ def test_files_without_an_environment(tmp_path: Path) -> None:
         (asked("Who wrote the Atlas?", message("x"), tool_errors={"c": 1}), Reason.INVALID_TRAJECTORY, "tool_errors"),
         (asked("Who wrote the Atlas?"), Reason.INVALID_TRAJECTORY, "nobody acts"),
         (asked("Who wrote the Atlas?") | {"schema_version": "9"}, Reason.INVALID_TRAJECTORY, "schema_version"),
-        (asked("Who wrote the Atlas?", message("x"), name="good"), Reason.DUPLICATE_ID, "earlier"),
+        (asked("Who wrote the Atlas?", message("Jon Maak"), name="good"), Reason.DUPLICATE_ID, "earlier"),
     ],
 )
 def test_what_can_not_be_used_is_rejected_with_a_reason(
     tmp_path: Path, value: dict[str, Any], reason: Reason, words: str
 ) -> None:
     good = asked("Who wrote the Atlas?", message("Jon Maak"), name="good")
-    found = synth.annotate([good, value], lines(tmp_path / "q.jsonl", QUESTIONS))
+    found = annotated(tmp_path, [good, value], lines(tmp_path / "q.jsonl", QUESTIONS))
     assert [row.id for row in found.trajectories] == ["good"]
-    (rejection,) = found.rejected
+    (rejection,) = (one for one in found.rejected if one.stage in ("read_runs", "recorded_runs"))
     assert rejection.reason is reason
     assert words in rejection.detail
 
@@ -174,29 +180,30 @@ def test_what_can_not_be_used_is_rejected_with_a_reason(
 def test_bad_files_are_the_users_mistake(tmp_path: Path) -> None:
     questions = lines(tmp_path / "q.jsonl", QUESTIONS)
     runs = tmp_path / "runs.jsonl"
+    out = tmp_path / "out"
     with pytest.raises(synth.InputError, match="does not exist"):
-        synth.annotate(runs, questions)
+        synth.annotate(runs, questions, out)
     runs.write_text("\n")
-    with pytest.raises(synth.InputError, match="no trajectory"):
-        synth.annotate(runs, questions)
+    with pytest.raises(synth.BuildError, match="no run"):
+        synth.annotate(runs, questions, out)
     runs.write_text("{\n")
-    (rejection,) = synth.annotate(runs, questions).rejected
-    assert (rejection.reason, rejection.row_id) == (Reason.MALFORMED, "line 1")
-    with pytest.raises(synth.InputError, match="two tasks ask"):
-        synth.annotate(runs, lines(tmp_path / "twice.jsonl", [QUESTIONS[0], QUESTIONS[0]]))
+    with pytest.raises(synth.BuildError, match="none of 1 lines is JSON"):
+        synth.annotate(runs, questions, out)
     with pytest.raises(synth.InputError, match="environment"):
-        synth.annotate(runs, questions, policy=lambda task: ScriptedPolicy(task))
+        synth.annotate(runs, questions, out, policy=lambda task: ScriptedPolicy(task))
+    assert not out.exists()
 
 
-def test_with_the_environment_they_are_what_they_were() -> None:
+def test_with_the_environment_they_are_what_they_were(tmp_path: Path) -> None:
     """Through JSON and back: verdicts, errors of calls, labels."""
     values = [outside(row, task_id=row.task_id, role=row.role, system_prompt="s") for row in RUNS]
-    found = synth.annotate(values, TASKS, environment=ENVIRONMENT)
-    assert [row.id for row in found.trajectories] == [row.id for row in RUNS]
+    found = annotated(tmp_path, values, TASKS, environment=ENVIRONMENT)
+    assert [row.id for row in found.trajectories] == [row.id for role in ROLES for row in RUNS if row.role == role]
     tasks = {task.id: task for task in TASKS}
-    wanted = [step for row in RUNS for step in label(row, tasks[row.task_id])]
+    runs = sorted(RUNS, key=lambda row: ROLES.index(row.role))
+    wanted = [step for row in runs for step in label(row, tasks[row.task_id])]
     assert any(step.label_reason is LabelReason.INVALID_CALL for step in wanted)
-    for row, own in zip(RUNS, found.trajectories, strict=True):
+    for row, own in zip(runs, found.trajectories, strict=True):
         assert (own.verdict, own.turns, own.tool_calls) == (row.verdict, row.turns, row.tool_calls)
         assert own.details.get("tool_errors", {}) == row.details.get("tool_errors", {})
     assert [(s.trajectory_id, s.step, s.label, s.label_reason, s.train) for s in found.steps] == [
@@ -207,17 +214,17 @@ def test_with_the_environment_they_are_what_they_were() -> None:
     assert len({pair.id for pair in found.preferences}) == len(found.preferences)
 
 
-def test_another_environment_gives_labels_and_no_pairs_by_execution() -> None:
+def test_another_environment_gives_labels_and_no_pairs_by_execution(tmp_path: Path) -> None:
     good = next(row for row in RUNS if row.success and row.turns > 2)
     value = outside(good, task_id=good.task_id)
     value["content"][2]["content"] += " And more."
-    found = synth.annotate([value], TASKS, environment=ENVIRONMENT)
+    found = annotated(tmp_path, [value], TASKS, environment=ENVIRONMENT)
     assert len(found.steps) == good.turns
-    assert found.preferences == ()
-    assert [one.reason for one in found.rejected] == [Reason.ENVIRONMENT_ERROR]
+    assert found.preferences == []
+    assert [one.reason for one in found.rejected if one.part is not None] == [Reason.ENVIRONMENT_ERROR]
 
 
-def test_with_the_policy_critical_steps_are_verified() -> None:
+def test_with_the_policy_critical_steps_are_verified(tmp_path: Path) -> None:
     environment = PlantedEnvironment()
     cases = []
     for number in range(200):
@@ -230,7 +237,8 @@ def test_with_the_policy_critical_steps_are_verified() -> None:
     values = [outside(row, system_prompt="Go on.") for _, row in cases]
 
     def run() -> Any:
-        return synth.annotate(
+        return annotated(
+            tmp_path,
             values,
             [task for task, _ in cases],
             environment=environment,

@@ -122,8 +122,8 @@ def test_questions_judge_runs(tmp_path: Path) -> None:
     right, wrong = dataset.rows("trajectories")
     assert right.task_id == wrong.task_id == task.id
     assert (right.rollout, wrong.rollout) == (0, 1)
-    (rejected,) = dataset.rows("rejected")
-    assert (rejected.row_id, rejected.stage) == ("line 3", "import")
+    rejected = next(iter(dataset.rows("rejected")))
+    assert (rejected.row_id, rejected.stage) == ("line 3", "read_runs")
 
 
 def test_whoever_vouches_gets_examples(tmp_path: Path) -> None:
@@ -199,12 +199,13 @@ def test_what_is_taken_is_a_dataset(tmp_path: Path) -> None:
     assert done.report.judged == {"right": 4}
     assert validate(tmp_path / "out") == []
     report = synth.load(tmp_path / "out").report
-    assert [(stage.label, stage.rows_in, stage.kept) for stage in report.stages] == [
-        ("import-questions", 2, 1),
-        ("import", 5, 4),
+    assert [(stage.label, stage.rows_in, stage.kept) for stage in report.stages[:4]] == [
+        ("tasks", 2, 1),
+        ("runs", 5, 4),
+        ("teacher", 0, 0),
+        ("policy", 4, 4),
     ]
     assert report.tables["trajectories"] == {"train": 4}
-    assert "Made by the recipe" not in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert every_config_opens(tmp_path / "out", tmp_path / "cache") == {"tasks", "trajectories", "steps", "rejected"}
     labels = [(step.label, step.label_reason) for step in synth.load(tmp_path / "out").rows("steps")]
     assert labels[:2] == [(1, "progress"), (1, "supported_answer")]
@@ -239,7 +240,10 @@ def test_our_own_exports_come_back(name: str, importer: str, small: BuildResult,
 
 
 WRONG = {
-    "unknown format": (["--from", "adpp"], "choose one of adp, atif, auto, openai, openhands, sharegpt, swe-agent"),
+    "unknown format": (
+        ["--from", "adpp"],
+        "choose one of adp, atif, auto, openai, openhands, rows, sharegpt",
+    ),
     "no file": (["--from", "adp"], "does not exist"),
     "neither": (["--from", "adp"], "give --out DIR, or --check"),
 }
@@ -263,9 +267,10 @@ def test_a_mistake_is_one_line_and_changes_nothing(
     assert {path.name for path in tmp_path.iterdir()} <= {"runs.jsonl"}
 
 
-def test_a_dataset_is_left_alone(small: BuildResult, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_dataset_is_left_alone(tmp_path: Path) -> None:
+    file = write(tmp_path / "f.jsonl", openai())
     with pytest.raises(StoreError, match="left alone"):
-        synth.import_file(write(tmp_path / "f.jsonl", openai()), "openai", small.path)
+        synth.import_file(file, "openai", tmp_path)
 
 
 def test_the_command_says_what_it_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -285,7 +290,7 @@ def test_runs_that_overlap_with_a_benchmark_are_rejected_and_found(
     benchmark = write(tmp_path / "held-out.jsonl", {"question": LEAKED, "answer": "1903"})
     file = write(tmp_path / "f.jsonl", openai(), openai(question=LEAKED.replace("?", " !").upper()))
     plain = synth.import_file(file, "openai", tmp_path / "plain")
-    assert (plain.report.trajectories, plain.report.benchmarks) == (2, {})
+    assert (plain.report.trajectories, synth.load(plain.path).report.benchmarks) == (2, {})
     found = [one for one in audit(plain.path, benchmarks=[benchmark]).violations if one.rule == "benchmark"]
     assert len(found) == 1
     assert "row 1 of held-out.jsonl" in found[0].what
@@ -301,16 +306,16 @@ def test_runs_that_overlap_with_a_benchmark_are_rejected_and_found(
     assert not (tmp_path / "none").exists()
 
 
-def test_of_runs_that_do_the_same_the_first_stays_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_of_runs_that_do_the_same_all_but_one_are_marked_where_that_is_asked_for(tmp_path: Path) -> None:
     other = openai()
     other["messages"][2]["content"] = "I will search."  # other words, the same call and the same answer
     file = write(tmp_path / "f.jsonl", openai(), openai(), other, openai("Mosk"), openai(question="Where is Mosk?"))
     assert synth.import_file(file, "openai", tmp_path / "all").report.rejected == {"duplicate_id": 1}
-    done = synth.import_file(file, "openai", tmp_path / "distinct", distinct=True)
-    assert (done.report.trajectories, done.report.rejected) == (3, {"duplicate_content": 1, "duplicate_id": 1})
-    (same,) = (row for row in synth.load(done.path).rows("rejected") if row.reason == "duplicate_content")
-    assert same.row_id == "line 3"
-    assert {row.answer for row in synth.load(done.path).rows("trajectories")} == {"Tervia", "Mosk"}
+    done = synth.import_file(file, "openai", tmp_path / "distinct", distinct=True, all_correct=True)
+    assert (done.report.trajectories, done.report.rejected) == (4, {"duplicate_id": 1})
+    first, same, *others = synth.load(done.path).rows("trajectories")
+    assert (same.duplicate_of, {row.duplicate_of for row in (first, *others)}) == (first.id, {None})
+    assert synth.export(done.path, "openai", tmp_path / "out").report.exported == 3
 
 
 BROKEN: list[tuple[str, dict[str, Any], str]] = [

@@ -18,7 +18,7 @@ from synth.engine.fingerprint import Fingerprint, fingerprints, stated_version
 from synth.engine.plan import Plan, StageNode
 from synth.pipelines.planner import plan
 from synth.recipe.load import load_recipe
-from synth.registry import COLLABORATORS, STAGES
+from synth.registry import COLLABORATORS, IMPORTERS, STAGES
 from synth.stages.contract import Implementation
 
 MODEL = {"backend": "vllm", "model": "small", "endpoints": ["http://127.0.0.1:9/v1"]}
@@ -27,7 +27,7 @@ WRITER = {"roles.writer": MODEL}
 WEB = {"environment.executable": sys.executable}
 """A plan opens no browser, but wants its program to be there."""
 SEMANTIC = {"tasks": {"semantic": 0.95}, "trajectories": {"semantic": 0.95}}
-RECIPES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+RECIPES: dict[str, tuple[str, Mapping[str, Any]]] = {
     "search": ("world-search", {"ratings": {}}),
     "search-guarded": ("world-search", {"dedup": SEMANTIC, "decontaminate": {"benchmarks": ["FOLDER/asked.jsonl"]}}),
     "search-models": (
@@ -52,6 +52,19 @@ RECIPES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "mcp-reworded": ("mcp-tools", WRITER),
     "web": ("web-site", WEB),
     "web-reworded": ("web-site", {**WEB, **WRITER}),
+}
+RECIPES |= {
+    "runs": (
+        "world-search",
+        {
+            "source.kind": "runs",
+            "source.path": "FOLDER/asked.jsonl",
+            "questions": {"kind": "given", "path": "FOLDER/asked.jsonl"},
+            "tasks": None,
+            "environment": {"kind": "recorded", "made_by": "stand_ins.planted:PlantedEnvironment"},
+            "roles": {},
+        },
+    )
 }
 NEEDS = {"mcp": "mcp", "web": "playwright"}
 GIVEN = sorted({entry for table in COLLABORATORS.values() for entry in table.values()})
@@ -142,6 +155,7 @@ def test_each_collaborator_is_given_in_one_of_the_plans(planned: Callable[[str],
     seen = {factory for name in names for node in planned(name).nodes for factory in given(node)}
     left = {"synth.retrieval.encoder:sentence_encoder"}  # its model is looked up when the plan is made
     left |= {entry for table in COLLABORATORS.values() for kind, entry in table.items() if kind in NEEDS}
+    left |= {entry for kind, entry in IMPORTERS.items() if kind != "auto"}  # each is given as that is
     assert set(GIVEN) - seen <= left
 
 

@@ -66,6 +66,7 @@ PUBLIC = {
         "derive_generator",
         "digest",
         "generator_of",
+        "hash_64",
         "key_of",
         "split_of",
         "versioned",

@@ -16,8 +16,8 @@ from synth.schemas.trajectories import Recorded
 BORDER = {
     "agents/imported.py",
     "export/adp.py",
-    "pipelines/importing.py",
-    "pipelines/recorded.py",
+    "stages/read_runs.py",
+    "stages/recorded_runs.py",
 }
 """Where trajectories of the protocol are read and written: their details are somebody else's JSON."""
 

@@ -1,9 +1,8 @@
-"""What killed exports, mixes and imports leave beside the output folder: the next run removes it, and reads none of
+"""What killed exports and mixes leave beside the output folder: the next run removes it, and reads none of
 it."""
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -11,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import synth
 from synth.store import staged
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from synth.store import staged
-with staged(Path(sys.argv[1]), marker="import.json") as folder:
-    (folder / "import.json").write_text("{}")
+with staged(Path(sys.argv[1]), marker="a.json") as folder:
+    (folder / "a.json").write_text("{}")
     (folder / "trajectories").mkdir()
     (folder / "trajectories" / "train-00000-of-00001.parquet").write_bytes(b"half")
     os.kill(os.getpid(), signal.SIGKILL)
@@ -34,20 +32,16 @@ def kill_one(out: Path) -> Path:
     return left
 
 
-def test_the_next_import_removes_what_a_killed_one_left(tmp_path: Path) -> None:
-    recorded, out = tmp_path / "runs.jsonl", tmp_path / "out"
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    out = tmp_path / "out"
     left = [kill_one(out), kill_one(tmp_path / "other")]
-    messages = [
-        {"role": "user", "content": "In which country does Mosk lie?"},
-        {"role": "assistant", "content": "Tervia"},
-    ]
-    recorded.write_text(json.dumps({"messages": messages}) + "\n")
     mine = tmp_path / ".part-out-notes"
     mine.mkdir()
-    synth.import_file(recorded, "openai", out, all_correct=True)
+    with staged(out, marker="a.json") as folder:
+        (folder / "a.json").write_text("[]")
     assert [folder.exists() for folder in left] == [False, True]  # the other's is the other's to remove
     assert mine.is_dir()
-    assert [row.id for row in synth.load(out).rows("trajectories")]
+    assert (out / "a.json").read_text() == "[]"
 
 
 def test_a_run_that_goes_on_is_left_alone(tmp_path: Path) -> None:

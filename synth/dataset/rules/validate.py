@@ -150,9 +150,10 @@ def check_rows(
 
 
 def _absent(report: BuildReport | None) -> tuple[str, ...]:
-    """Runs recorded elsewhere have tasks where questions with answers were given."""
-    nowhere = report is not None and report.source.kind == "runs" and not report.tables.get("tasks")
-    return ("tasks",) if nowhere else ()
+    """Runs recorded elsewhere have tasks where questions with answers were given, and no documents."""
+    if report is None or report.source.kind != "runs":
+        return ()
+    return tuple(name for name in ("tasks", "documents") if not report.tables.get(name))
 
 
 def _tables(name: str, tables: Mapping[str, Mapping[str, int]], counts: RowCounts, found: Problems) -> None:

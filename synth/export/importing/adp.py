@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from synth.export.importing.atif import ATIF
+from synth.export.importing.atif import read_atif
 from synth.export.importing.contract import (
     ACTIONS,
     Importer,
@@ -51,7 +51,7 @@ _OLD = ("call_ids", "item_rewards", "available")
 def _read(value: Mapping[str, Any]) -> Trajectory:
     version = value.get("schema_version")
     if isinstance(version, str) and version.startswith("ATIF"):
-        return ATIF.read(value)
+        return read_atif(value)
     if version is not None and not (isinstance(version, str) and _VERSION.fullmatch(version)):
         raise ValueError(f"schema_version: {version!r} is not a version 1 of the Agent Data Protocol")
     if version in SUPPORTED_VERSIONS and not problems(value):

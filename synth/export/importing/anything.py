@@ -10,13 +10,17 @@ from synth.export.importing.atif import ATIF
 from synth.export.importing.chat import OPENAI, SHAREGPT
 from synth.export.importing.contract import Importer
 from synth.export.importing.logs import OPENHANDS, SWE_AGENT
+from synth.export.importing.rows import ROWS
 from synth.schemas.adp import Trajectory
+from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = ["AUTO"]
 
 
 def _importer(value: Mapping[str, Any]) -> Importer:
     content, steps = value.get("content"), value.get("steps")
+    if isinstance(content, list) and "verdict" in value and "task_id" in value:
+        return ROWS
     if isinstance(content, list):
         return ADP
     if isinstance(steps, list):
@@ -40,7 +44,7 @@ def _importer(value: Mapping[str, Any]) -> Importer:
     raise ValueError(f"no run of a format that we know: its keys are {keys}")
 
 
-def _read(value: Mapping[str, Any]) -> Trajectory:
+def _read(value: Mapping[str, Any]) -> Trajectory | TrajectoryRow:
     return _importer(value).read(value)
 
 

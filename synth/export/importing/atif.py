@@ -26,13 +26,13 @@ from synth.export.importing.contract import (
 )
 from synth.schemas.adp import ADP_VERSION, Trajectory, parse
 
-__all__ = ["ATIF"]
+__all__ = ["ATIF", "read_atif"]
 
 _VERSION = re.compile(r"ATIF-v1\.\d+(\.\d+)?")
 _GIVEN = ("notes", "final_metrics", "continued_trajectory_ref", "subagent_trajectories", "cost")
 
 
-def _read(value: Mapping[str, Any]) -> Trajectory:
+def read_atif(value: Mapping[str, Any]) -> Trajectory:
     version = needed(value, "schema_version")
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise ValueError(f"schema_version: {version!r} is not a version 1 of ATIF")
@@ -145,4 +145,4 @@ def _seen(result: Mapping[str, Any], call_id: str | None, where: str) -> Item:
     return item | ({"tool_call_id": call_id} if call_id is not None else {})
 
 
-ATIF = Importer("atif", "Agent Trajectory Interchange Format 1.0 to 1.8.", _read)
+ATIF = Importer("atif", "Agent Trajectory Interchange Format 1.0 to 1.8.", read_atif)

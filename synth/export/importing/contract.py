@@ -11,6 +11,7 @@ from synth.agents.model.wire import GAVE_UP
 from synth.identity import canonical_json, digest
 from synth.inputs import parse_json
 from synth.schemas.adp import ADP_VERSION, Trajectory, parse
+from synth.schemas.trajectories import TrajectoryRow
 
 __all__ = [
     "Importer",
@@ -41,8 +42,10 @@ class Importer:
     name: str
     summary: str
     """One sentence."""
-    read: Callable[[Mapping[str, Any]], Trajectory]
+    read: Callable[[Mapping[str, Any]], Trajectory | TrajectoryRow]
     """Raises ValueError (``AdpError`` is one) when the object is none of this format, in words."""
+    version: int = 1
+    """Bumped with every change that can change a row."""
 
 
 def made(

@@ -15,13 +15,14 @@ from synth.api import push
 from synth.dataset.configs import CONFIGS, Config
 from synth.dataset.layout import write_dataset
 from synth.errors import DatasetError, InputError
-from synth.pipelines.recorded import read_tasks
 from synth.publish.contents import contents
 from synth.publish.leaks import Machine, leaks, this_machine, without_licence
 from synth.schemas.arrow import arrow_schema, to_arrow
 from synth.schemas.tasks import Task
 from synth.sources.keys import ISSUED
 from synth.sources.private import PrivateKind, find_private, masked
+from synth.tasks.draft import finish as task_of
+from synth.tasks.given import GivenQuestion, bare_task
 
 REPO = "ann/world-search"
 SECRET = "correct horse battery staple"
@@ -215,10 +216,9 @@ def test_rows_without_a_licence_and_without_documents_are_not_published(tmp_path
 
 
 def test_rows_that_nobody_licensed_are_refused_in_public_and_named_in_private(tmp_path: Path) -> None:
-    questions = tmp_path / "questions.jsonl"
-    questions.write_text('{"question": "Where is Mosk?", "answer": "Tervia"}\n')
+    given = bare_task(GivenQuestion(1, "Where is Mosk?", "Tervia"), None)
     rejected = sample_tables(1)["rejected"].slice(0, 0)
-    tables = {"tasks": to_arrow(read_tasks(questions, PROVENANCE, None)[0].all, Task), "rejected": rejected}
+    tables = {"tasks": to_arrow([task_of(given.draft, (), PROVENANCE, 0)], Task), "rejected": rejected}
     write_dataset(tmp_path / "dataset", tables, sample_report(tables))
     said = r"no licence is stated for rows of tasks 1, which have no documents.*leave out --public"
     with pytest.raises(DatasetError, match=said):

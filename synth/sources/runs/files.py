@@ -1,0 +1,145 @@
+"""Files of recorded runs, cut into pieces that are read one at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from synth.errors import InputError
+from synth.inputs import LINE_BYTES, open_input, parse_json, read_input
+
+__all__ = ["PIECE_BYTES", "NoJson", "Part", "hash_of", "objects_in", "pieces_of", "run_files"]
+
+PIECE_BYTES = 1 << 20
+"""A piece holds about so many bytes of files, whatever the memory of the machine: what is made depends on no other
+piece."""
+_LINES = frozenset((".jsonl", ".ndjson", ".txt", ""))
+_SUFFIXES = frozenset((".json", ".jsonl", ".ndjson", ".traj"))
+_MEND = "give a file of JSON Lines, or of one JSON list"
+
+
+@dataclass(frozen=True)
+class NoJson:
+    why: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file, or whole lines of a file of JSON Lines."""
+
+    file: Path
+    lead: str
+    """What places in it begin with: the file's name, where there are several files."""
+    start: int = 0
+    stop: int | None = None
+    """In bytes; None = a file that is read as a whole."""
+    line: int = 1
+    """Number of the first line."""
+
+
+def run_files(place: Path) -> list[Path]:
+    """The files to read, in their order.
+
+    Raises:
+        InputError: a folder holds none.
+    """
+    if not place.is_dir():
+        return [place]
+    found = sorted(path for path in place.rglob("*") if path.is_file() and path.suffix.lower() in _SUFFIXES)
+    if not found:
+        raise InputError(f"no file of the folder ends in {', '.join(sorted(_SUFFIXES))}", where=str(place), mend=_MEND)
+    return found
+
+
+def hash_of(files: Sequence[Path]) -> str:
+    """Of one file its own; of several that of theirs."""
+    hashes: list[str] = []
+    for file in files:
+        with open_input(file, mend=_MEND, most=None) as opened:
+            hashes.append(hashlib.file_digest(opened, "sha256").hexdigest())
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+
+def pieces_of(files: Sequence[Path], size: int = PIECE_BYTES) -> list[list[Part]]:
+    """The files in pieces of about ``size`` bytes: part of a large file of JSON Lines, or several small files.
+
+    Raises:
+        InputError: one can't be read, or holds a line of more than ``LINE_BYTES``.
+    """
+    pieces: list[list[Part]] = []
+    room = 0
+    for file in files:
+        lead = f"{file.name}: " if len(files) > 1 else ""
+        if file.suffix.lower() in _LINES:
+            parts = list(_line_parts(file, lead, size))
+        else:
+            parts = [Part(file, lead)]
+        for part in parts:
+            held = file.stat().st_size if part.stop is None else part.stop - part.start
+            if not pieces or room < held:
+                pieces.append([])
+                room = size
+            pieces[-1].append(part)
+            room -= held
+    return pieces
+
+
+def _line_parts(file: Path, lead: str, size: int) -> Iterator[Part]:
+    start, line = 0, 1
+    with open_input(file, mend=_MEND, most=None) as opened:
+        while block := opened.read(size):
+            rest = b"" if block.endswith(b"\n") else opened.readline(LINE_BYTES + 1)
+            if len(rest) > LINE_BYTES:
+                what = f"a line after line {line:,} has more than {LINE_BYTES:,} bytes"
+                raise InputError(what, where=str(file), mend=_MEND)
+            stop = start + len(block) + len(rest)
+            yield Part(file, lead, start, stop, line)
+            start, line = stop, line + block.count(b"\n") + rest.count(b"\n")
+
+
+def objects_in(piece: Sequence[Part], *, events: bool) -> Iterator[tuple[str, Any]]:
+    """(place, object) of a piece, in order; what is no JSON comes as :class:`NoJson`.
+
+    Args:
+        events: Whether a list of events is one run.
+
+    Raises:
+        InputError: a file can't be read.
+    """
+    for part in piece:
+        for place, value in _whole(part.file, events) if part.stop is None else _lines(part):
+            yield f"{part.lead}{place}", value
+
+
+def _lines(part: Part) -> Iterator[tuple[str, Any]]:
+    with open_input(part.file, mend=_MEND, most=None) as opened:
+        opened.seek(part.start)
+        data = opened.read((part.stop or 0) - part.start)
+    for number, line in enumerate(data.split(b"\n"), start=part.line):
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8", errors="replace")
+        if text.strip():
+            yield f"line {number}", _decoded(text)
+
+
+def _whole(file: Path, events: bool) -> Iterator[tuple[str, Any]]:
+    value = _decoded(read_input(file, mend=_MEND).decode("utf-8-sig", errors="replace"))
+    values = value if isinstance(value, list) else [value]
+    if events and values and all(_is_event(one) for one in values):
+        values = [{"events": values, "id": file.stem}]
+    for number, one in enumerate(values, start=1):
+        yield f"object {number}", one
+
+
+def _is_event(value: Any) -> bool:
+    """Whether it is one event of a log that is a single run."""
+    return isinstance(value, Mapping) and "source" in value and ("action" in value or "observation" in value)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        return NoJson(f"no JSON: {error}")
