@@ -17,6 +17,7 @@ from synth.schemas.steps import PairKind
 
 __all__ = [
     "BuildReport",
+    "ContextReport",
     "CriticalReport",
     "DifficultyReport",
     "FileReport",
@@ -257,6 +258,15 @@ class PairReport(Row):
     """In the default selection."""
 
 
+class ContextReport(Row):
+    """Contexts of one budget. The exporter counts them while it writes."""
+
+    budget: int
+    contexts: int
+    tier_shares: tuple[float, ...]
+    """Mean share of their tokens that documents of tier 0 (gold), 1, 2, 3 (near) and 4 (random) take."""
+
+
 class TaskYield(Row):
     """What became of the candidates of one shape. The exporter counts it from ``tasks`` and ``rejected``."""
 
@@ -410,6 +420,8 @@ class BuildReport(Row):
     """The search for critical steps, by role and outcome. Set by the exporter."""
     pairs: tuple[PairReport, ...] = ()
     """Pairs by kind and family. Set by the exporter."""
+    contexts: tuple[ContextReport, ...] = ()
+    """Contexts by budget. Set by the exporter."""
     difficulty: DifficultyReport | None = None
     """Predicted against measured success; None where nothing was measured. Set by the exporter."""
     document_licences: dict[str, int] = {}

@@ -74,7 +74,9 @@ class DocsTasks(CandidateStage[DocsTasksStageConfig]):
         links = int(pc.sum(pc.list_value_length(documents["links"])).as_py() or 0)
         lists = int(pc.sum(pc.equal(documents["kind"], "index")).as_py() or 0)
         facts = _counts(Counter(edges["relation"].to_pylist()))
-        self._found = f"{len(documents)} pages ({lists} of them lists) with {links} links; facts: {facts}"
+        foreign = len(documents) - len(self._proposer.corpus.english)
+        other = f", {foreign} of them in another language" if foreign else ""
+        self._found = f"{len(documents)} pages ({lists} of them lists{other}) with {links} links; facts: {facts}"
         families: Counter[str] = Counter()
         for split in _SPLITS:
             families.update({name: len(items) for name, items in self._proposer.items.by_family.get(split, {}).items()})

@@ -7,11 +7,17 @@ from collections.abc import Iterator
 
 __all__ = ["begins", "borders", "line_borders", "sentences", "spans"]
 
-_STOP = re.compile(r"[.!?。！？]+[\"'”’)\]]*(?=\s|\Z)")
-_CLAUSE = re.compile(r"[.!?:;。！？]+[\"'”’)\]]*(?=\s|\Z)")
+_WIDE = r"[。！？]+[\"'”’)\]」』）]*"
+"""The stops of Chinese and Japanese: no white space follows them."""
+_STOP = re.compile(rf"[.!?]+[\"'”’)\]]*(?=\s|\Z)|{_WIDE}")
+_CLAUSE = re.compile(rf"[.!?:;]+[\"'”’)\]]*(?=\s|\Z)|{_WIDE}")
+_SHORT = re.compile(r"(?:z\. ?B|d\. ?h|u\. ?a|o\. ?ä|s\. ?o|p\. ?ex)\b")
+"""Abbreviations of several words: a stop inside one ends nothing."""
+_DAY = re.compile(r"(?:^|\s)[0-3]?\d\.$")
+_MONTH = re.compile(r"Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\[“\"'‘])(?:e\.g|i\.e|etc|cf|vs|viz|resp|approx|incl|al|fig|figs|sec|sect|ch|chap|eq|ref|vol|pp|ed"
-    r"|eds|mr|mrs|ms|dr|prof|st|mt|ft|jr|sr|inc|ltd|co|corp|dept|ver|min|max|op|(?-i:[A-Z]))\.$",
+    r"|eds|bzw|bspw|ca|ggf|inkl|nr|vgl|abb|env|mme|mlle|mr|mrs|ms|dr|prof|st|mt|ft|jr|sr|inc|ltd|co|corp|dept|ver|min|max|op|(?-i:[A-Z]))\.$",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(?:^|\W)nos?\.$", re.IGNORECASE)
@@ -19,7 +25,7 @@ _ITEM = re.compile(r"\s*\d+\.$")
 """The number of an item or a chapter: "9. Classes"."""
 _WORD_END = re.compile(r"(?:[A-Za-z]{3,}|[)\]])\.$")
 """Before a lower-case letter, only a stop behind a word ends a sentence: "A name. id holds it." (an identifier)."""
-_CAPITAL = re.compile(r"[\"'“‘(\[…]*\s*[A-Z0-9]")
+_FIRST = re.compile(r"[\"'“‘„«(\[…]*\s*([^\W_])")
 _BEGINS = re.compile(r"(?:[.!?:;…]\s+|[\"“(]\s*|[-–—]\s+|\n\s*)$")
 _OPEN, _CLOSE = "([{", ")]}"
 
@@ -46,18 +52,37 @@ def borders(
         following = _skip_space(text, match.end(), end)
         if following == end or match.start() < begin or depth > sum(map(match.group().count, _CLOSE)):
             continue
+        if text[match.start()] in "。！？":
+            yield match.end(), following
+            begin, depth, counted = following, 0, match.end()
+            continue
         before = text[begin : match.start() + 1]
+        if _inside(text, match.start(), before, following):
+            continue
         # "etc." may end a sentence, but a wrong cut spoils two sentences and a missed one only makes a long one.
         if _ABBREVIATION.search(before) or _ITEM.match(before):
             continue
         if text[following].isdigit() and _NUMBERED.search(before):
             continue
-        if _CAPITAL.match(text, following) is None and (
+        if not _is_capital(text, following) and (
             capital or (text[following].islower() and before[-1] not in ":;" and not _WORD_END.search(before))
         ):
             continue
         yield match.end(), following
         begin, depth, counted = following, 0, match.end()
+
+
+def _is_capital(text: str, at: int) -> bool:
+    """Whether what begins at ``at`` begins as a sentence does: with a digit or a letter that is not in lower case."""
+    first = _FIRST.match(text, at)
+    return first is not None and not first[1].islower()
+
+
+def _inside(text: str, stop: int, before: str, following: int) -> bool:
+    """Whether a full stop stands inside an abbreviation or a date ("z. B.", "3. Oktober")."""
+    if any(_SHORT.match(text, at) for at in range(max(0, stop - 1), stop)):
+        return True
+    return _DAY.search(before) is not None and _MONTH.match(text, following) is not None
 
 
 def spans(

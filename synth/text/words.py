@@ -33,6 +33,8 @@ __all__ = [
 LETTERS = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 """Pattern of a word without digits: "don't" is one."""
 _WORD = re.compile(r"\d[\d,.]*\d|\w+(?:'\w+)*")
+_UNSPACED = re.compile(r"[\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+"""Characters that are written without spaces between words: each is a word here."""
 _TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?![^\W_])|[^\W_]+(?:['’][^\W_]+)*")
 
 FUNCTION_WORDS = frozenset(
@@ -58,6 +60,8 @@ def bare(word: str) -> str:
 def words(text: str) -> list[str]:
     """Case-folded words without possessive endings; "12,045" is "12045"."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    if not folded.isascii():
+        folded = _UNSPACED.sub(r" \g<0> ", folded)
     return [ungrouped(word) if "," in word else bare(word) for word in _WORD.findall(folded)]
 
 
@@ -86,7 +90,10 @@ def tokens(text: str) -> list[str]:
 
 def token_cases(text: str) -> Iterator[tuple[str, bool]]:
     """(token, whether it was capitalised)"""
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    plain_text = unicodedata.normalize("NFKC", text)
+    if not plain_text.isascii():
+        plain_text = _UNSPACED.sub(r" \g<0> ", plain_text)
+    for match in _TOKEN.finditer(plain_text):
         raw = re.sub(r"['’]s$", "", match.group())
         if raw[0].isdigit():
             raw = raw.replace(",", "")

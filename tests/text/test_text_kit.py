@@ -13,7 +13,7 @@ from synth.text.inflection import article, imperative, ordinal, plural, third_pe
 from synth.text.lists import listed
 from synth.text.numbers import NUMBER, NUMERALS, number_words, parse_quantity, ungrouped
 from synth.text.sentences import begins, borders, line_borders, sentences, spans
-from synth.text.words import fold, same_words, words, words_of
+from synth.text.words import fold, same_words, tokens, words, words_of
 
 
 @given(st.dates())
@@ -101,10 +101,20 @@ def test_words_as_a_reader_compares_them() -> None:
         ("9. Classes. Then 10. Errors.", ["9. Classes.", "Then 10.", "Errors."]),
         ("It is (one. Two) here. [A. B](c) is a link. End", ["It is (one. Two) here.", "[A. B](c) is a link.", "End"]),
         ("One line\nAnother. Line", ["One line", "Another.", "Line"]),
+        ("Es dreht sich, z. B. am 3. Oktober. Über ihm.", ["Es dreht sich, z. B. am 3. Oktober.", "Über ihm."]),
+        ("Le père, p. ex., dort. Écoutez ! Oui.", ["Le père, p. ex., dort.", "Écoutez !", "Oui."]),
+        ("茶壶产于宜兴。水太热！“好。”他说", ["茶壶产于宜兴。", "水太热！", "“好。”", "他说"]),
     ],
 )
 def test_sentences(text: str, parts: list[str]) -> None:
     assert sentences(text) == parts
+
+
+def test_chinese_is_matched_by_its_characters() -> None:
+    assert words("紫砂壶 1.5") == ["紫", "砂", "壶", "1.5"]
+    assert words_of("紫砂壶") in words_of("最有名的紫砂壶产于宜兴。")
+    assert words_of("砂宜") not in words_of("最有名的紫砂壶产于宜兴。")
+    assert tokens("Größe, élève, 茶壶") == ["grosse", "eleve", "茶", "壶"]
 
 
 def test_what_may_follow_a_sentence() -> None:

@@ -18,6 +18,7 @@ from synth.annotate.critical.intervals import wilson
 from synth.dataset.licences import StatedLicences
 from synth.schemas.reports import (
     BuildReport,
+    ContextReport,
     CriticalReport,
     DifficultyReport,
     LabelReport,
@@ -159,6 +160,7 @@ COUNTS: Mapping[str, Count] = {
         "the preferences give other counts by kind and family",
         {"preferences": ("kind", "family", "same_kind", "position", "nature", "selected")},
     ),
+    "contexts": Count("the contexts give other shares of tiers by budget", {"contexts": ("budget", "tier_shares[]")}),
     "difficulty": Count(
         "the rows give other counts of predicted and measured success",
         {"difficulty": ("predicted", "chosen", "target")},
@@ -175,6 +177,7 @@ class Counts:
     def __init__(self, targets: Sequence[Target] = ()) -> None:
         """``targets``: shares of difficulty that were asked for."""
         self._outcomes, self._criticals, self._yields = _Outcomes(), _Criticals(), _Yields()
+        self._contexts = _Contexts()
         self._difficulty, self._licences = Calibrations(targets), StatedLicences()
         self._watchers: dict[str, tuple[Callable[[pa.RecordBatch], None], ...]] = {
             "tasks": (self._outcomes.see_tasks, self._yields.see_tasks, partial(self._licences.see, "tasks")),
@@ -189,6 +192,7 @@ class Counts:
             "documents": (partial(self._licences.see, "documents"),),
             "rejected": (self._yields.see_rejected,),
             "difficulty": (self._difficulty.see,),
+            "contexts": (self._contexts.see,),
         }
 
     def see(self, config: str, batch: pa.RecordBatch) -> None:
@@ -203,10 +207,37 @@ class Counts:
             "labels": self._criticals.labels(),
             "critical": self._criticals.critical(),
             "pairs": self._criticals.pairs(),
+            "contexts": self._contexts.reports(),
             "difficulty": self._difficulty.report(),
             "document_licences": self._licences.documents,
             "row_licences": self._licences.rows,
         }
+
+
+class _Contexts:
+    """Shares of tiers by budget."""
+
+    def __init__(self) -> None:
+        self._sums: dict[int, tuple[int, ...]] = {}
+        self._count: Counter[int] = Counter()
+
+    def see(self, batch: pa.RecordBatch) -> None:
+        for budget, shares in zip(*_lists(batch, "budget", "tier_shares"), strict=True):
+            # Shares have four decimals: whole numbers sum to the same in any order.
+            whole = tuple(round(share * 10_000) for share in shares)
+            self._sums[budget] = tuple(map(sum, zip(self._sums.get(budget, (0,) * len(whole)), whole, strict=True)))
+            self._count[budget] += 1
+
+    def reports(self) -> tuple[ContextReport, ...]:
+        """One per budget."""
+        return tuple(
+            ContextReport(
+                budget=budget,
+                contexts=self._count[budget],
+                tier_shares=tuple(round(total / self._count[budget] / 10_000, 4) for total in sums),
+            )
+            for budget, sums in sorted(self._sums.items())
+        )
 
 
 class _Outcomes:

@@ -179,6 +179,7 @@ def _context(report: BuildReport) -> dict[str, Any]:
         "labels": report.labels,
         "critical": report.critical,
         "pairs": report.pairs,
+        "contexts": report.contexts,
         "difficulty": report.difficulty,
         "models": report.model_uses(),
         "plots": [(name, TITLES[name]) for name in figures(report)],
