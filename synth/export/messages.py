@@ -30,6 +30,7 @@ __all__ = [
     "Part",
     "as_chat",
     "as_openai",
+    "code_tool",
     "cut_behind",
     "has_thought",
     "masked_of",
@@ -119,14 +120,14 @@ def with_code(tools: JsonList, *parts: Sequence[ContentItem]) -> JsonList:
         Inexpressible: one of ``tools`` has the name of such a tool.
     """
     languages = sorted({item.language for part in parts for item in part if isinstance(item, CodeAction)})
-    names = {_tool_name(language): language for language in languages}
+    names = {code_tool(language): language for language in languages}
     if any(tool["function"]["name"] in names for tool in tools if "function" in tool):
         raise Inexpressible(Why.CODE)
     made = [ToolSchema.of(name, f"Runs {one} code.", {"code": {"type": "string"}}) for name, one in names.items()]
     return (*tools, *(tool.function() for tool in made))
 
 
-def _tool_name(language: str) -> str:
+def code_tool(language: str) -> str:
     """The tool that runs code of a language."""
     return f"run_{re.sub(r'[^A-Za-z0-9_-]', '_', language)}"
 
@@ -146,7 +147,7 @@ def _turn(actions: Sequence[ContentItem], turn: int, *, gave_up: bool) -> Messag
             continue
         id_ = action.tool_call_id or f"call_{turn}_{place}"
         if isinstance(action, CodeAction):
-            calls.append(Call(id_, _tool_name(action.language), {"code": action.content}))
+            calls.append(Call(id_, code_tool(action.language), {"code": action.content}))
         else:
             calls.append(Call(id_, action.function, action.kwargs))
     text = "\n\n".join(part for part in said if part) or (GAVE_UP if gave_up and not calls else "")

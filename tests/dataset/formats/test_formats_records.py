@@ -291,9 +291,7 @@ CHAT = ("trl-sft", "trl-rft", "llamafactory-sft", "openai", "sts", "atif-1.8")
 @pytest.mark.parametrize(
     ("content", "why", "names"),
     [
-        ((QUESTION, CODE, seen(0), ANSWER), Why.CODE, CHAT[5:]),
         ((QUESTION, called(0), PICTURE, ANSWER), Why.NO_TEXT, CHAT),
-        ((QUESTION, called(0), seen(0), AGENT, ANSWER), Why.STRAY_OBSERVATION, CHAT[5:]),
         ((QUESTION, called(0), seen(0), AGENT, ANSWER), Why.MIXED_TURN, ("llamafactory-sft",)),
         ((QUESTION, called(0), ANSWER), Why.MIXED_TURN, CHAT),
         ((QUESTION, called(0, query="<tool_call>"), seen(0), ANSWER), Why.RESERVED_TEXT, ("llamafactory-sft",)),
